@@ -1,0 +1,13 @@
+// What mocha runs when no file is named, and how.
+const { existsSync } = require('node:fs');
+
+const named = process.argv.slice(2).some(argument => /\.test\.ts$|[*/]$/.test(argument));
+
+module.exports = {
+  extension: ['ts'],
+  // Mocha adds the files of the command line to these: so that one file can be run alone, they stand here only when none is named.
+  spec: named ? [] : ['test/unit', 'test/integration', 'test/browser'].filter(existsSync).map(folder => `${folder}/**/*.test.ts`),
+  require: ['test/support/hooks.ts'],
+  timeout: 20000,
+  forbidOnly: true,
+};

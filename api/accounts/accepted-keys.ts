@@ -1,0 +1,90 @@
+// Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
+import type { Log } from '../../common/log.ts';
+import { renderFailed } from '../contract/errors.ts';
+import type { AccountState, Store } from '../store/store.ts';
+import { allowedIps, isServed, keyIsGood, withKey } from './account-rules.ts';
+import { addressIsAllowed } from './allowed-ips.ts';
+import { hashKeyByEach, parseKey } from './keys.ts';
+import type { Caller } from './leases.ts';
+import { subscriptionInactive, unauthorized } from './refusals.ts';
+
+/** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
+export interface Accepted extends Omit<Caller, 'requestId'> {
+  intranet: boolean;
+}
+
+export interface AcceptedKeys {
+  /**
+   * Throws ApiError `unauthorized`, `subscription_inactive`, or `render_failed`/`database` when the key is not remembered and cannot be read.
+   * `keyText`: what stands after `Bearer`, undefined when nothing does.
+   */
+  check(keyText: string | undefined, clientIp: string): Promise<Accepted>;
+  /** The admission refused this caller: the next call with the key is read again. */
+  forget(accepted: Pick<Accepted, 'keyHash'>): void;
+}
+
+export interface AcceptedKeysConfig {
+  /** The first is the one that new keys take; a second is accepted while they are being changed. */
+  peppers: readonly string[];
+  pastDueGraceMs: number;
+  dashboardUrl: string;
+}
+
+const REMEMBER_MS = 60_000;
+/** About 300 bytes each. */
+const MAX_REMEMBERED = 10_000;
+
+interface Found {
+  networks?: string[];
+  served: boolean;
+  state: AccountState;
+  intranet: boolean;
+}
+
+type Remembered = { at: number; found: Promise<Found | null> };
+
+/** `nowMs` is monotonic. */
+export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, log: Log, nowMs = () => performance.now()): AcceptedKeys {
+  const served = isServed(config.pastDueGraceMs);
+  const remembered = new Map<string, Remembered>();
+
+  const read = (accountId: string, hashes: readonly string[]) =>
+    store.limited(
+      store.accounts.findOne<Found>(
+        { _id: accountId },
+        {
+          projection: { _id: 0, state: 1, intranet: 1, served, networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }) },
+          ...store.limits,
+        },
+      ),
+    );
+
+  /** Calls that come at once with one key share one read; only a good answer is kept. */
+  function look(accountId: string, hashes: readonly string[]): Promise<Found | null> {
+    const name = hashes[0]!;
+    const known = remembered.get(name);
+    if (known && nowMs() - known.at < REMEMBER_MS) return known.found;
+    const entry: Remembered = { at: nowMs(), found: read(accountId, hashes) };
+    const drop = () => remembered.get(name) === entry && remembered.delete(name);
+    entry.found.then(found => !(found?.networks && found.served) && drop(), drop);
+    remembered.delete(name);
+    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+    remembered.set(name, entry);
+    return entry.found;
+  }
+
+  async function check(keyText: string | undefined, clientIp: string): Promise<Accepted> {
+    const accountId = keyText === undefined ? undefined : parseKey(keyText);
+    if (accountId === undefined) throw unauthorized();
+    const keyHash = hashKeyByEach(keyText!, config.peppers);
+    const found = await look(accountId, keyHash).catch(cause => {
+      log.warn({ accountId, reason: (cause as Error).message }, 'a key could not be read');
+      throw renderFailed('database', 'The service cannot reach its database at the moment. Try again.', { cause, retryAfterS: 1 });
+    });
+    if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
+    if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
+    return { accountId, keyHash, clientIp, intranet: found.intranet, allowedIps: found.networks };
+  }
+
+  return { check, forget: ({ keyHash }) => void remembered.delete(keyHash[0]!) };
+}

@@ -1,0 +1,94 @@
+// Writes that may not fail for their caller: tried again in the background, bounded in number and time, and flushed at shutdown.
+import type { Log } from '../../common/log.ts';
+
+export interface BackgroundWrite {
+  what: 'settle' | 'release';
+  /** Tries once; rejecting means "not known to be done". Must be safe to repeat. */
+  attempt(): Promise<unknown>;
+  /** Tried at most this long. */
+  forMs: number;
+  /** Names the write in the log. */
+  fields: { requestId: string; accountId: string; leaseId: string };
+}
+
+export interface BackgroundWrites {
+  add(write: BackgroundWrite): void;
+  /** How many are not done yet. */
+  waiting(): number;
+  /** Tries all that wait at once and again until they are done or `hurry` aborts; the rest is logged as given up. What comes later is tried once. */
+  flush(hurry: AbortSignal): Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
+
+interface Waiting extends BackgroundWrite {
+  addedMs: number;
+  tries: number;
+  timer: NodeJS.Timeout | undefined;
+  busy: boolean;
+}
+
+/** At most `maxWaiting` at a time: one more gives up the oldest. `nowMs` is monotonic. */
+export function createBackgroundWrites(log: Log, maxWaiting: number, nowMs = () => performance.now()): BackgroundWrites {
+  const waiting = new Set<Waiting>();
+  let emptied = Promise.withResolvers<void>();
+  let flushed = false;
+
+  function done(write: Waiting): void {
+    clearTimeout(write.timer);
+    waiting.delete(write);
+    if (waiting.size === 0) {
+      emptied.resolve();
+      emptied = Promise.withResolvers();
+    }
+  }
+
+  function giveUp(write: Waiting, reason: string): void {
+    done(write);
+    const line = { ...write.fields, tries: write.tries, reason };
+    if (write.what === 'settle') log.error(line, 'a render was delivered but could not be counted');
+    // An unreleased lease ends by itself a few seconds later.
+    else log.warn(line, 'a lease could not be released and will expire');
+  }
+
+  async function attempt(write: Waiting): Promise<void> {
+    if (write.busy) return;
+    clearTimeout(write.timer);
+    write.busy = true;
+    write.tries += 1;
+    try {
+      await write.attempt();
+      done(write);
+    } catch (error) {
+      write.busy = false;
+      if (!waiting.has(write)) return;
+      if (flushed || nowMs() - write.addedMs >= write.forMs) return giveUp(write, (error as Error).message);
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(write.tries - 1, 10));
+      // Spread, so that a database which comes back is not met by everyone at once.
+      write.timer = setTimeout(attempt, pauseMs * (0.5 + Math.random() / 2), write);
+    }
+  }
+
+  return {
+    add(write) {
+      if (waiting.size >= maxWaiting) giveUp(waiting.values().next().value!, 'too many writes are waiting');
+      const entry: Waiting = { ...write, addedMs: nowMs(), tries: 0, timer: undefined, busy: false };
+      waiting.add(entry);
+      void attempt(entry);
+    },
+    waiting: () => waiting.size,
+    async flush(hurry) {
+      const promise = waiting.size > 0 ? emptied.promise : undefined;
+      for (const write of waiting) void attempt(write);
+      const hurried = Promise.withResolvers<void>();
+      const onHurry = () => hurried.resolve();
+      hurry.addEventListener('abort', onHurry);
+      if (hurry.aborted) onHurry();
+      await Promise.race([promise, hurried.promise]);
+      hurry.removeEventListener('abort', onHurry);
+      flushed = true;
+      for (const write of [...waiting]) giveUp(write, 'the process ends');
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// The port of the leases: who may render now, for how long, and what is counted. The contract that every adapter keeps.
+
+/** Who calls, as the bearer check found out. */
+export interface Caller {
+  accountId: string;
+  /** The key's hash by each pepper. */
+  keyHash: string[];
+  clientIp: string;
+  requestId: string;
+  /** The networks of the key that `clientIp` was checked against; the admission makes sure that they are still these. */
+  allowedIps?: string[];
+}
+
+/** The right to run one render, for as long as `lost` has not aborted. */
+export interface Lease {
+  id: string;
+  accountId: string;
+  /** The account's pages may reach the operator's allow-list of internal addresses. */
+  intranet: boolean;
+  /** Aborts when the lease could not be renewed in time: the place may be somebody else's by now, so the render must end. */
+  lost: AbortSignal;
+}
+
+export interface Leases {
+  /**
+   * Takes a place. Over all replicas an account never has more unexpired leases than its plan allows. A refused call changes nothing.
+   * Throws ApiError `unauthorized` (key unknown, expired, revoked, or used from an address it does not allow), `subscription_inactive`,
+   * `concurrency_limit` (with Retry-After and X-Concurrency-Limit), or `render_failed`/`database` when nothing is known: whatever
+   * may then have been taken is given back in the background.
+   */
+  admit(caller: Caller): Promise<Lease>;
+  /**
+   * Counts the render and gives the place back, once: the lease is the token, also when it has expired. Gives the account's count in the
+   * billing period, or undefined when that is not known yet, in which case it is counted in the background. Never throws.
+   */
+  settle(lease: Lease): Promise<number | undefined>;
+  /**
+   * Gives the place back without counting; nothing to do when it was settled. Resolves when the place is free, or after a second when it is
+   * freed in the background. Never rejects.
+   */
+  release(lease: Lease): Promise<void>;
+}

@@ -1,0 +1,167 @@
+// Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with renewal and background writes.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
+import { ApiError, renderFailed } from '../contract/errors.ts';
+import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
+import { addressIsAllowed } from './allowed-ips.ts';
+import { createBackgroundWrites } from './background-writes.ts';
+import { type Admission, leaseOperations } from './lease-operations.ts';
+import type { Caller, Lease, Leases } from './leases.ts';
+import type { Plan } from './plans.ts';
+import { subscriptionInactive, unauthorized } from './refusals.ts';
+import { createRenewals } from './renewals.ts';
+
+export interface LeaseTimes {
+  leaseMs: number;
+  renewEveryMs: number;
+  clockDifferenceMs: number;
+  /** An expired lease is kept this long for a late settlement, which is why settling is tried a minute less. */
+  keepExpiredMs: number;
+  /** The longest that a finished PDF waits for its count. */
+  settleWithinMs: number;
+  settleForMs: number;
+}
+
+export const LEASE_TIMES: LeaseTimes = {
+  leaseMs: 15_000,
+  renewEveryMs: 3_000,
+  clockDifferenceMs: 2_000,
+  keepExpiredMs: 600_000,
+  settleWithinMs: 1_000,
+  settleForMs: 540_000,
+};
+
+/** A settlement is some hundred bytes: enough for minutes without a database at full load, and no danger to the memory. */
+const MAX_BACKGROUND_WRITES = 50_000;
+
+export interface LeaseConfig {
+  plans: readonly Plan[];
+  /** How long a past_due subscription is still served. */
+  pastDueGraceMs: number;
+  /** Where a customer mends the subscription. */
+  dashboardUrl: string;
+  /** After how many seconds a place is likely to be free: the Retry-After of a refused call. */
+  retryAfterS: () => number;
+  times?: Partial<LeaseTimes>;
+}
+
+export interface MongoLeases extends Leases, Service {
+  /** Running renders that hold a lease, and writes that still wait for the database. */
+  counts(): { held: number; waiting: number };
+}
+
+/** `nowMs` is monotonic. Start it before the first admission, stop it after the last render: stopping flushes what is not written yet. */
+export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs = () => performance.now()): MongoLeases {
+  const times = { ...LEASE_TIMES, ...config.times };
+  const operations = leaseOperations(store, { ...config, ...times });
+  const background = createBackgroundWrites(log, MAX_BACKGROUND_WRITES, nowMs);
+  const renewals = createRenewals(times, leases => store.limited(operations.renew(leases)), log, nowMs);
+  /** The leases that are neither settled nor released. */
+  const open = new Map<string, string>();
+
+  function releaseLater(accountId: string, leaseId: string, requestId: string, canNoLongerArrive: Promise<unknown>): void {
+    background.add({
+      what: 'release',
+      attempt: () => canNoLongerArrive.then(() => store.limited(operations.release(accountId, leaseId))),
+      forMs: times.leaseMs,
+      fields: { requestId, accountId, leaseId },
+    });
+  }
+
+  /** A command whose answer did not come may still be waiting at the server, at most for its time limit. */
+  const arrived = (operation: Promise<unknown>) =>
+    operation.catch(error => (isServerAnswer(error) ? undefined : sleep(store.operationTimeoutMs)));
+
+  async function tryAdmit(caller: Caller, leaseId: string, networks: readonly string[]): Promise<Admission | null> {
+    const operation = operations.admit(caller.accountId, leaseId, caller.keyHash, networks);
+    try {
+      return await store.limited(operation);
+    } catch (error) {
+      releaseLater(caller.accountId, leaseId, caller.requestId, arrived(operation));
+      throw renderFailed('database', 'The service cannot reach its database at the moment. Try again.', { cause: error, retryAfterS: 1 });
+    }
+  }
+
+  async function admit(caller: Caller): Promise<Lease> {
+    const { accountId, requestId } = caller;
+    const id = randomUUID();
+    let sentMs = nowMs();
+    let networks = caller.allowedIps ?? [];
+    let found = await tryAdmit(caller, id, networks);
+    // The key's networks are not those that the address was checked against: check it against these, and ask once more.
+    if (found?.key && !found.admitted && String(found.key.allowedIps) !== String(networks)) {
+      networks = found.key.allowedIps;
+      if (!addressIsAllowed(caller.clientIp, networks)) throw unauthorized();
+      sentMs = nowMs();
+      found = await tryAdmit(caller, id, networks);
+    }
+    if (!found?.key || String(found.key.allowedIps) !== String(networks)) throw unauthorized();
+    if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
+    if (!found.admitted) throw concurrencyLimit(found.limit, config.retryAfterS());
+    open.set(id, requestId);
+    return { id, accountId, intranet: found.intranet, lost: renewals.hold({ id, accountId, requestId }, sentMs) };
+  }
+
+  async function settle({ id, accountId }: Lease): Promise<number | undefined> {
+    const requestId = open.get(id);
+    if (requestId === undefined) return undefined;
+    open.delete(id);
+    renewals.drop(id);
+    const first = operations.settle(accountId, id);
+    try {
+      const usage = await withinMs(times.settleWithinMs, first);
+      if (usage === undefined) log.error({ requestId, accountId, leaseId: id }, 'a render could not be counted: its lease is gone');
+      return usage;
+    } catch (error) {
+      log.warn({ requestId, accountId, reason: (error as Error).message }, 'a render is not counted yet, trying on');
+      let attempt = () => first;
+      background.add({
+        what: 'settle',
+        attempt: () => {
+          const now = attempt();
+          attempt = () => store.limited(operations.settle(accountId, id));
+          return now;
+        },
+        forMs: times.settleForMs,
+        fields: { requestId, accountId, leaseId: id },
+      });
+      return undefined;
+    }
+  }
+
+  async function release({ id, accountId }: Lease): Promise<void> {
+    const requestId = open.get(id);
+    if (requestId === undefined) return;
+    open.delete(id);
+    renewals.drop(id);
+    const first = operations.release(accountId, id);
+    // A caller who reads the failure and asks again must find the place free.
+    await withinMs(times.settleWithinMs, first).catch(() => releaseLater(accountId, id, requestId, arrived(first)));
+  }
+
+  return {
+    name: 'leases',
+    admit,
+    settle,
+    release,
+    counts: () => ({ held: open.size, waiting: background.waiting() }),
+    start: async () => renewals.start(),
+    async stop(hurry) {
+      renewals.stop();
+      for (const [id] of open) log.warn({ requestId: open.get(id), leaseId: id }, 'a render still ran at the end; its lease will expire');
+      await background.flush(hurry);
+    },
+  };
+}
+
+const concurrencyLimit = (limit: number, retryAfterS: number) =>
+  new ApiError(
+    'concurrency_limit',
+    `Your plan runs ${limit} ${limit === 1 ? 'render' : 'renders'} at once, and that many are running. Try again when one has finished.`,
+    {
+      retryAfterS,
+      headers: { 'X-Concurrency-Limit': String(limit) },
+    },
+  );

@@ -1,0 +1,101 @@
+// Keeps the running leases of this process alive, and tells a render when its lease can no longer be counted on.
+import type { Log } from '../../common/log.ts';
+import { renderFailed } from '../contract/errors.ts';
+
+export interface RenewalTimes {
+  /** How long a lease lasts on the server. */
+  leaseMs: number;
+  renewEveryMs: number;
+  /** By how much the clocks of two members of the database may differ, after an election. */
+  clockDifferenceMs: number;
+}
+
+export interface HeldLease {
+  id: string;
+  accountId: string;
+  requestId: string;
+}
+
+export interface Renewals {
+  /** From now on it is renewed. `sentMs`: when the write that took the lease was sent. The signal aborts when it is lost. */
+  hold(lease: HeldLease, sentMs: number): AbortSignal;
+  /** It is settled or released: renewed no more. Unknown ids do nothing. */
+  drop(id: string): void;
+  held(): number;
+  start(): void;
+  stop(): void;
+}
+
+/**
+ * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the server's own deadline is never earlier,
+ * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged and the deadlines stay.
+ */
+export function createRenewals(
+  times: RenewalTimes,
+  renew: (leases: readonly HeldLease[]) => Promise<Set<string>>,
+  log: Log,
+  nowMs: () => number,
+): Renewals {
+  const { leaseMs, renewEveryMs, clockDifferenceMs } = times;
+  const held = new Map<string, HeldLease & { abort: AbortController; timer: NodeJS.Timeout }>();
+  let timer: NodeJS.Timeout | undefined;
+  let running = false;
+
+  function drop(id: string): void {
+    clearTimeout(held.get(id)?.timer);
+    held.delete(id);
+  }
+
+  function lose(id: string, reason: string): void {
+    const lease = held.get(id);
+    if (!lease) return;
+    drop(id);
+    log.warn({ requestId: lease.requestId, accountId: lease.accountId, reason }, 'a lease was lost, its render ends');
+    // The caller sees this: the render's place may be given away, so it ends.
+    lease.abort.abort(
+      renderFailed('database', 'The service lost touch with its database during the render. Try again.', { retryAfterS: 1 }),
+    );
+  }
+
+  const deadline = (id: string, sentMs: number) =>
+    setTimeout(lose, Math.max(0, sentMs + leaseMs - clockDifferenceMs - nowMs()), id, 'it could not be renewed in time');
+
+  async function renewAll(): Promise<void> {
+    const sentMs = nowMs();
+    const leases = [...held.values()];
+    try {
+      const lost = leases.length > 0 ? await renew(leases) : new Set<string>();
+      for (const { id } of leases) {
+        const lease = held.get(id);
+        if (!lease) continue; // settled or released meanwhile
+        if (lost.has(id)) lose(id, 'it had expired or was taken away');
+        else {
+          clearTimeout(lease.timer);
+          lease.timer = deadline(id, sentMs);
+        }
+      }
+    } catch (error) {
+      log.warn({ leases: leases.length, reason: (error as Error).message }, 'the leases could not be renewed, trying again');
+    }
+    if (running) timer = setTimeout(renewAll, Math.max(0, sentMs + renewEveryMs - nowMs()));
+  }
+
+  return {
+    hold(lease, sentMs) {
+      const abort = new AbortController();
+      held.set(lease.id, { ...lease, abort, timer: deadline(lease.id, sentMs) });
+      return abort.signal;
+    },
+    drop,
+    held: () => held.size,
+    start() {
+      running = true;
+      timer = setTimeout(renewAll, renewEveryMs);
+    },
+    stop() {
+      running = false;
+      clearTimeout(timer);
+      for (const id of [...held.keys()]) lose(id, 'the process ends');
+    },
+  };
+}

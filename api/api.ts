@@ -1,0 +1,74 @@
+// Wires the API: store, leases, workers, dispatch, the use case and the HTTP server. Returns the services in the order in which they start.
+import { ConfigError } from '../common/config.ts';
+import type { Service } from '../common/lifecycle.ts';
+import type { Log } from '../common/log.ts';
+import type { Metrics } from '../common/operations.ts';
+import { createAcceptedKeys } from './accounts/accepted-keys.ts';
+import { mongoLeases } from './accounts/mongo-leases.ts';
+import { createApp } from './app.ts';
+import type { ApiConfig } from './config.ts';
+import { createDispatch } from './dispatch/dispatch.ts';
+import { createTlsTunnels } from './dispatch/tls-tunnels.ts';
+import { parseWorkerSources } from './dispatch/worker-addresses.ts';
+import { createWorkers } from './dispatch/workers.ts';
+import { BODY_TIMES } from './http/body.ts';
+import { createByteBudget } from './http/byte-budget.ts';
+import { parseTrustedProxies } from './http/client-ip.ts';
+import { httpServer } from './http/server.ts';
+import { createRecentTimes } from './render/recent-times.ts';
+import { openSession } from './render/session.ts';
+import { createRender } from './render.ts';
+import { connectStore } from './store/store.ts';
+
+/** The longest that one database operation may take: an admission must answer while its caller still waits. */
+const OPERATION_TIMEOUT_MS = 5_000;
+
+export type CompleteApiConfig = ApiConfig & { mongodbUri: string; pepper: string; poolSecret: string };
+
+export interface Api {
+  services: Service[];
+  /** The HTTP port, once started. */
+  port(): number;
+}
+
+/** What has no default and cannot be made up. Throws ConfigError that names all of it. */
+export function complete(config: ApiConfig): CompleteApiConfig {
+  const { mongodbUri, pepper, poolSecret } = config;
+  if (mongodbUri !== undefined && pepper !== undefined && poolSecret !== undefined) return { ...config, mongodbUri, pepper, poolSecret };
+  const missing = Object.entries({ MONGODB_URI: mongodbUri, PRESSROOM_PEPPER: pepper, PRESSROOM_POOL_SECRET: poolSecret })
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => `  ${name} is missing`);
+  throw new ConfigError(`The configuration is wrong:\n${missing.join('\n')}`);
+}
+
+export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics): Api {
+  const dashboardUrl = `${config.publicUrl}/app`;
+  const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
+  const times = createRecentTimes();
+  const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log);
+  const keys = createAcceptedKeys(store, { peppers, pastDueGraceMs, dashboardUrl }, log);
+  const leases = mongoLeases(store, { plans, pastDueGraceMs, dashboardUrl, retryAfterS: times.retryAfterS }, log);
+  const sources = parseWorkerSources(config.workers);
+  const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
+  const tunnels = createTlsTunnels(listed, config.workersTls, log);
+  const { reach } = tunnels;
+  const workers = createWorkers({ sources, pool, secret, log, reach });
+  const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(reach), secret, pool, metrics });
+  const render = createRender({ leases, dispatch, limits: config.render, times, metrics });
+  const app = createApp({
+    publicUrl: config.publicUrl,
+    keys,
+    render,
+    health: {
+      database: timeoutMs => store.ping(timeoutMs),
+      workers: () => ({ ready: workers.totals().workers, slots: workers.totals().slots }),
+    },
+    body: { maxBytes: config.bodyMaxBytes, ...BODY_TIMES },
+    budget: createByteBudget(config.inFlightMaxBytes),
+    ports: config.egress,
+    trustedProxies: parseTrustedProxies(config.trustedProxies),
+    log,
+  });
+  const server = httpServer(config.http, app.callback(), log);
+  return { services: [store, leases, tunnels, workers, server], port: server.port };
+}

@@ -1,0 +1,71 @@
+// The API as a Koa application: its middleware and its routes, to be read from top to bottom. Does not listen.
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Network } from '../common/addresses.ts';
+import type { Log } from '../common/log.ts';
+import type { AcceptedKeys } from './accounts/accepted-keys.ts';
+import { accessLog } from './http/access-log.ts';
+import { bearer } from './http/bearer.ts';
+import { type BodyLimits, jsonBody } from './http/body.ts';
+import type { ByteBudget } from './http/byte-budget.ts';
+import { description } from './http/description.ts';
+import { errors, noRoute } from './http/errors.ts';
+import { type HealthChecks, healthz, readyz } from './http/health.ts';
+import { renderRoute } from './http/render.ts';
+import { requestId } from './http/request-id.ts';
+import type { Middleware, State } from './http/state.ts';
+import type { RenderUseCase } from './render.ts';
+
+export interface AppDeps {
+  /** Every absolute link is made from it; without a slash at its end. */
+  publicUrl: string;
+  keys: AcceptedKeys;
+  render: RenderUseCase;
+  health: HealthChecks;
+  body: BodyLimits;
+  budget: ByteBudget;
+  /** Ports that a page may have, and those of the operator's allow-list for accounts with intranet. */
+  ports: { ports: number[]; allowPorts: number[] };
+  trustedProxies: readonly Network[];
+  log: Log;
+}
+
+interface Route {
+  method: 'get' | 'post';
+  path: string;
+  handle: Middleware[];
+}
+
+/** Where only the specification's error codes are answered. */
+const RENDER_PATHS: ReadonlySet<string> = new Set(['/v1/render']);
+
+const nosniff: Middleware = async (ctx, next) => {
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  await next();
+};
+
+export function createApp({ publicUrl, keys, render, health, body, budget, ports, trustedProxies, log }: AppDeps): Koa<State> {
+  const { openApiJson, docs } = description(publicUrl);
+
+  const routes: Route[] = [
+    { method: 'get', path: '/', handle: [ctx => ctx.redirect('/docs')] },
+    { method: 'get', path: '/docs', handle: [docs] },
+    { method: 'get', path: '/openapi.json', handle: [openApiJson] },
+    { method: 'get', path: '/healthz', handle: [healthz] },
+    { method: 'get', path: '/readyz', handle: [readyz(health)] },
+    {
+      method: 'post',
+      path: '/v1/render',
+      handle: [bearer(keys, trustedProxies), jsonBody(body, budget), renderRoute({ render, keys, ports })],
+    },
+  ];
+
+  const router = new Router<State>({ strict: true, sensitive: true });
+  for (const { method, path, handle } of routes) router.register(path, [method], handle);
+
+  const app = new Koa<State>();
+  app.use(requestId).use(accessLog(log)).use(nosniff).use(errors(log, RENDER_PATHS)).use(router.routes()).use(noRoute);
+  // What reaches this comes after the answer has begun: the other end went away.
+  app.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
+  return app;
+}

@@ -1,0 +1,145 @@
+// /docs: the API's description for people, made from the OpenAPI document alone. One file without scripts, foreign hosts or inline styles.
+import { docsStyle } from './docs-style.ts';
+import { Markup, markup, prose } from './markup.ts';
+import type { JsonSchema, OpenApi, Operation } from './openapi.ts';
+
+const typeOf = (schema: JsonSchema) =>
+  schema.enum
+    ? schema.enum.map(value => JSON.stringify(value)).join(' or ')
+    : schema.format
+      ? `${schema.type} (${schema.format})`
+      : `${schema.type}`;
+
+function facts(schema: JsonSchema): Markup {
+  const words = [typeOf(schema)];
+  if (schema.minimum !== undefined) words.push(`${schema.minimum} to ${schema.maximum}`);
+  if (schema.maxLength !== undefined) words.push(`at most ${schema.maxLength} characters`);
+  const byDefault = schema.default === undefined ? undefined : markup` · default <code>${JSON.stringify(schema.default)}</code>`;
+  return markup`<p class="facts">${words.join(' · ')}${byDefault}</p>`;
+}
+
+const examples = ({ examples: values }: JsonSchema) =>
+  values?.length
+    ? markup`<p class="examples">${values.length > 1 ? 'Examples' : 'Example'}: ${values.map((value, index) => [
+        index > 0 ? ' ' : undefined,
+        markup`<code>${JSON.stringify(value)}</code>`,
+      ])}</p>`
+    : undefined;
+
+const fieldsOf = (schema: JsonSchema) => Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+
+function field([name, schema]: [string, JsonSchema], prefix = ''): Markup {
+  const inner = fieldsOf(schema);
+  const id = `${prefix}${name}`;
+  return markup`<div class="row" id="field-${id}">
+<div><h4>${id}</h4>${facts(schema)}</div>
+<div><p>${prose(schema.description ?? '')}</p>${examples(schema)}</div>
+${inner.length > 0 ? markup`<div class="inner">${inner.map(row => field(row, `${id}.`))}</div>` : undefined}
+</div>`;
+}
+
+const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
+  --header "Authorization: Bearer $PRESSROOM_API_KEY" \\
+  --header 'Content-Type: application/json' \\
+  --data ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))} \\
+  --fail-with-body --output page.pdf`;
+
+const code = (text: string) => markup`<pre><code>${text}</code></pre>`;
+const json = (value: unknown) => code(JSON.stringify(value, null, 2));
+
+const headerNames = (headers: Record<string, unknown>) =>
+  markup`<p class="examples">Headers: ${Object.keys(headers).map((name, index) => [index > 0 ? ', ' : undefined, markup`<code>${name}</code>`])}</p>`;
+
+const answers = ({ responses }: Operation) =>
+  markup`<div class="rows">${Object.entries(responses).map(([status, { description, headers, content }]) => {
+    const [type = '', { example, examples: named = {} } = {}] = Object.entries(content)[0] ?? [];
+    const shown =
+      example === undefined ? Object.entries(named).map(([name, { value }]) => ({ name, value })) : [{ name: 'body', value: example }];
+    const sentences = Object.entries(named).map(([name, { summary }]) => markup`<p><code>${name}</code>: ${prose(summary)}</p>`);
+    return markup`<div class="row"><div><h4><span class="status${status < '300' ? ' ok' : ''}">${status}</span></h4><p class="facts">${type}</p></div>
+<div>${sentences.length > 0 ? sentences : markup`<p>${prose(description)}</p>`}${headerNames(headers)}
+${shown.map(({ name, value }) => markup`<details><summary>Example: ${name}</summary>${json(value)}</details>`)}</div></div>`;
+  })}</div>`;
+
+const endpoint = (base: string, method: string, path: string) =>
+  markup`<p class="endpoint"><span class="method">${method}</span><span>${base}${path}</span></p>`;
+
+const operation = (base: string, path: string, method: string, described: Operation) => markup`
+<h2 id="${described.operationId}">${described.summary}</h2>
+${endpoint(base, method, path)}
+<p>${prose(described.description)}</p>`;
+
+const reasons = ({ ErrorEnvelope }: OpenApi['components']['schemas']) => {
+  const error = fieldsOf(ErrorEnvelope).find(([name]) => name === 'error')?.[1];
+  return markup`<div class="rows">${fieldsOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
+};
+
+/** The page, complete. Its style is allowed by `docsStyleSource` in docs-style.ts; it needs nothing else of a Content-Security-Policy. */
+export function docsPage(document: OpenApi): string {
+  const base = document.servers[0]?.url ?? '';
+  const { schemas, headers } = document.components;
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ path, method, described })),
+  );
+  const body = (described: Operation) =>
+    Object.values(described.requestBody?.content ?? {})[0]?.examples as Record<string, { summary: string; value: unknown }>;
+  const details = operations.map(({ path, method, described }) =>
+    described.requestBody
+      ? markup`${operation(base, path, method, described)}
+${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
+<h3 id="fields">Fields</h3>
+<p>${prose('The body is a JSON object. Unknown fields are refused, `null` is not a way to leave a field out, and lengths are strings.')}</p>
+<div class="rows">${fieldsOf(schemas.RenderRequest).map(row => field(row))}</div>
+<h3 id="answers">Answers</h3>${answers(described)}`
+      : markup`${operation(base, path, method, described)}${answers(described)}`,
+  );
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${document.info.title} API</title>
+<style>${new Markup(docsStyle)}</style>
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+<div class="page">
+<nav aria-label="Contents">
+<a class="brand" href="#content">${document.info.title} <span>API ${document.info.version}</span></a>
+<ul>
+<li><a href="#authentication">Authentication</a></li>
+${operations.map(({ described }) => markup`<li><a href="#${described.operationId}">${described.summary}</a></li>`)}
+<li><a href="#answers">Answers</a></li>
+<li><a href="#headers">Headers</a></li>
+<li><a href="#errors">Errors</a></li>
+</ul>
+<div class="fields"><b>Fields</b>
+<ul>${fieldsOf(schemas.RenderRequest).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>
+</nav>
+<main id="content">
+<h1>${document.info.title} API</h1>
+<p class="lead">${prose(document.info.description)}</p>
+<p>Base address: <code>${base}</code>. The same description for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
+<h2 id="authentication">Authentication</h2>
+<p>${prose('Send your API key with every render as `Authorization: Bearer <API key>`. A key looks like `pressroom_live_…` and is shown once, when it is made. Keep it out of pages and repositories.')}</p>
+<p class="note">A key that leaked renders at your expense: have it revoked. Revoking acts at once.</p>
+${details}
+<h2 id="headers">Headers</h2>
+<p>What the headers of the answers above mean.</p>
+<div class="rows">${Object.entries(headers).map(
+    ([name, { description, example }]) => markup`<div class="row"><h4>${name}</h4><div><p>${prose(description)}</p>
+<p class="examples">Example: <code>${String(example)}</code></p></div></div>`,
+  )}</div>
+<h2 id="errors">Errors</h2>
+<p>${prose(schemas.ErrorEnvelope.description ?? '')}</p>
+${reasons(schemas)}
+<footer>${document.info.title} ${document.info.version}</footer>
+</main>
+</div>
+</body>
+</html>
+`.text;
+}

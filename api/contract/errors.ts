@@ -1,0 +1,63 @@
+// The closed list of what can go wrong for a caller. One error class; the map to HTTP is api/http/errors.ts, and the words are the log's and the metric's labels.
+
+/** Status of each code on the render endpoints (spec §7, decisions "Status of each error code") and of the three used elsewhere. */
+export const STATUS = {
+  validation_error: 400,
+  payload_too_large: 400,
+  unauthorized: 401,
+  subscription_inactive: 403,
+  ssrf_blocked: 422,
+  concurrency_limit: 429,
+  rate_limited: 429,
+  render_failed: 502,
+  not_found: 404,
+  method_not_allowed: 405,
+  internal: 500,
+} as const;
+export type ErrorCode = keyof typeof STATUS;
+
+/** Why a render failed. The first five are the page's fault, the others ours: only those count against the service's objective. */
+export const RENDER_FAILED_REASONS = [
+  'page_status',
+  'page_unreachable',
+  'page_timeout',
+  'page_crash',
+  'output_limit',
+  'no_worker',
+  'queue_full',
+  'overloaded',
+  'database',
+  'worker_lost',
+  'internal',
+] as const;
+export type RenderFailedReason = (typeof RENDER_FAILED_REASONS)[number];
+
+interface Extras {
+  /** Why, for the log; never shown to the caller. */
+  cause?: unknown;
+  retryAfterS?: number;
+  headers?: Record<string, string>;
+  reason?: RenderFailedReason;
+}
+
+/** An answer to the caller. `message` is a sentence for people: it names the field and how to mend it. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly reason: RenderFailedReason | undefined;
+
+  constructor(code: ErrorCode, message: string, { cause, retryAfterS, headers = {}, reason }: Extras = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.status = STATUS[code];
+    this.headers = retryAfterS === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterS) };
+    this.reason = reason;
+  }
+}
+
+export const invalid = (message: string, cause?: unknown) => new ApiError('validation_error', message, { cause });
+
+export const renderFailed = (reason: RenderFailedReason, message: string, extras: Omit<Extras, 'reason'> = {}) =>
+  new ApiError('render_failed', message, { ...extras, reason });

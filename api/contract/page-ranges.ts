@@ -1,0 +1,47 @@
+// Page selections: `1-3, 5, 7-`. Owns their syntax, their order and the text that Chrome takes for them.
+
+/** `to` is Infinity for "to the end". */
+export interface PageRange {
+  from: number;
+  to: number;
+}
+
+const PAGE = '[1-9]\\d{0,8}';
+const PART = ` *${PAGE} *(?:- *(?:${PAGE})? *)?`;
+
+/** What a selection looks like, as a regular expression that the API description shows. Nine digits: Chrome reads pages as 32-bit numbers. */
+export const PAGES_PATTERN = `^${PART}(?:,${PART})*$`;
+/** Far more than any selection needs: the work of one request stays bounded. */
+export const MAX_PAGES_LENGTH = 4_096;
+
+const RANGE = new RegExp(`^(${PAGE})(-)?(${PAGE})?$`);
+
+function parseRange(text: string): PageRange | undefined {
+  const [, first, hyphen, last] = RANGE.exec(text) ?? [];
+  if (first === undefined || (hyphen === undefined && last !== undefined)) return undefined;
+  const from = Number(first);
+  const to = last === undefined ? (hyphen ? Number.POSITIVE_INFINITY : from) : Number(last);
+  return from <= to ? { from, to } : undefined;
+}
+
+/**
+ * Comma-separated `n`, `n-m` (n <= m) and `n-` to ranges in document order, where ranges that overlap or touch are one: a page named twice
+ * is kept once. Undefined when the text is anything else (`0`, `3-1`, `-3`, `1,,2`, empty) or longer than MAX_PAGES_LENGTH.
+ */
+export function parsePages(text: string): PageRange[] | undefined {
+  if (text.length > MAX_PAGES_LENGTH || /\d +\d/.test(text)) return undefined;
+  const ranges = text.replaceAll(' ', '').split(',').map(parseRange);
+  if (!ranges.every(range => range !== undefined)) return undefined;
+  const merged: PageRange[] = [];
+  for (const range of ranges.sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last && range.from <= last.to + 1) last.to = Math.max(last.to, range.to);
+    else merged.push(range);
+  }
+  return merged;
+}
+
+const rangeText = ({ from, to }: PageRange) => (from === to ? `${from}` : `${from}-${Number.isFinite(to) ? to : ''}`);
+
+/** The ranges as `Page.printToPDF` takes them in `pageRanges`. */
+export const pageRangesText = (ranges: PageRange[]): string => ranges.map(rangeText).join(',');

@@ -1,0 +1,65 @@
+// The `url` of a request: how it must be written, and which ports and literal addresses may be asked for.
+// Names are judged where they are resolved: by the worker's guard, which sees every connection of a page and cannot be talked past.
+import { isPublicAddress, literalAddress } from '../../common/addresses.ts';
+import { ApiError, invalid } from './errors.ts';
+import { quoted } from './problems.ts';
+
+export const MAX_URL_BYTES = 8_192;
+/** What a URL must begin with, as a regular expression that the API description shows. */
+export const URL_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://';
+
+const EXAMPLE = '`https://example.com/invoice/42`';
+/** The authority is looked at as written: the parser takes `http:///host` and `http://@host` for `http://host`. */
+const WRITTEN = new RegExp(`${URL_PATTERN}(?<authority>[^/?#]*)`);
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,20}:/;
+/** What parsers of URLs drop or turn into something else, each in its own way. Refused, so that all of them read the same. */
+const LOOSE = /[\s\\\u0000-\u001f\u007f-\u009f]/;
+
+/** What is wrong with the way `text` is written, as the words that follow "`url`"; undefined when nothing is. */
+export function urlProblem(text: string): string | undefined {
+  if (text === '') return `must be an address such as ${EXAMPLE}, not empty`;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_URL_BYTES) return `must be at most ${MAX_URL_BYTES} bytes long, not ${bytes}`;
+  if (LOOSE.test(text)) return 'must not contain white space, control characters or backslashes; write them percent-encoded';
+  const authority = WRITTEN.exec(text)?.groups?.['authority'];
+  if (authority === undefined) {
+    const scheme = SCHEME.exec(text)?.[0];
+    const other = scheme && !/^https?:$/i.test(scheme) ? `, not with ${quoted(scheme)}` : '';
+    return `must begin with http:// or https://, such as ${EXAMPLE}${other}`;
+  }
+  if (authority.includes('@')) return 'must not contain a user name or a password; they will go into `auth`, which is not supported yet';
+  if (authority === '' || !text.isWellFormed() || !URL.canParse(text)) return `must be a valid address such as ${EXAMPLE}`;
+  return undefined;
+}
+
+/** Where the operator and the account let a page come from. */
+export interface UrlRules {
+  /** The operator's list, for everyone. */
+  ports: readonly number[];
+  /** The account may reach addresses that are not public; the worker's guard decides which. */
+  intranet: boolean;
+  /** More ports, for accounts with `intranet` only. */
+  allowPorts: readonly number[];
+}
+
+function isPrivateHost(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, '');
+  // Browsers take these for loopback without asking anybody (https://www.rfc-editor.org/rfc/rfc6761#section-6.3).
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  const address = literalAddress(name);
+  return address !== undefined && !isPublicAddress(address);
+}
+
+/** Throws ssrf_blocked for a literal private host, else validation_error for a port outside the list. `text` is one that urlProblem let pass. */
+export function checkUrlRules(text: string, { ports, intranet, allowPorts }: UrlRules): void {
+  const url = new URL(text);
+  if (!intranet && isPrivateHost(url.hostname)) {
+    throw new ApiError(
+      'ssrf_blocked',
+      '`url` leads to an address that is not public. Give the address of a public page, or send the document as `html`.',
+    );
+  }
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  const accepted = intranet ? [...new Set([...ports, ...allowPorts])] : ports;
+  if (!accepted.includes(port)) throw invalid(`\`url\` must use one of the ports ${accepted.join(', ')}, not ${port}.`);
+}

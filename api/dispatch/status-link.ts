@@ -1,0 +1,101 @@
+// One worker's `/v1/status` socket: connects, reconnects with back-off, and takes silence as death. Knows nothing of slots.
+import type { Log } from '../../common/log.ts';
+
+/** The wait before a reconnect doubles from the first to the second, less up to half of it so that not all come at once. */
+const BACKOFF_MS = { first: 100, longest: 2_000 };
+
+export interface StatusLinkOptions {
+  address: string;
+  /** Where to connect to for this address. */
+  reach(address: string): string;
+  /** Called at each connect: a ticket opens one socket, once. */
+  ticket(): string;
+  silenceMs: number;
+  log: Log;
+  random(): number;
+  onMessage(data: unknown): void;
+  /** The socket is gone; until the next message nothing is known of the worker. */
+  onLost(): void;
+  /** A retired link has closed; it will never do anything again. */
+  onEnd(): void;
+}
+
+export interface StatusLink {
+  /** No reconnect from now on; a live socket is used until it closes by itself. */
+  retire(): void;
+  /** Undoes `retire`, unless it has ended. */
+  keep(): void;
+  close(): void;
+}
+
+export function createStatusLink(options: StatusLinkOptions): StatusLink {
+  const { address, log } = options;
+  let socket: WebSocket | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let wanted = true;
+  let closed = false;
+
+  function connect(): void {
+    const mine = new WebSocket(`${options.reach(address)}/v1/status?ticket=${encodeURIComponent(options.ticket())}`);
+    socket = mine;
+    let heard = false;
+
+    const lost = (why: string) => {
+      if (socket !== mine) return;
+      socket = undefined;
+      clearTimeout(timer);
+      mine.close();
+      if (heard) log.warn({ worker: address, why }, 'a worker is gone');
+      options.onLost();
+      retry();
+    };
+    const listen = () => {
+      clearTimeout(timer);
+      timer = setTimeout(lost, options.silenceMs, 'silent');
+    };
+
+    listen();
+    mine.addEventListener('message', ({ data }) => {
+      if (socket !== mine) return;
+      heard = true;
+      failures = 0;
+      listen();
+      options.onMessage(data);
+    });
+    mine.addEventListener('error', () => lost('error'));
+    mine.addEventListener('close', () => lost('closed'));
+  }
+
+  function retry(): void {
+    if (!wanted) {
+      closed = true;
+      options.onEnd();
+      return;
+    }
+    const longest = Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.longest);
+    failures = Math.min(failures + 1, 10);
+    timer = setTimeout(connect, longest * (1 - options.random() / 2));
+  }
+
+  connect();
+  return {
+    retire() {
+      if (closed || !wanted) return;
+      wanted = false;
+      if (socket) return;
+      clearTimeout(timer);
+      retry();
+    },
+    keep() {
+      wanted = true;
+    },
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      const last = socket;
+      socket = undefined; // what it still hears or fails at is no news to anyone
+      last?.close();
+    },
+  };
+}

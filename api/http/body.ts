@@ -1,0 +1,83 @@
+// Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is buffered past the limit.
+import type { IncomingMessage } from 'node:http';
+import { invalid, renderFailed } from '../contract/errors.ts';
+import { checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
+import { parseJson } from './json-text.ts';
+import { ClientClosed, type Middleware } from './state.ts';
+
+export interface BodyLimits {
+  maxBytes: number;
+  /** A body of which nothing came for so long is given up, */
+  silentMs: number;
+  /** and so is one that takes so long in all. */
+  totalMs: number;
+}
+
+export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000 };
+
+const overloaded = () =>
+  renderFailed('overloaded', 'The service holds as many requests as it can at the moment. Try again.', { retryAfterS: 2 });
+
+const tooSlow = (what: string) => invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
+
+/** `reserved`: the bytes that were taken from the budget before. Rejects with ApiError or ClientClosed; then the request is left paused. */
+function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Reservation, reserved: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let free = reserved;
+    const seconds = (ms: number) => `${ms / 1_000} s`;
+    const silent = setTimeout(() => fail(tooSlow(`nothing came for ${seconds(limits.silentMs)}`)), limits.silentMs);
+    const total = setTimeout(() => fail(tooSlow(`it took more than ${seconds(limits.totalMs)}`)), limits.totalMs);
+
+    function over(): void {
+      clearTimeout(silent);
+      clearTimeout(total);
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+    }
+    function fail(error: Error): void {
+      over();
+      request.pause();
+      reject(error);
+    }
+    function onData(chunk: Buffer): void {
+      silent.refresh();
+      bytes += chunk.length;
+      free -= chunk.length;
+      if (bytes > limits.maxBytes) return fail(tooLarge(limits.maxBytes));
+      if (free < 0 && !reservation.take(-free)) return fail(overloaded());
+      free = Math.max(0, free);
+      chunks.push(chunk);
+    }
+    function onEnd(): void {
+      over();
+      resolve(Buffer.concat(chunks, bytes));
+    }
+    const onClose = () => fail(new ClientClosed());
+    request.on('data', onData).once('end', onEnd).once('close', onClose);
+  });
+}
+
+/** Puts the parsed body, its size and the reservation that covers it into the state; the reservation ends with the answer. */
+export const jsonBody = (limits: BodyLimits, budget: ByteBudget): Middleware => {
+  return async (ctx, next) => {
+    const { req, res, state } = ctx;
+    const length = checkBodyHeaders(req.headers, limits.maxBytes) ?? 0;
+    const reservation = budget.open();
+    res.once('close', reservation.close);
+    state.reservation = reservation;
+    if (req.socket.destroyed) throw new ClientClosed();
+    if (!reservation.take(length)) throw overloaded();
+    // The server leaves this to us, so that a caller who asks first is refused before sending.
+    if (req.headers.expect !== undefined) {
+      res.writeContinue();
+      state.continued = true;
+    }
+    const bytes = await readBytes(req, limits, reservation, length);
+    checkNotEmpty(bytes.length);
+    state.bodyBytes = bytes.length;
+    state.body = parseJson(bytes);
+    await next();
+  };
+};

@@ -1,0 +1,31 @@
+// /openapi.json and /docs: the description of the API for programs and for people, made once.
+import { docsPage } from '../contract/docs-page.ts';
+import { docsStyleSource } from '../contract/docs-style.ts';
+import { openApi } from '../contract/openapi.ts';
+import type { Middleware } from './state.ts';
+
+const CACHE = 'public, max-age=300';
+
+/** `publicUrl` stands in it as the address to call. */
+export function description(publicUrl: string): { openApiJson: Middleware; docs: Middleware } {
+  const document = openApi({ publicUrl });
+  const json = JSON.stringify(document);
+  const page = docsPage(document);
+  return {
+    openApiJson: ctx => {
+      ctx.type = 'application/json';
+      ctx.set('Cache-Control', CACHE);
+      ctx.body = json;
+    },
+    docs: ctx => {
+      ctx.type = 'text/html';
+      ctx.set('Cache-Control', CACHE);
+      ctx.set(
+        'Content-Security-Policy',
+        `default-src 'none'; style-src ${docsStyleSource}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      );
+      ctx.set('Referrer-Policy', 'no-referrer');
+      ctx.body = page;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// The only map from errors to HTTP answers: the envelope, its status and its headers.
+import type { Log } from '../../common/log.ts';
+import { ApiError, renderFailed } from '../contract/errors.ts';
+import { lingering, stillSending } from './linger.ts';
+import { ClientClosed, type Context, type Middleware } from './state.ts';
+
+/** The body of every error answer (spec §2.7); `reason` comes with render_failed only. */
+export const envelope = ({ code, message, reason }: ApiError, requestId: string): Buffer =>
+  Buffer.from(JSON.stringify({ error: { code, message, request_id: requestId, ...(reason && { reason }) } }));
+
+/** Pure: an error that nobody foresaw is one of the closed list too, and a render endpoint knows no 500. */
+export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
+  if (error instanceof ApiError) return error;
+  const sentence = 'Something went wrong on our side. Try again; if it happens again, report the request id.';
+  return onRenderRoute ? renderFailed('internal', sentence, { cause: error }) : new ApiError('internal', sentence, { cause: error });
+}
+
+function send(ctx: Context, error: ApiError): void {
+  const { req } = ctx;
+  const answer = envelope(error, ctx.state.requestId);
+  ctx.status = error.status;
+  ctx.set(error.headers);
+  ctx.set('Cache-Control', 'no-store');
+  const sending = stillSending(req);
+  // A body that was not read would be taken for the next request on this connection.
+  if (sending) ctx.set('Connection', 'close');
+  const waitsFor100 = req.headers.expect !== undefined && !ctx.state.continued;
+  ctx.body = sending && !waitsFor100 ? lingering(req, answer) : answer;
+  ctx.type = 'application/json';
+  ctx.length = answer.length;
+}
+
+/** `renderPaths`: where only the specification's codes may be answered. */
+export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware => {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const { requestId } = ctx.state;
+      if (thrown instanceof ClientClosed || ctx.req.socket.destroyed) {
+        ctx.state.code = 'client_closed';
+        ctx.respond = false;
+        ctx.res.destroy();
+        return;
+      }
+      const error = asApiError(thrown, renderPaths.has(ctx.path));
+      ctx.state.code = error.code;
+      if (error.reason) ctx.state.reason = error.reason;
+      if (error.reason === 'internal' || error.code === 'internal') log.error({ err: error.cause ?? error, requestId }, 'unexpected error');
+      else if (error.reason === 'database') log.warn({ err: error.cause, requestId }, 'the database failed a request');
+      send(ctx, error);
+    }
+  };
+};
+
+/** The end of the list: nothing of ours was at this path, or not for this method. `ctx.matched` is the router's. */
+export const noRoute: Middleware = ctx => {
+  const matched = (ctx as Context & { matched?: { methods: string[] }[] }).matched ?? [];
+  const allowed = [...new Set(matched.flatMap(route => route.methods))];
+  if (allowed.length === 0) throw new ApiError('not_found', 'There is nothing at this path. The paths are described at /docs.');
+  const Allow = allowed.sort().join(', ');
+  throw new ApiError('method_not_allowed', `This path takes ${Allow} only.`, { headers: { Allow } });
+};

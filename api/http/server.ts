@@ -1,0 +1,138 @@
+// The HTTP server as a service: listens, bounds what it takes in, answers what is not HTTP, and drains when it stops.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen, type Service } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
+import { invalid } from '../contract/errors.ts';
+import { brokenRequest, rawAnswer } from './raw-answers.ts';
+import { createRequestId } from './request-id.ts';
+
+export interface HttpConfig {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** After readiness has fallen calls are still accepted so long, until load balancers have noticed. */
+  drainDelayMs: number;
+  headersTimeoutMs?: number;
+  /** How often time-outs are looked for. */
+  checkEveryMs?: number;
+}
+
+export interface HttpServer extends Service {
+  /** The port it listens on, once started. */
+  port(): number;
+}
+
+/** Longer than the 60 s that a body may take, which is answered with more words. */
+const REQUEST_TIMEOUT_MS = 75_000;
+/** Longer than the idle time of common load balancers (60 s), so that it is they who close. */
+const KEEP_ALIVE_MS = 65_000;
+/** An answer of which a caller takes nothing for so long is given up: it counts against the memory of all. */
+const UNREAD_MS = 30_000;
+const MAX_CONNECTIONS = 10_000;
+/** How long a caller who is still sending garbage has to read the answer. */
+const RAW_ANSWER_MS = 2_000;
+
+/** Leaves a path without fragment, which is all that Koa's parser takes without throwing. False when the target is none. */
+function readTarget(request: IncomingMessage): boolean {
+  const target = request.url!;
+  if (target.startsWith('/') && !/[#\s]/.test(target)) return true;
+  const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
+  if (!url?.pathname.startsWith('/')) return false;
+  request.url = url.pathname + url.search;
+  return true;
+}
+
+export function httpServer(config: HttpConfig, handle: (request: IncomingMessage, response: ServerResponse) => void, log: Log): HttpServer {
+  const { headersTimeoutMs = 10_000, checkEveryMs = 1_000 } = config;
+  const server = createServer({
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: checkEveryMs,
+    maxHeaderSize: 16 * 1_024,
+    requireHostHeader: false, // checked below, to answer with the envelope
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const sockets = new Set<Socket>();
+  const running = new Map<Duplex, Set<ServerResponse>>();
+  const answered = new WeakSet<Duplex>();
+  let draining = false;
+
+  function answerRaw(socket: Duplex, error: ReturnType<typeof invalid>): void {
+    if (answered.has(socket)) return;
+    answered.add(socket);
+    const requestId = createRequestId();
+    log.info({ requestId, status: error.status, code: error.code }, 'broken request');
+    socket.end(rawAnswer(error, requestId));
+    // Its handlers would write after us; the answer is in the kernel's hands by the time they could.
+    for (const response of running.get(socket) ?? []) response.destroy();
+    const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);
+    socket.once('close', () => clearTimeout(timer)).resume();
+  }
+
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const silent = socket instanceof Object && (socket as Socket).bytesRead === 0;
+    const begun = [...(running.get(socket) ?? [])].some(response => response.headersSent);
+    if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
+    else answerRaw(socket, brokenRequest(error.code));
+  });
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const responses = running.get(socket) ?? new Set();
+    running.set(socket, responses.add(response));
+    response.once('close', () => {
+      responses.delete(response);
+      if (responses.size === 0) running.delete(socket);
+      if (draining) setImmediate(() => server.closeIdleConnections());
+    });
+    // The answer is written: from here on a caller who does not read it is given up.
+    response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
+    if (draining) response.setHeader('Connection', 'close');
+    if (request.headers.host === undefined && request.httpVersion === '1.1') answerRaw(socket, invalid('The header `Host` is missing.'));
+    else if (!readTarget(request)) answerRaw(socket, invalid('The request target is not a valid path or URL.'));
+    else handle(request, response);
+  }
+  server.on('request', onRequest);
+  // Whoever asks before sending a body is answered by who would read it.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', request => answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')));
+
+  async function stop(hurry: AbortSignal): Promise<void> {
+    await sleep(config.drainDelayMs, undefined, { signal: hurry }).catch(() => undefined);
+    draining = true;
+    const closed = new Promise(resolve => server.close(resolve));
+    for (const responses of running.values())
+      for (const response of responses) if (!response.headersSent) response.setHeader('Connection', 'close');
+    // Node counts a connection that has not said anything yet as busy.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // Node looks for late headers no more once the server is closed.
+    const late = setTimeout(() => {
+      for (const socket of sockets) if (!running.has(socket)) socket.destroy();
+    }, headersTimeoutMs);
+    const hurried = () => server.closeAllConnections();
+    hurry.addEventListener('abort', hurried);
+    if (hurry.aborted) hurried();
+    await closed;
+    clearTimeout(late);
+    hurry.removeEventListener('abort', hurried);
+  }
+
+  return {
+    name: 'http server',
+    port: () => (server.address() as AddressInfo).port,
+    start: async () => {
+      await listen(server, config.port, config.host, error => log.error({ err: error }, 'the HTTP server failed'));
+      log.info({ host: config.host, port: (server.address() as AddressInfo).port }, 'listening');
+    },
+    stop,
+  };
+}

@@ -1,0 +1,29 @@
+// What the middleware of one request tell each other.
+import type Koa from 'koa';
+import type { Accepted } from '../accounts/accepted-keys.ts';
+import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
+import type { Reservation } from './byte-budget.ts';
+
+export interface State {
+  requestId: string;
+  /** Set by bearer. */
+  accepted: Accepted;
+  /** Set by body: the parsed JSON and how many bytes it was. */
+  body: unknown;
+  bodyBytes: number;
+  /** `100 Continue` was sent: the body is on its way. */
+  continued?: boolean;
+  /** What this request holds of the process's memory. */
+  reservation: Reservation;
+  /** Set by errors, for the access log. */
+  code?: ErrorCode | 'client_closed';
+  reason?: RenderFailedReason;
+}
+
+export type Context = Koa.ParameterizedContext<State>;
+export type Middleware = Koa.Middleware<State>;
+
+/** The reason of a signal that aborted because nobody waits for the answer any more. */
+export class ClientClosed extends Error {
+  override name = 'ClientClosed';
+}

@@ -1,0 +1,122 @@
+// The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this; it tells the story of design §2 and nothing else.
+import type { Metrics } from '../common/operations.ts';
+import type { Caller, Leases } from './accounts/leases.ts';
+import { ApiError, renderFailed } from './contract/errors.ts';
+import type { RenderRequest } from './contract/render-request.ts';
+import type { Dispatch } from './dispatch/dispatch.ts';
+import { type SlotEndReason, SlotLost } from './dispatch/slot-port.ts';
+import { type ConversationLimits, converse } from './render/conversation.ts';
+import { plan as planOf } from './render/plan.ts';
+import type { RecentTimes } from './render/recent-times.ts';
+import type { Session } from './render/session.ts';
+
+/** In the order in which they happen; `post` is what is done to the finished PDF. */
+export const PHASES = ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settle'] as const;
+export type Timings = Partial<Record<(typeof PHASES)[number], number>>;
+
+export interface Rendered {
+  pdf: Buffer;
+  pages: number;
+  /** The account's count in this period after this render; undefined when the database did not answer in time (it is settled later). */
+  usage: number | undefined;
+  /** Milliseconds. */
+  timings: Timings;
+}
+
+/**
+ * Throws ApiError, or the signal's reason when the caller went away. `bodyBytes` is what the request holds in memory.
+ */
+export type RenderUseCase = (request: RenderRequest, caller: Caller, bodyBytes: number, signal: AbortSignal) => Promise<Rendered>;
+
+interface Deps {
+  leases: Leases;
+  dispatch: Dispatch<Session>;
+  limits: ConversationLimits;
+  times: RecentTimes;
+  metrics: Metrics;
+}
+
+/** A slot lives a little longer than the render in it, so that the render's own deadline speaks first. */
+const SLOT_GRACE_MS = 5_000;
+
+const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
+  renderer_crashed: () =>
+    renderFailed(
+      'page_crash',
+      'The page crashed its browser process. It may need more memory than a render has, or meet a fault in the browser.',
+    ),
+  memory: () => renderFailed('page_crash', 'The page used more memory than one render may. Use smaller images, or less content.'),
+  deadline: () => renderFailed('page_timeout', 'The render took longer than it may.'),
+  flooded: () => renderFailed('output_limit', 'The page made more events than the service takes. It may request or log without end.'),
+};
+
+const asApiError = (error: unknown): unknown =>
+  error instanceof SlotLost
+    ? (slotEnded[error.end]?.() ?? renderFailed('internal', 'The render failed on our side. Try it again.', { cause: error }))
+    : error;
+
+/** What `pressroom_renders_total` calls the end of a render: the error's code, and for render_failed its reason. */
+export const outcomeOf = (error: unknown, signal: AbortSignal): string =>
+  signal.aborted ? 'client_closed' : error instanceof ApiError ? (error.reason ?? error.code) : 'internal';
+
+export function createRender({ leases, dispatch, limits, times, metrics }: Deps): RenderUseCase {
+  const renders = metrics.counter('pressroom_renders_total', 'Renders by how they ended.', ['outcome']);
+  const durations = metrics.histogram(
+    'pressroom_render_duration_seconds',
+    'Where the time of successful renders goes.',
+    ['phase'],
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  );
+
+  async function render(request: RenderRequest, caller: Caller, bodyBytes: number, signal: AbortSignal): Promise<Rendered> {
+    const timings: Timings = {};
+    const timed = async <T>(phase: keyof Timings, work: Promise<T>): Promise<T> => {
+      const start = performance.now();
+      const value = await work;
+      timings[phase] = performance.now() - start;
+      return value;
+    };
+    const plan = planOf(request);
+    const lease = await timed('admit', leases.admit(caller));
+    try {
+      const start = performance.now();
+      let enqueued = start;
+      const job = {
+        accountId: lease.accountId,
+        trial: false,
+        bytes: bodyBytes,
+        renderId: caller.requestId,
+        egress: lease.intranet ? ('intranet' as const) : ('public' as const),
+        maxMs: limits.renderMs + plan.waits.delayMs + SLOT_GRACE_MS,
+        signal: AbortSignal.any([signal, lease.lost]),
+      };
+      const printed = await dispatch.dispatch(
+        job,
+        session => converse(session, plan, limits, job.signal, timings),
+        phase => {
+          if (phase === 'queued') enqueued = performance.now();
+          else timings.queue = (timings.queue ?? 0) + performance.now() - enqueued;
+        },
+      );
+      signal.throwIfAborted();
+      times.add(performance.now() - start);
+      const usage = await timed('settle', leases.settle(lease));
+      return { ...printed, usage, timings };
+    } finally {
+      await leases.release(lease);
+    }
+  }
+
+  return async (request, caller, bodyBytes, signal) => {
+    try {
+      const rendered = await render(request, caller, bodyBytes, signal);
+      renders.inc({ outcome: 'ok' });
+      for (const [phase, ms] of Object.entries(rendered.timings)) durations.observe({ phase }, ms / 1_000);
+      return rendered;
+    } catch (error) {
+      const known = asApiError(error);
+      renders.inc({ outcome: outcomeOf(known, signal) });
+      throw known;
+    }
+  };
+}

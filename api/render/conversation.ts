@@ -1,0 +1,74 @@
+// One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
+import { renderFailed } from '../contract/errors.ts';
+import { SlotLost } from '../dispatch/slot-port.ts';
+import { watchMainDocument } from './main-document.ts';
+import { watchNetwork } from './network-idle.ts';
+import type { Plan } from './plan.ts';
+import { type Output, type Printed, print } from './print.ts';
+import type { Session } from './session.ts';
+import { STEPS } from './steps.ts';
+
+export interface ConversationLimits {
+  /** For everything up to the PDF, `wait_delay` not counted. */
+  renderMs: number;
+  output: Output;
+}
+
+export type Phase = 'load' | 'wait' | 'print';
+
+/**
+ * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, or the signal's reason. The milliseconds of each phase are written
+ * into `timings`.
+ */
+export async function converse(
+  session: Session,
+  plan: Plan,
+  limits: ConversationLimits,
+  signal: AbortSignal,
+  timings: Partial<Record<Phase, number>>,
+): Promise<Printed> {
+  const document = watchMainDocument(session, plan.source);
+  const page = { session, plan, document, network: watchNetwork(session) };
+  // A dialog blocks the page, and with it every command, until somebody answers.
+  session.on('Page.javascriptDialogOpening', () => {
+    session.command('Page.handleJavaScriptDialog', { accept: true }).catch(() => {});
+  });
+
+  let waitingFor = '';
+  const limitMs = limits.renderMs + plan.waits.delayMs;
+  const interrupted = Promise.withResolvers<never>();
+  interrupted.promise.catch(() => {});
+  const deadline = setTimeout(() => {
+    interrupted.reject(
+      renderFailed('page_timeout', `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`),
+    );
+  }, limitMs);
+  const onAbort = () => interrupted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  void session.ended.then(({ reason, message }) => interrupted.reject(new SlotLost(reason, message)));
+  const orInterrupted = <T>(work: Promise<T>) => {
+    work.catch(() => {});
+    return Promise.race([work, document.failed, interrupted.promise]);
+  };
+
+  try {
+    const spent = { load: 0, wait: 0 };
+    for (const step of STEPS) {
+      if (!step.wanted(plan)) continue;
+      waitingFor = step.waitingFor;
+      const start = performance.now();
+      await orInterrupted(step.run(page));
+      spent[step.phase] += performance.now() - start;
+    }
+    Object.assign(timings, spent);
+    waitingFor = 'the PDF to be printed';
+    const start = performance.now();
+    const printed = await orInterrupted(print(session, plan, limits.output));
+    timings.print = performance.now() - start;
+    return printed;
+  } finally {
+    clearTimeout(deadline);
+    signal.removeEventListener('abort', onAbort);
+  }
+}

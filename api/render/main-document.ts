@@ -1,0 +1,94 @@
+// What became of the main document: its status, its redirects, whether it could be reached or was refused by the guard. Owns the verdict, from the
+// first request to the print, since a page may move on by script or refresh at any time.
+import type { EgressDenied } from '../../common/protocol.ts';
+import { EGRESS_DENIED } from '../../common/protocol.ts';
+import { ApiError, renderFailed } from '../contract/errors.ts';
+import type { Plan } from './plan.ts';
+import type { Session } from './session.ts';
+
+export const MAX_REDIRECTS = 10;
+
+const SSRF = 'The page, or a redirect of it, leads to an address that may not be opened. Only public addresses are rendered.';
+
+export interface MainDocument {
+  /** Rejects with the ApiError when the main document fails; never resolves. */
+  readonly failed: Promise<never>;
+  /** The verdict on a navigation that Chrome itself gave up (`Page.navigate`'s errorText). */
+  gaveUp(url: string, errorText: string): Error;
+}
+
+/** As the guard names a target; empty for what Chrome takes for an address and Node does not, such as `http://a%20b/`. */
+function hostPort(url: string): string {
+  const at = URL.parse(url);
+  if (!at) return '';
+  const { hostname, port, protocol } = at;
+  return `${hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()}:${port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80)}`;
+}
+
+const PLAIN: Record<string, string> = {
+  'net::ERR_ABORTED': 'it did not answer with a page (a download, or an empty answer)',
+  'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without an answer',
+  'net::ERR_TUNNEL_CONNECTION_FAILED': 'the server could not be reached',
+  'net::ERR_CONNECTION_REFUSED': 'the server refuses connections',
+  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects without end',
+  'net::ERR_CERT_AUTHORITY_INVALID': "the server's certificate is not trusted",
+  'net::ERR_CERT_COMMON_NAME_INVALID': "the server's certificate is for another name",
+  'net::ERR_CERT_DATE_INVALID': "the server's certificate has expired or is not valid yet",
+};
+
+function verdict(url: string, errorText: string, denied: EgressDenied['reason'] | undefined): Error {
+  if (denied === 'address' || denied === 'port') return new ApiError('ssrf_blocked', SSRF);
+  if (denied === 'name' || denied === 'unresolved')
+    return renderFailed('page_unreachable', 'The page could not be opened: its host name does not resolve.');
+  if (denied) return renderFailed('output_limit', 'The page used more of the network than one render may.');
+  const why =
+    PLAIN[errorText] ??
+    errorText
+      .replace(/^net::ERR_/, '')
+      .replaceAll('_', ' ')
+      .toLowerCase();
+  return renderFailed('page_unreachable', `The page could not be opened: ${why}.`, { cause: { url: hostPort(url), errorText } });
+}
+
+/** Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the page elsewhere. */
+export function watchMainDocument(session: Session, source: Plan['source']): MainDocument {
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  const denials = new Map<string, EgressDenied['reason']>();
+  const current = { requestId: '', url: '', redirects: 0 };
+  const raise = source.kind === 'url' ? source.raiseForStatus : 'never';
+
+  session.on(EGRESS_DENIED, denied => denials.set(`${denied.host.toLowerCase()}:${denied.port}`, denied.reason));
+  const deniedFor = (url: string) => (/^https?:/.test(url) ? denials.get(hostPort(url)) : undefined);
+
+  session.on('Network.requestWillBeSent', ({ requestId, frameId, type, request, redirectResponse }) => {
+    if (type !== 'Document' || frameId !== session.frameId) return;
+    current.redirects = redirectResponse && requestId === current.requestId ? current.redirects + 1 : 0;
+    current.requestId = requestId;
+    current.url = request.url;
+    if (redirectResponse && raise === 'all')
+      failed.reject(
+        renderFailed(
+          'page_status',
+          `The page answered ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or give the final address.`,
+        ),
+      );
+    if (current.redirects > MAX_REDIRECTS)
+      failed.reject(renderFailed('page_unreachable', `The page could not be opened: it redirects more than ${MAX_REDIRECTS} times.`));
+  });
+  session.on('Network.responseReceived', ({ requestId, response }) => {
+    if (requestId !== current.requestId || response.status < 400 || raise === 'never') return;
+    failed.reject(renderFailed('page_status', `The page answered ${response.status}. Set raise_for_status to false to print error pages.`));
+  });
+  // Without the Network domain (html) this is how a page is seen that a script has moved to where it may not go.
+  session.on('Page.frameNavigated', ({ frame }) => {
+    if (frame.id === session.frameId && frame.unreachableUrl)
+      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', deniedFor(frame.unreachableUrl)));
+  });
+  session.on('Network.loadingFailed', ({ requestId, errorText, canceled }) => {
+    // A document that a later navigation replaced was cancelled, it did not fail.
+    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, deniedFor(current.url)));
+  });
+
+  return { failed: failed.promise, gaveUp: (url, errorText) => verdict(current.url || url, errorText, deniedFor(current.url || url)) };
+}

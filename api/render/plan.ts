@@ -1,0 +1,50 @@
+// The plan of a render: a checked request translated into what the conversation with Chrome does, in inches and milliseconds, defaults filled in.
+// Pure; it decides nothing that the contract has not decided.
+import { parseWaitDelayMs } from '../contract/durations.ts';
+import { DEFAULT_MEDIA, DEFAULT_PRINT_BACKGROUND, DEFAULT_SCALE } from '../contract/fields.ts';
+import { pageRangesText, parsePages } from '../contract/page-ranges.ts';
+import { marginsOf, paperOf, type Side } from '../contract/paper.ts';
+import type { RenderRequest } from '../contract/render-request.ts';
+
+export interface Plan {
+  /** Which statuses of the main document fail: `errors` are 4xx and 5xx, `all` adds redirects. */
+  source: { kind: 'html'; html: string } | { kind: 'url'; url: string; raiseForStatus: 'errors' | 'all' | 'never' };
+  media: 'print' | 'screen';
+  waits: { selector?: string; expression?: string; networkIdle: boolean; delayMs: number };
+  /** The sheet after `landscape`. With `singlePage` its height is the one to lay out in; the content decides the one to print. */
+  paper: { widthIn: number; heightIn: number };
+  singlePage: boolean;
+  /** `pageRanges` is Chrome's notation; absent = all pages. */
+  print: { scale: number; printBackground: boolean; marginIn: Record<Side, number>; pageRanges?: string };
+}
+
+function source({ html, url, raise_for_status }: RenderRequest): Plan['source'] {
+  if (url === undefined) return { kind: 'html', html: html! };
+  // The address goes on as the parser writes it, so that Chrome opens exactly what was checked.
+  const raiseForStatus = raise_for_status === undefined ? 'errors' : raise_for_status ? 'all' : 'never';
+  return { kind: 'url', url: new URL(url).href, raiseForStatus };
+}
+
+/** Translates a request that parseRenderRequest let pass. */
+export function plan(request: RenderRequest): Plan {
+  const { widthIn, heightIn, singlePage } = paperOf(request);
+  const { wait_for_selector: selector, wait_for_expression: expression, pages } = request;
+  return {
+    source: source(request),
+    media: request.emulate_media ?? DEFAULT_MEDIA,
+    waits: {
+      ...(selector === undefined ? {} : { selector }),
+      ...(expression === undefined ? {} : { expression }),
+      networkIdle: request.wait_for_network_idle ?? false,
+      delayMs: request.wait_delay === undefined ? 0 : parseWaitDelayMs(request.wait_delay)!,
+    },
+    paper: { widthIn, heightIn },
+    singlePage,
+    print: {
+      scale: request.scale ?? request.zoom ?? DEFAULT_SCALE,
+      printBackground: request.print_background ?? DEFAULT_PRINT_BACKGROUND,
+      marginIn: marginsOf(request),
+      ...(pages === undefined ? {} : { pageRanges: pageRangesText(parsePages(pages)!) }),
+    },
+  };
+}

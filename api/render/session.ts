@@ -1,0 +1,140 @@
+// A slot's CDP session: opens the socket to a worker with chrome-remote-interface, sends typed commands, tells when and why it is over. Adapter of the slot port.
+import CDP from 'chrome-remote-interface';
+import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
+import {
+  EGRESS_DENIED,
+  type EgressDenied,
+  PING,
+  PING_MS,
+  type PingAnswer,
+  SILENCE_MS,
+  SLOT_ENDED,
+  type SlotEnded,
+  STILL,
+} from '../../common/protocol.ts';
+import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from '../dispatch/slot-port.ts';
+
+const HANDSHAKE_MS = 1_000;
+
+interface Events extends ProtocolMapping.Events {
+  [EGRESS_DENIED]: [EgressDenied];
+  [SLOT_ENDED]: [SlotEnded];
+}
+interface Commands extends ProtocolMapping.Commands {
+  [STILL]: { paramsType: []; returnType: Record<string, never> };
+}
+type Params<M extends keyof Commands> = Commands[M]['paramsType'];
+
+/** Chrome answered a command with an error; `message` is Chrome's own. */
+export class CommandFailed extends Error {
+  override name = 'CommandFailed';
+}
+
+export interface Session extends SlotSession {
+  /** Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own: the conversation has one for all. */
+  command<M extends keyof Commands>(method: M, ...params: Params<M>): Promise<Commands[M]['returnType']>;
+  on<E extends keyof Events>(event: E, listener: (...params: Events[E]) => void): void;
+}
+
+type Client = CDP.Client & {
+  send(method: string, params?: object): Promise<unknown>;
+  on(event: string, listener: (...params: never[]) => void): void;
+};
+
+/** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
+const connect = (target: string) => CDP({ target, local: true, protocol: { domains: [] } as never }) as Promise<Client>;
+
+/** Opens slots; `reach` tells where to connect to for a worker's address. See the slot port for the errors. */
+export const openSession =
+  (reach = (worker: string) => worker): OpenSlot<Session> =>
+  (worker, ticket, signal) =>
+    open(worker, `${reach(worker).replace(/\/$/, '')}/v1/slot?ticket=${ticket}`, signal);
+
+async function open(worker: string, url: string, signal: AbortSignal): Promise<Session> {
+  signal.throwIfAborted();
+  const interrupted = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => interrupted.reject(new WorkerUnreachable(`${worker} did not answer within ${HANDSHAKE_MS} ms`)),
+    HANDSHAKE_MS,
+  );
+  const onAbort = () => interrupted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const connecting = connect(url);
+  const opening = connecting.then(async client => {
+    const { frameId } = (await client.send(PING)) as PingAnswer;
+    return { client, frameId };
+  });
+  try {
+    const { client, frameId } = await Promise.race([opening, interrupted.promise]);
+    return wrap(client, worker, frameId);
+  } catch (error) {
+    // Whatever comes of it later is not ours any more: the slot must go back.
+    connecting.then(client => client.close()).catch(() => {});
+    opening.catch(() => {});
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof WorkerUnreachable) throw error;
+    if (/\b503\b/.test((error as Error).message)) throw new SlotRefused(`${worker} has no free slot`);
+    throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function wrap(client: Client, worker: string, frameId: string): Session {
+  const over = Promise.withResolvers<Awaited<SlotSession['ended']>>();
+  let end: Awaited<SlotSession['ended']> | undefined;
+  let heard = performance.now();
+
+  const finish = (how: Awaited<SlotSession['ended']>) => {
+    if (end) return;
+    end = how;
+    clearInterval(pinging);
+    over.resolve(how);
+    client.close().catch(() => {});
+  };
+  client.on('event', () => {
+    heard = performance.now();
+  });
+  client.on(SLOT_ENDED, (told: SlotEnded) => finish(told));
+  client.on('disconnect', () => finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
+  const pinging = setInterval(() => {
+    const silentMs = performance.now() - heard;
+    if (silentMs > SILENCE_MS) return finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
+    client.send(PING).then(
+      () => {
+        heard = performance.now();
+      },
+      () => {},
+    );
+  }, PING_MS);
+
+  return {
+    worker,
+    frameId,
+    ended: over.promise,
+    close: () => finish({ reason: 'closed', message: 'the render is over' }),
+    on: (event, listener) => {
+      client.on(event, (...params: unknown[]) => {
+        try {
+          listener(...(params as Parameters<typeof listener>));
+        } catch (error) {
+          // Thrown into the library it would end the process, and with it every other render.
+          finish({ reason: 'refused', message: `an event of the page could not be read: ${(error as Error).message}` });
+        }
+      });
+    },
+    command: async (method, ...[params]) => {
+      if (end) throw new SlotLost(end.reason, end.message);
+      try {
+        return (await client.send(method, params as object | undefined)) as never;
+      } catch (error) {
+        // The socket closes in the same turn in which the worker's last word arrives: `end` knows why.
+        if (end) throw new SlotLost((end as SlotEnded).reason, (end as SlotEnded).message);
+        if ((error as Error).name === 'ProtocolError' || 'response' in (error as object))
+          throw new CommandFailed((error as Error).message, { cause: error });
+        throw new SlotLost('closed', (error as Error).message);
+      }
+    },
+  };
+}

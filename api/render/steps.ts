@@ -1,0 +1,27 @@
+// The life of a render on its page, as steps in order. Each owns one thing that is done or waited for; the conversation runs them under one deadline.
+
+import { load } from './load.ts';
+import type { Page } from './page.ts';
+import type { Plan } from './plan.ts';
+import { isStill } from './still.ts';
+import { delay, expression, fonts, networkIdle, selector } from './waits.ts';
+
+export interface Step {
+  /** What the caller reads when the deadline passes here: "it was still waiting for …". */
+  waitingFor: string;
+  phase: 'load' | 'wait';
+  wanted(plan: Plan): boolean;
+  run(page: Page): Promise<void>;
+}
+
+const always = () => true;
+
+/** The order is the contract's: load event, fonts, selector, expression, network idle, delay, then print. */
+export const STEPS: Step[] = [
+  { waitingFor: "the page's load event", phase: 'load', wanted: always, run: load },
+  { waitingFor: "the page's fonts", phase: 'load', wanted: plan => !isStill(plan), run: fonts },
+  { waitingFor: 'wait_for_selector to match an element', phase: 'wait', wanted: plan => plan.waits.selector !== undefined, run: selector },
+  { waitingFor: 'wait_for_expression to be truthy', phase: 'wait', wanted: plan => plan.waits.expression !== undefined, run: expression },
+  { waitingFor: 'the network to be idle (wait_for_network_idle)', phase: 'wait', wanted: plan => plan.waits.networkIdle, run: networkIdle },
+  { waitingFor: 'wait_delay', phase: 'wait', wanted: plan => plan.waits.delayMs > 0, run: delay },
+];

@@ -1,0 +1,29 @@
+// Whether a document is still: nothing in it can move, run, or load by being laid out. Such a page needs no screen frames, which cost a seventh of a
+// render's CPU, and has no web fonts to wait for.
+import type { Plan } from './plan.ts';
+
+/** Looking through more costs more than it saves. */
+const MAX_LENGTH = 256 * 1024;
+
+/**
+ * What may make a document live: scripts and handlers, other documents, media, animations, fonts, images that only layout asks for, loading put off,
+ * refreshes; and what is fetched at all, since Chrome loads at half speed for a hidden page. Errs on the side of living; a backslash could hide any of these in CSS.
+ */
+const LIVING = new RegExp(
+  [
+    '<script|\\bon\\w+\\s*=|javascript:',
+    '<link|<i?frame|<object|<embed|<portal|<applet|http-equiv',
+    '<progress|<video|<audio|<canvas|<animate|<set\\b|<marquee|<image|<use|autofocus|contenteditable',
+    '@import|@font-face|@keyframes|animation|transition|content-visibility',
+    'url\\(|image-set|\\bsrc\\s*=(?!\\s*["\']?data:)|\\bbackground\\s*=|\\bloading\\s*=|\\bsrcset\\s*=',
+    '\\\\',
+  ].join('|'),
+  'i',
+);
+
+/** Pure. A page that somebody waits for, or that is measured, counts as living. */
+export function isStill({ source, singlePage, waits }: Plan): boolean {
+  if (source.kind !== 'html' || source.html.length > MAX_LENGTH || singlePage) return false;
+  if (waits.selector !== undefined || waits.expression !== undefined || waits.networkIdle || waits.delayMs > 0) return false;
+  return !LIVING.test(source.html);
+}

@@ -1,0 +1,46 @@
+// What can go wrong with MongoDB, in the words that the rest of the API decides by.
+import { MongoError, MongoServerError, MongoWriteConcernError } from 'mongodb';
+
+/** An operation did not answer in the time that it had. It may still arrive. */
+export class DatabaseTimeout extends Error {
+  override name = 'DatabaseTimeout';
+  readonly limitMs: number;
+
+  constructor(limitMs: number) {
+    super(`MongoDB did not answer within ${limitMs} ms`);
+    this.limitMs = limitMs;
+  }
+}
+
+/**
+ * Server errors that pass by themselves: shutting down, stepping down, not primary, over the time limit, no quorum.
+ * (https://github.com/mongodb/specifications, "retryable writes" and "server discovery and monitoring")
+ */
+const PASSING = new Set([6, 7, 50, 64, 89, 91, 100, 134, 189, 202, 262, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436]);
+
+/** True when MongoDB could not be reached or could not do its work now; false for a mistake of ours or of the configuration. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseTimeout || error instanceof MongoWriteConcernError) return true;
+  if (error instanceof MongoServerError) return PASSING.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
+  return error instanceof MongoError;
+}
+
+/** True when the server itself said no, so that nothing of the operation is still on its way. */
+export const isServerAnswer = (error: unknown): boolean => error instanceof MongoServerError;
+
+/** True when a unique index refused the document. */
+export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === 11000;
+
+/** True when MongoDB refused the user or the password. */
+export const isLoginRefused = (error: unknown): boolean => error instanceof MongoServerError && (error.code === 18 || error.code === 13);
+
+/**
+ * Waits for `operation`, but at most `limitMs`: then rejects with DatabaseTimeout. The operation itself goes on (a sent command can not be
+ * called back), and its late end is the caller's to care for. Our own clock is needed: the driver's `timeoutMS` has no effect since 7.8.
+ */
+export function withinMs<T>(limitMs: number, operation: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new DatabaseTimeout(limitMs)), limitMs);
+    operation.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

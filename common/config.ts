@@ -1,0 +1,201 @@
+// Configuration from the environment: one zod schema a process, read once, every wrong variable reported at once.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { parseBytes, parseDurationMs } from './units.ts';
+
+/** What the README's table and `doctor` show of a variable. `fallback` is the default as a person would write it. */
+export interface VariableMeta {
+  kind: 'duration' | 'bytes' | 'integer' | 'boolean' | 'list' | 'text' | 'secret' | 'choice';
+  fallback?: string;
+  accepts: string;
+}
+
+export const variableMeta = (type: z.ZodType) => type.meta() as (VariableMeta & { description?: string }) | undefined;
+
+const describeAs = <T extends z.ZodType>(type: T, meta: VariableMeta): T => type.meta({ ...meta }) as T;
+
+/** A duration in Go's notation; the parsed value is in milliseconds. */
+export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
+  describeAs(
+    z
+      .string()
+      .default(fallback)
+      .transform((text, context) => {
+        const ms = parseDurationMs(text);
+        if (ms !== undefined && ms >= minMs && ms <= maxMs) return ms;
+        context.addIssue({ code: 'custom', message: `must be a duration from ${minMs}ms to ${maxMs / 1000}s, such as 500ms, 30s or 2m` });
+        return z.NEVER;
+      }),
+    { kind: 'duration', fallback, accepts: 'a duration such as `500ms`, `30s`, `2m`' },
+  );
+
+/** A size with an optional binary unit; the parsed value is in bytes. */
+export const bytes = (fallback: string, minBytes = 1) =>
+  describeAs(
+    z
+      .string()
+      .default(fallback)
+      .transform((text, context) => {
+        const size = parseBytes(text);
+        if (size !== undefined && size >= minBytes) return size;
+        context.addIssue({ code: 'custom', message: `must be a size of at least ${minBytes} bytes, such as 4096, 512KiB, 10MiB or 1GiB` });
+        return z.NEVER;
+      }),
+    { kind: 'bytes', fallback, accepts: 'a size such as `512KiB`, `10MiB`, `1GiB`' },
+  );
+
+export const integer = (fallback: string, min: number, max: number) =>
+  describeAs(
+    z
+      .string()
+      .default(fallback)
+      .transform((text, context) => {
+        const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+        if (value >= min && value <= max) return value;
+        context.addIssue({ code: 'custom', message: `must be a whole number from ${min} to ${max}` });
+        return z.NEVER;
+      }),
+    { kind: 'integer', fallback, accepts: `a whole number from ${min} to ${max}` },
+  );
+
+export const onOff = (fallback: 'on' | 'off') =>
+  describeAs(
+    z
+      .enum(['on', 'off'], { error: 'must be `on` or `off`' })
+      .default(fallback)
+      .transform(word => word === 'on'),
+    { kind: 'boolean', fallback, accepts: '`on` or `off`' },
+  );
+
+export const choice = <const T extends readonly [string, ...string[]]>(words: T, fallback: T[number]) =>
+  describeAs(z.enum(words, { error: `must be one of ${words.join(', ')}` }).default(fallback as never), {
+    kind: 'choice',
+    fallback,
+    accepts: words.map(word => `\`${word}\``).join(' or '),
+  });
+
+/** Comma-separated words; the parsed value is an array without empty entries. */
+export const list = (fallback: string, accepts = 'comma-separated values') =>
+  describeAs(
+    z
+      .string()
+      .default(fallback)
+      .transform(text =>
+        text
+          .split(',')
+          .map(word => word.trim())
+          .filter(word => word !== ''),
+      ),
+    { kind: 'list', fallback, accepts },
+  );
+
+/** `type`, read further by `parse`: what that throws is the problem that is reported. */
+export const parsed = <S extends z.ZodType, T>(type: S, parse: (value: z.output<S>) => T) =>
+  describeAs(
+    type.transform((value, context): T => {
+      try {
+        return parse(value);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message.replaceAll('\n', '; ') });
+        return z.NEVER;
+      }
+    }),
+    variableMeta(type)!,
+  );
+
+/** Port numbers. */
+export const ports = (fallback: string) =>
+  parsed(list(fallback, 'port numbers'), entries =>
+    entries.map(entry => {
+      const port = /^\d{1,5}$/.test(entry) ? Number(entry) : 0;
+      if (port < 1 || port > 65_535) throw new Error(`\`${entry}\` is no port number`);
+      return port;
+    }),
+  );
+
+export const text = (fallback?: string, accepts = 'text') =>
+  describeAs(fallback === undefined ? z.string().min(1).optional() : z.string().min(1).default(fallback), {
+    kind: 'text',
+    ...(fallback === undefined ? {} : { fallback }),
+    accepts,
+  } as VariableMeta) as unknown as z.ZodType<string, string | undefined>;
+
+/** The path of a PEM file; the parsed value is what the file holds. */
+export const pemFile = () =>
+  parsed(text(undefined, 'the path of a PEM file'), (path): string | undefined => {
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      throw new Error(`the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  });
+
+/** Like `text`, without a default. Its value is never shown, and `NAME_FILE` may name a file that holds it. */
+export const secret = (minLength = 1) =>
+  describeAs(
+    z
+      .string()
+      .min(minLength, { error: `must have at least ${minLength} characters` })
+      .optional(),
+    {
+      kind: 'secret',
+      accepts: `${minLength > 1 ? `at least ${minLength} characters` : 'text'}, or NAME_FILE with the path of a file that holds it`,
+    },
+  );
+
+/** Thrown by `readConfig`; its message lists every wrong variable, one a line. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/**
+ * Reads the variables that `schema` names from `env`. An empty value counts as absent.
+ * Throws ConfigError that names each wrong variable, its value (never a secret's) and what is accepted.
+ */
+export function readConfig<T extends z.ZodObject>(schema: T, env: NodeJS.ProcessEnv): z.output<T> {
+  const values: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const [name, type] of Object.entries(schema.shape)) {
+    const value = env[name];
+    const file = variableMeta(type as z.ZodType)?.kind === 'secret' ? env[`${name}_FILE`] : undefined;
+    if (value !== undefined && value !== '') values[name] = value;
+    else if (file) {
+      try {
+        values[name] = readFileSync(file, 'utf8').trim();
+      } catch (error) {
+        problems.push(`${name}_FILE=${file}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+      }
+    }
+  }
+  const parsed = schema.safeParse(values);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = String(issue.path[0] ?? '');
+    const type = schema.shape[name] as z.ZodType | undefined;
+    const value = values[name];
+    const shown = type && variableMeta(type)?.kind === 'secret' ? '(secret)' : value;
+    problems.push(value === undefined ? `${name} is missing: it ${issue.message}` : `${name}=${shown}: ${issue.message}`);
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n${problems.map(line => `  ${line}`).join('\n')}`);
+  return parsed.data as z.output<T>;
+}
+
+/** What every process reads. */
+export const processVariables = z.object({
+  PRESSROOM_OPERATIONS_HOST: text('0.0.0.0', 'an address').describe('Address of the operations port.'),
+  PRESSROOM_OPERATIONS_PORT: integer('9090', 0, 65_535).describe('Port of `/livez`, `/readyz` and `/metrics`.'),
+  PRESSROOM_LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info').describe(
+    'The least level that is logged.',
+  ),
+  PRESSROOM_DRAIN_TIMEOUT: duration('150s').describe('How long a stopping process waits for what still runs.'),
+});
+
+/** What the API and the workers of one pool must agree on. */
+export const poolVariables = z.object({
+  PRESSROOM_POOL: text('default', 'a name').describe('The pool of workers that an API serves; both share a secret.'),
+  PRESSROOM_POOL_SECRET: secret(16).describe('Signs the tickets that open a slot. The same for the API and the workers of a pool.'),
+  PRESSROOM_EGRESS_ALLOW: list('', 'host patterns and CIDRs, each with an optional `:port`').describe(
+    'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
+  ),
+  PRESSROOM_EGRESS_PORTS: ports('80,443,8080,8443').describe('Ports that a page may connect to.'),
+});

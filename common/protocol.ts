@@ -1,0 +1,57 @@
+// What the API and a worker say to each other besides CDP. Both ends read this file; a release speaks PROTOCOL and the number before it.
+
+export const PROTOCOL = 1;
+
+/** Both ends of a slot's socket ask every PING_MS for a sign of life, and take SILENCE_MS without one as the other's death. */
+export const PING_MS = 2_000;
+export const SILENCE_MS = 8_000;
+
+/** Pushed by a worker on `/v1/status` at each change and at least every PING_MS. */
+export interface WorkerStatus {
+  protocol: number;
+  pool: string;
+  /** Renders at once that the worker takes. */
+  capacity: number;
+  /** Slots that a claim would get at once. Never more than `capacity - busy`. */
+  ready: number;
+  busy: number;
+  draining: boolean;
+  chrome: 'starting' | 'up' | 'down';
+  chromeVersion: string;
+}
+
+/** Why a worker ended a slot on its own, told in `Pressroom.ended` before the socket closes. */
+export type SlotEnd =
+  | 'chrome_died' // the whole Chrome went: worth one retry elsewhere
+  | 'worker_stopping' // a second signal or the end of the grace: worth one retry elsewhere
+  | 'renderer_crashed' // the page's own process went: the page's fault
+  | 'memory' // the render's processes outgrew their limit
+  | 'deadline' // the slot's time is over
+  | 'flooded' // more was waiting to be sent to the API than a slot may hold
+  | 'refused'; // a frame that no API of ours sends
+
+/** Tells why, as the last frame before the worker closes a slot's socket. */
+export const SLOT_ENDED = 'Pressroom.ended';
+export interface SlotEnded {
+  reason: SlotEnd;
+  message: string;
+}
+
+export const EGRESS_DENIED = 'Pressroom.egressDenied';
+/** The guard made no connection for the page. `reason` is a closed list, for logs and metrics: `unresolved` is a name without an address, the others are refusals. */
+export interface EgressDenied {
+  host: string;
+  port: number;
+  reason: 'address' | 'port' | 'name' | 'unresolved' | 'requests' | 'connections' | 'bytes' | 'closed';
+  atMs: number;
+}
+
+/** A command that the gateway answers itself, with PingAnswer. The API sends it first, and then every PING_MS. */
+export const PING = 'Pressroom.ping';
+export interface PingAnswer {
+  /** The page's main frame. */
+  frameId: string;
+}
+
+/** A command that the gateway answers itself, with `{}`: the page is still, so that it needs no screen frames. The worker hides it, until the slot ends. */
+export const STILL = 'Pressroom.still';

@@ -1,0 +1,53 @@
+// Tickets: what an API shows a worker to be let in. The pool's secret signs them and never travels.
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+
+export type EgressPolicy = 'public' | 'intranet';
+
+export interface Ticket {
+  pool: string;
+  purpose: 'slot' | 'status';
+  /** The render's request id, for the worker's log. Empty for status. */
+  renderId: string;
+  egress: EgressPolicy;
+  /** The worker ends the slot when it is this old. */
+  maxMs: number;
+  /** Unix time in ms after which the ticket opens nothing. Generous, since clocks of two machines are compared: replay is stopped by `id`. */
+  notAfterMs: number;
+  /** A ticket opens one socket, once. */
+  id: string;
+}
+
+/** How long a ticket may travel; hosts whose clocks differ by more than this cannot work together, and the worker says so. */
+export const TICKET_LIFE_MS = 60_000;
+
+const mac = (secret: string, payload: string) => createHmac('sha256', secret).update(payload).digest();
+
+export function signTicket(secret: string, ticket: Omit<Ticket, 'id' | 'notAfterMs'>, nowMs = Date.now()): string {
+  const full: Ticket = { ...ticket, notAfterMs: nowMs + TICKET_LIFE_MS, id: randomUUID() };
+  const payload = Buffer.from(JSON.stringify(full)).toString('base64url');
+  return `${payload}.${mac(secret, payload).toString('base64url')}`;
+}
+
+export type TicketCheck =
+  | { ok: true; ticket: Ticket }
+  | { ok: false; reason: 'malformed' | 'signature' | 'expired' | 'pool' | 'purpose' | 'used' };
+
+/** Checks tickets for one pool and remembers which were used until they would have expired anyway. */
+export function createTicketChecker(secret: string, pool: string) {
+  const used = new Map<string, number>();
+  return (text: string, purpose: Ticket['purpose'], nowMs = Date.now()): TicketCheck => {
+    const [payload, signature, ...rest] = text.split('.');
+    if (!payload || !signature || rest.length > 0 || text.length > 2_048) return { ok: false, reason: 'malformed' };
+    const given = Buffer.from(signature, 'base64url');
+    const wanted = mac(secret, payload);
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return { ok: false, reason: 'signature' };
+    const ticket = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Ticket;
+    if (ticket.pool !== pool) return { ok: false, reason: 'pool' };
+    if (ticket.purpose !== purpose) return { ok: false, reason: 'purpose' };
+    if (nowMs > ticket.notAfterMs || ticket.notAfterMs > nowMs + 2 * TICKET_LIFE_MS) return { ok: false, reason: 'expired' };
+    for (const [id, notAfterMs] of used) if (notAfterMs < nowMs) used.delete(id);
+    if (used.has(ticket.id)) return { ok: false, reason: 'used' };
+    used.set(ticket.id, ticket.notAfterMs);
+    return { ok: true, ticket };
+  };
+}

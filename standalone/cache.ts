@@ -1,0 +1,52 @@
+// The folder outside the repository where downloaded programs are kept, and how something gets into it: whole or not at all.
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+/**
+ * `PRESSROOM_CACHE_DIR`, else `/var/cache/pressroom` for root (Chrome runs as another user, who cannot enter root's home),
+ * else `$XDG_CACHE_HOME/pressroom` or `~/.cache/pressroom`.
+ */
+export function cacheFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): string {
+  if (env.PRESSROOM_CACHE_DIR) return resolve(env.PRESSROOM_CACHE_DIR);
+  if (uid === 0) return '/var/cache/pressroom';
+  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'pressroom');
+}
+
+export { findOnPath } from '../worker/find-chrome.ts';
+
+export const isExecutable = (file: string): Promise<boolean> =>
+  access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** The first folder above `file` that a user who is not its owner cannot enter; undefined when everyone can execute `file`. */
+export async function closedToOthers(file: string): Promise<string | undefined> {
+  for (let at = resolve(file); ; at = dirname(at)) {
+    if (((await stat(at)).mode & 0o001) === 0) return at;
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+/**
+ * Makes `cache/name` by having `fill` write into a temporary folder next to it, which is then renamed: never seen half done, and of two processes
+ * that do it at once the first one's result stays. Nothing is left when `fill` throws. Returns the folder.
+ */
+export async function installOnce(cache: string, name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const target = join(cache, name);
+  await mkdir(cache, { recursive: true, mode: 0o755 });
+  const folder = await mkdtemp(join(cache, `.${name}-`));
+  try {
+    await chmod(folder, 0o755);
+    await fill(folder);
+    await rename(folder, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return target;
+}

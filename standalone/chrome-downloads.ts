@@ -1,0 +1,102 @@
+// The two Chromes that need no root: Chrome for Testing's headless shell (open internet) and the one inside an npm package. Owns how they are laid out in the cache.
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { installOnce } from './cache.ts';
+import { runCommand } from './run-command.ts';
+
+/** Folders in the cache; in each one `chrome` is what is run. */
+export const FOR_TESTING = 'chrome-for-testing';
+export const FROM_NPM = 'chrome-npm';
+
+/** Runs `--version` as the user that Chrome will run as: the proof that the file fits this machine and can be reached. */
+export async function proveChrome(path: string, uid?: number): Promise<{ version: string } | { why: string }> {
+  const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 20_000, cwd: '/', ...(uid === undefined ? {} : { uid }) });
+  const version = /\d+(?:\.\d+){3}/.exec(stdout)?.[0];
+  return ok && version ? { version } : { why: why || 'it is no Chrome' };
+}
+
+async function mustWork(path: string, uid?: number): Promise<void> {
+  const proof = await proveChrome(path, uid);
+  if ('why' in proof) throw new Error(proof.why);
+}
+
+/** Runs a module's text; an error's message is the last line it says, without the stack. */
+const inNode = (script: string, folder: string, timeoutMs: number, env: NodeJS.ProcessEnv) => {
+  const text = `try { ${script} } catch (error) { console.error(error.message); process.exit(1); }`;
+  return runCommand(process.execPath, ['--input-type=module', '-e', text], { timeoutMs, idle: { folder, ms: 15_000 }, env });
+};
+
+/** Prints the executable's path below the folder. */
+const FOR_TESTING_SCRIPT = (folder: string) => `
+const { install, resolveBuildId, detectBrowserPlatform, Browser } = await import(${JSON.stringify(import.meta.resolve('@puppeteer/browsers'))});
+const platform = detectBrowserPlatform();
+if (!platform) throw new Error('there is no such build for this platform');
+const browser = Browser.CHROMEHEADLESSSHELL;
+const { executablePath } = await install({ browser, platform, buildId: await resolveBuildId(browser, platform, 'stable'), cacheDir: ${JSON.stringify(folder)} });
+console.log(executablePath.slice(${folder.length + 1}));`;
+
+/** Chrome for Testing's headless shell. It brings no libraries: on a machine without them it throws what the linker says. */
+export const installForTesting = (cache: string, env: NodeJS.ProcessEnv, uid?: number): Promise<string> =>
+  installOnce(cache, FOR_TESTING, async folder => {
+    const { ok, stdout, why } = await inNode(FOR_TESTING_SCRIPT(folder), folder, 600_000, env);
+    if (!ok) throw new Error(why);
+    await symlink(stdout.trim().split('\n').at(-1)!, join(folder, 'chrome'));
+    await mustWork(join(folder, 'chrome'), uid);
+  });
+
+const NPM_PACKAGE = '@sparticuz/chromium';
+
+const UNPACK_SCRIPT = (modules: string) => `
+const home = ${JSON.stringify(join(modules, '@sparticuz', 'chromium'))};
+const { default: chromium, inflate } = await import(home + '/build/index.js');
+await chromium.executablePath(home + '/bin');
+await inflate(home + '/bin/al2023.tar.br');`;
+
+/** Its fonts come after the machine's own, for machines that have none; its copies of NSS and Expat are taken only where the machine has none. */
+const startScript = (withLibraries: boolean) => `#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+export FONTCONFIG_FILE="$here/fonts.conf"
+${withLibraries ? 'export LD_LIBRARY_PATH="$here/al2023/lib"\n' : ''}exec "$here/chromium" "$@"
+`;
+
+const FONTS_CONF = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir prefix="relative">fonts/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+/** The headless shell inside the npm package (x64): slower (15 renders/s against 24), but it needs neither root nor more than npm. */
+export const installFromNpm = (cache: string, env: NodeJS.ProcessEnv, uid?: number): Promise<string> =>
+  installOnce(cache, FROM_NPM, async folder => {
+    const packages = join(folder, 'packages');
+    await mkdir(packages);
+    const options = [
+      '--no-save',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      '--fetch-retries=1',
+      '--fetch-retry-mintimeout=1000',
+      '--fetch-timeout=60000',
+    ];
+    const npm = await runCommand('npm', ['install', '--prefix', packages, ...options, NPM_PACKAGE], {
+      timeoutMs: 600_000,
+      cwd: packages,
+      env,
+    });
+    if (!npm.ok) throw new Error(npm.why);
+    const unpacked = await inNode(UNPACK_SCRIPT(join(packages, 'node_modules')), folder, 120_000, { ...env, TMPDIR: folder });
+    if (!unpacked.ok) throw new Error(unpacked.why);
+    await rm(packages, { recursive: true, force: true });
+    await chmod(join(folder, 'chromium'), 0o755);
+    await writeFile(join(folder, 'fonts.conf'), FONTS_CONF);
+    const start = join(folder, 'chrome');
+    await writeFile(start, startScript(false), { mode: 0o755 });
+    if ('version' in (await proveChrome(start, uid))) return;
+    await writeFile(start, startScript(true));
+    await mustWork(start, uid);
+  });

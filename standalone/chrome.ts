@@ -1,0 +1,66 @@
+// Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt, Chrome for Testing, npm. Starts nothing.
+import { join } from 'node:path';
+import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
+import { aptInstall, hasApt } from './apt.ts';
+import { cacheFolder, closedToOthers, findOnPath, isExecutable } from './cache.ts';
+import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
+import type { Say } from './run-command.ts';
+
+export { proveChrome } from './chrome-downloads.ts';
+
+const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox', 'fonts-liberation', 'fonts-dejavu-core'];
+
+/**
+ * What is there already: the configured one, the first on PATH (headless shells before full browsers), a cached one.
+ * Throws an Error when PRESSROOM_CHROME names a file that cannot be run.
+ */
+export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (env.PRESSROOM_CHROME) return findConfigured(env.PRESSROOM_CHROME);
+  const onPath = findOnPath(CHROME_NAMES, env);
+  if (onPath) return onPath;
+  for (const name of [FOR_TESTING, FROM_NPM]) {
+    const path = join(cacheFolder(env), name, 'chrome');
+    if (await isExecutable(path)) return path;
+  }
+  return undefined;
+}
+
+/** Throws an Error naming the folder when `uid`, another user than ours, could not execute `path`. */
+async function mustBeOpen(path: string, uid: number | undefined): Promise<void> {
+  const closed = uid === undefined || uid === process.getuid?.() ? undefined : await closedToOthers(path);
+  if (closed)
+    throw new Error(
+      `Chrome runs as user ${uid}, who cannot execute ${path}: ${closed} is closed to other users. ` +
+        `Open it (chmod o+x ${closed}), or set PRESSROOM_CACHE_DIR or PRESSROOM_CHROME to a place that everyone can enter.`,
+    );
+}
+
+/**
+ * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another one (this is root).
+ * Throws an Error that says how to mend it when all ways are closed.
+ */
+export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
+  const cache = cacheFolder(env);
+  const ways: [string, () => Promise<unknown>][] = [
+    ...(hasApt(env) ? ([['Debian’s packages', () => aptInstall(DEBIAN_PACKAGES, say, env)]] as [string, () => Promise<unknown>][]) : []),
+    ['Chrome for Testing', () => installForTesting(cache, env, uid)],
+    ['the npm package @sparticuz/chromium', () => installFromNpm(cache, env, uid)],
+  ];
+  let found = await findChrome(env);
+  for (const [name, get] of ways) {
+    if (found) break;
+    say(`No Chrome here yet: getting ${name} (once).`);
+    try {
+      await get();
+      found = await findChrome(env);
+    } catch (error) {
+      say(`That did not work: ${(error as Error).message}.`);
+    }
+  }
+  if (!found)
+    throw new Error(
+      'There is no Chrome and none could be installed. Install chromium-headless-shell (Debian) or Chrome, or set PRESSROOM_CHROME to its path.',
+    );
+  await mustBeOpen(found, uid);
+  return found;
+}

@@ -1,0 +1,77 @@
+// Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed one, started for the moment.
+import { join } from 'node:path';
+import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
+import { readApiConfig } from '../../api/config.ts';
+import { connectStore } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { takeLock } from '../lock.ts';
+import { findOrInstallMongod, managedUri, startMongod } from '../mongod.ts';
+import type { Say } from '../run-command.ts';
+import { dataFolder, keepPepper, MONGOD_FOLDER, openDataFolder } from '../state.ts';
+import { CommandFailed } from './failure.ts';
+
+const ANSWER_WITHIN_MS = 5_000;
+
+interface Database {
+  uri: string;
+  pepper: string;
+  close(): Promise<void>;
+}
+
+/** The managed mongod of the data folder: of the standalone that runs, else started here. Waits while another command has it. */
+async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<Database> {
+  await openDataFolder(folder);
+  const pepper = await keepPepper(folder);
+  for (;;) {
+    const lock = await takeLock(folder, 'command');
+    if (lock.held) {
+      try {
+        const mongod = await startMongod({ binary: (await findOrInstallMongod(env, say)).path, dataDir: join(folder, MONGOD_FOLDER) });
+        return { uri: mongod.uri, pepper, close: () => mongod.stop().finally(lock.release) };
+      } catch (error) {
+        await lock.release();
+        throw error;
+      }
+    }
+    if (lock.role === 'standalone' && (await lock.untilReady)) {
+      lock.leave();
+      const uri = await managedUri(join(folder, MONGOD_FOLDER));
+      if (!uri)
+        throw new CommandFailed(
+          `The Pressroom that runs on ${folder} (process ${lock.pid}) has no managed mongod: set MONGODB_URI as it has it.`,
+        );
+      return { uri, pepper, close: async () => {} };
+    }
+    await lock.untilGone;
+  }
+}
+
+async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database> {
+  const { mongodbUri, pepper } = readApiConfig(env);
+  const folder = dataFolder(env);
+  if (!mongodbUri) return managedDatabase(folder, env, say);
+  return { uri: mongodbUri, pepper: pepper ?? (await keepPepper(await openDataFolder(folder))), close: async () => {} };
+}
+
+/** Runs `work` on the accounts of the installation that `env` describes. What it throws passes through; everything is closed at the end. */
+export async function withAccounts<T>(env: NodeJS.ProcessEnv, say: Say, work: (accounts: Accounts) => Promise<T>): Promise<T> {
+  const database = await openDatabase(env, say);
+  try {
+    const store = connectStore({ uri: database.uri, operationTimeoutMs: 3_000 }, silentLog);
+    const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    try {
+      await store.start(giveUp);
+    } catch (error) {
+      if (!giveUp.aborted) throw error;
+      throw new CommandFailed(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
+    }
+    try {
+      const { plans, peppers } = readApiConfig(env);
+      return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [database.pepper] }));
+    } finally {
+      await store.stop(AbortSignal.timeout(5_000));
+    }
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,123 @@
+// Looks for what keeps Pressroom from running on this machine. Each finding is one line: ok, warn or fail, and how to mend it. Changes nothing.
+import { readdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { availableMemory } from 'node:process';
+import { readApiConfig } from '../api/config.ts';
+import { connectStore } from '../api/store/store.ts';
+import { processVariables, readConfig } from '../common/config.ts';
+import { silentLog } from '../common/log.ts';
+import { launchChrome } from '../worker/chrome.ts';
+import { readWorkerConfig, type WorkerConfig } from '../worker/config.ts';
+import { findChrome } from './chrome.ts';
+import { findMongod, pastEndOfLife } from './mongod.ts';
+import { portIsFree, whoListens } from './ports.ts';
+
+export interface Finding {
+  level: 'ok' | 'warn' | 'fail';
+  text: string;
+}
+
+const ok = (text: string): Finding => ({ level: 'ok', text });
+const warn = (text: string): Finding => ({ level: 'warn', text });
+const fail = (text: string): Finding => ({ level: 'fail', text });
+
+const MIB = 2 ** 20;
+/** mongod, Node and an idle Chrome take about 400 MiB together, an ordinary page 100 MiB. */
+const BASE_MIB = 400;
+const RENDER_MIB = 100;
+
+export function checkNode(version: string): Finding {
+  return Number(version.split('.')[0]) >= 24
+    ? ok(`Node ${version}`)
+    : fail(`Node ${version}: 24 or newer is needed. Run it with npm, whose packages bring one.`);
+}
+
+/** Really starts it, as the user it will run as. */
+export async function checkChrome(env: NodeJS.ProcessEnv, config: WorkerConfig['chrome']): Promise<Finding> {
+  const as = config.uid === undefined ? '' : `, as user ${config.uid}`;
+  try {
+    const executable = await findChrome(env);
+    if (!executable) return warn('No Chrome yet. `npm start` installs one; or install chromium-headless-shell, or set PRESSROOM_CHROME.');
+    const chrome = await launchChrome({ ...config, executable }, silentLog);
+    await chrome.close();
+    const what = `${chrome.version} (${executable})${as}`;
+    if (!config.sandbox)
+      return warn(
+        `${what}, without its sandbox: a page that breaks out of its renderer owns this account. Unset PRESSROOM_CHROME_SANDBOX.`,
+      );
+    return executable.includes('shell') || /(?:^|\/)chrome-npm\//.test(executable)
+      ? ok(`${what}, its sandbox works`)
+      : warn(`${what}, its sandbox works; a headless shell (Debian: chromium-headless-shell) is about five times as fast.`);
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+export async function checkMongo(env: NodeJS.ProcessEnv, uri: string | undefined): Promise<Finding> {
+  if (uri) {
+    const store = connectStore({ uri, operationTimeoutMs: 2_000 }, silentLog);
+    try {
+      await store.ping(2_000);
+      return ok('MongoDB answers at MONGODB_URI');
+    } catch (error) {
+      return fail(`MongoDB does not answer at MONGODB_URI: ${(error as Error).message}`);
+    } finally {
+      await store.stop(AbortSignal.timeout(2_000));
+    }
+  }
+  const found = await findMongod(env, () => {});
+  if (!found) return warn('No mongod yet. `npm start` downloads one; or install MongoDB 7.0 or newer, or set MONGODB_URI.');
+  return pastEndOfLife(found.version)
+    ? warn(
+        `mongod ${found.version} (${found.path}) is past its end of life: for trials and tests only. Install MongoDB 7.0 or newer, or set MONGODB_URI.`,
+      )
+    : ok(`mongod ${found.version} (${found.path})`);
+}
+
+export async function checkPort(port: number, variable: string, what: string): Promise<Finding> {
+  if (port === 0 || (await portIsFree('0.0.0.0', port))) return ok(`Port ${port} is free (${what})`);
+  const who = await whoListens(port);
+  return warn(`Port ${port} (${what}) is taken${who ? ` by ${who.name} (process ${who.pid})` : ''}. End that, or set ${variable}.`);
+}
+
+export function checkMemory(freeBytes: number, slots: number): Finding {
+  const free = Math.floor(freeBytes / MIB);
+  const wanted = BASE_MIB + slots * RENDER_MIB;
+  if (free >= wanted) return ok(`${free} MiB of memory are free, for ${slots} renders at once`);
+  return (free < BASE_MIB + RENDER_MIB ? fail : warn)(
+    `${free} MiB of memory are free; ${slots} renders at once want ${wanted}. Give it more, or set PRESSROOM_SLOTS lower.`,
+  );
+}
+
+async function countFonts(): Promise<number> {
+  const folders = ['/usr/share/fonts', '/usr/local/share/fonts', join(homedir(), '.local/share/fonts'), join(homedir(), '.fonts')];
+  const files = await Promise.all(folders.map(folder => readdir(folder, { recursive: true }).catch(() => [])));
+  return files.flat().filter(file => /\.(ttf|otf|ttc|woff2?|pfb)$/i.test(file)).length;
+}
+
+export const checkFonts = (count: number): Finding =>
+  count > 0
+    ? ok(`${count} fonts`)
+    : warn('There are no fonts: text will be empty boxes. Install some, such as fonts-liberation and fonts-dejavu-core.');
+
+/** Prints one line a finding. False when something fails. Throws ConfigError when the environment is wrong. */
+export async function doctor(env: NodeJS.ProcessEnv, print: (text: string) => void): Promise<boolean> {
+  const process_ = readConfig(processVariables, env);
+  const api = readApiConfig(env);
+  const worker = readWorkerConfig(env);
+  let good = true;
+  const tell = ({ level, text }: Finding) => {
+    good &&= level !== 'fail';
+    print(`${level.padEnd(4)}  ${text}\n`);
+  };
+  tell(checkNode(process.versions.node));
+  tell(await checkChrome(env, worker.chrome));
+  tell(await checkMongo(env, api.mongodbUri));
+  tell(await checkPort(api.http.port, 'PRESSROOM_PORT', 'the API'));
+  tell(await checkPort(process_.PRESSROOM_OPERATIONS_PORT, 'PRESSROOM_OPERATIONS_PORT', 'metrics and probes'));
+  tell(await checkPort(worker.gateway.port, 'PRESSROOM_GATEWAY_PORT', 'a worker by itself'));
+  tell(checkMemory(availableMemory(), worker.capacity));
+  tell(checkFonts(await countFonts()));
+  return good;
+}

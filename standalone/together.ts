@@ -1,0 +1,42 @@
+// Services that start at the same time, because none needs the other: half of the time of a warm start.
+import { createLifecycle, type Service } from '../common/lifecycle.ts';
+import type { Log } from '../common/log.ts';
+
+/** One service of several that start and stop in order, as a process of its own would do it. */
+export function inOrder(name: string, log: Log, stopMs: number, services: () => Service[]): Service {
+  let lifecycle: ReturnType<typeof createLifecycle>;
+  return {
+    name,
+    start: async giveUp => {
+      lifecycle = createLifecycle(log, stopMs, services());
+      giveUp?.addEventListener('abort', () => void lifecycle.stop(), { once: true });
+      await lifecycle.start();
+    },
+    stop: async () => {
+      if (!(await lifecycle.stop())) throw new Error(`${name} did not stop cleanly`);
+    },
+  };
+}
+
+/** When one of them does not start, the others are stopped and the first error is thrown. */
+export function together(services: Service[]): Service {
+  const all = async (act: (service: Service) => Promise<void>) => {
+    const results = await Promise.allSettled(services.map(act));
+    return results.map((result, index) => ({ service: services[index]!, error: result.status === 'rejected' ? result.reason : undefined }));
+  };
+  return {
+    name: services.map(({ name }) => name).join(' and '),
+    async start(giveUp) {
+      const results = await all(service => service.start(giveUp));
+      const failed = results.find(({ error }) => error !== undefined);
+      if (!failed) return;
+      const hurry = AbortSignal.timeout(10_000);
+      await Promise.allSettled(results.filter(({ error }) => error === undefined).map(({ service }) => service.stop(hurry)));
+      throw failed.error;
+    },
+    async stop(hurry) {
+      const failed = (await all(service => service.stop(hurry))).find(({ error }) => error !== undefined);
+      if (failed) throw failed.error;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// A closed loop of renders and what it took. Pure but for the clock.
+
+export interface Round {
+  renders: number;
+  elapsedMs: number;
+  perSecond: number;
+  p50Ms: number;
+  p95Ms: number;
+}
+
+/** The value that a share of `values` does not exceed (nearest rank). */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]!;
+}
+
+/** The middle value, or the mean of the two in the middle. */
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+};
+
+/** Runs `render` `renders` times, `parallel` at once. Rejects with the first failure. */
+export async function load(renders: number, parallel: number, render: (nth: number) => Promise<void>): Promise<Round> {
+  const times: number[] = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < renders) {
+      const began = performance.now();
+      await render(next++);
+      times.push(performance.now() - began);
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: parallel }, lane));
+  const elapsedMs = performance.now() - began;
+  return { renders, elapsedMs, perSecond: (renders * 1_000) / elapsedMs, p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) };
+}

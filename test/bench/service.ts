@@ -1,0 +1,131 @@
+// The whole service as `npm start` wires it (API, worker, Chrome, mongod), in processes of its own, on a data folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccounts } from '../../api/accounts/accounts.ts';
+import { parsePlans } from '../../api/accounts/plans.ts';
+import { connectStore } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { managedUri } from '../../standalone/mongod.ts';
+import { MONGOD_FOLDER } from '../../standalone/state.ts';
+import { eventually } from '../support/eventually.ts';
+
+export interface BenchService {
+  /** Everything that serves descends from it. */
+  pid: number;
+  /** Throws when the answer is not a PDF. `timings` is the answer's `Server-Timing`. */
+  render(html: string): Promise<{ pdf: Buffer; timings: string }>;
+  close(): Promise<void>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+const STOP_MS = 20_000;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function newKey(uri: string, pepper: string): Promise<string> {
+  const store = connectStore({ uri, operationTimeoutMs: 5_000 }, silentLog);
+  await store.start();
+  try {
+    const accounts = createAccounts(store, { plans: parsePlans([]), peppers: [pepper] });
+    await accounts.createAccount('bench', { plan: 'scale' });
+    return (await accounts.createKey('bench', { name: 'bench' })).text;
+  } finally {
+    await store.stop(AbortSignal.timeout(5_000));
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  clearTimeout(timer);
+}
+
+export async function startService(): Promise<BenchService> {
+  const closing: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const each of closing.splice(0).reverse()) await each();
+  };
+  try {
+    return { ...(await start(closing)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchService, 'close'>> {
+  const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  const pepper = randomBytes(32).toString('base64url');
+  const [port, gateway, operations] = [await freePort(), await freePort(), await freePort()];
+  const child = spawn(process.execPath, ['standalone/bootstrap.mjs', 'standalone/main.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      PRESSROOM_DATA_DIR: folder,
+      PRESSROOM_HOST: '127.0.0.1',
+      PRESSROOM_PORT: String(port),
+      PRESSROOM_GATEWAY_PORT: String(gateway),
+      PRESSROOM_OPERATIONS_PORT: String(operations),
+      PRESSROOM_DRAIN_DELAY: '0s',
+      PRESSROOM_LOG_LEVEL: 'warn',
+      PRESSROOM_PEPPER: pepper,
+      MONGODB_URI: '',
+    },
+  });
+  const agent = new Agent({ keepAlive: true });
+  closing.push(async () => {
+    agent.destroy();
+    await stop(child);
+  });
+
+  let key = '';
+  const call = (path: string, method: string, body = '') =>
+    new Promise<{ status: number; type: string; timings: string; body: Buffer }>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      const sent = request({ host: '127.0.0.1', port, path, method, agent, headers }, async answer => {
+        const pieces: Buffer[] = [];
+        for await (const piece of answer) pieces.push(piece);
+        const header = (name: string) => String(answer.headers[name] ?? '');
+        resolve({
+          status: answer.statusCode!,
+          type: header('content-type'),
+          timings: header('server-timing'),
+          body: Buffer.concat(pieces),
+        });
+      });
+      sent.once('error', reject);
+      sent.end(body);
+    });
+
+  await eventually(async () => {
+    const { status, body } = await call('/readyz', 'GET');
+    if (status !== 200) throw new Error(`the service is not ready: ${body.toString()}`);
+  });
+  const uri = await managedUri(join(folder, MONGOD_FOLDER));
+  key = await newKey(uri!, pepper);
+  return {
+    pid: child.pid!,
+    async render(html) {
+      const { status, body, timings } = await call('/v1/render', 'POST', JSON.stringify({ html }));
+      if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-') throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
+      return { pdf: body, timings };
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
+import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
+
+const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
+const UUID = /^[0-9a-f-]{36}$/;
+
+describe('the HTTP server', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(async () => {
+    await http?.close();
+    await rig.reset();
+  });
+  after(() => rig?.close());
+
+  const opened = async (options: HttpRigOptions = {}) => {
+    http = await httpRig(rig, options);
+    return http.open();
+  };
+
+  describe('answers through the envelope', () => {
+    const broken: [string, string, string][] = [
+      ['what is not HTTP', 'hello there\r\n\r\n', 'not valid HTTP/1.1'],
+      ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, 'larger than 16 KiB'],
+      ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', '`Host` is missing'],
+      ['a target that is no URL', 'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      ['another', 'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      ['a line break hidden in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n', 'not valid HTTP/1.1'],
+      ['two lengths', 'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}', 'not valid HTTP/1.1'],
+      [
+        'a length and chunks',
+        'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'not valid HTTP/1.1',
+      ],
+    ];
+    for (const [what, bytes, words] of broken) {
+      it(what, async () => {
+        const connection = await opened();
+        connection.send(bytes);
+        const answer = await connection.answer();
+        expect(answer.status).to.equal(400);
+        expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
+        expect(answer.json().error).to.include({ code: 'validation_error', request_id: answer.headers['x-request-id'] });
+        expect(answer.json().error.request_id).to.match(UUID);
+        expect(answer.json().error.message).to.contain(words);
+        await connection.closed;
+      });
+    }
+
+    it('headers that do not end', async () => {
+      const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
+      connection.send('GET / HTTP/1.1\r\nX-Slow: ');
+      expect((await connection.answer()).json().error.message).to.contain('did not arrive in time');
+      await connection.closed;
+    });
+
+    it('a chunk that is broken in the middle of a body, and cancels the call', async () => {
+      const { text } = await rig.account('free');
+      const connection = await opened();
+      connection.send(
+        `POST /v1/render HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${text}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
+      );
+      await until(() => http.budget.used() === 2);
+      connection.send('nonsense\r\n');
+      expect((await connection.answer()).json().error.code).to.equal('validation_error');
+      await connection.closed;
+      await until(() => http.budget.used() === 0);
+    });
+  });
+
+  it('closes a connection on which nothing comes without a word', async () => {
+    const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
+    await connection.closed;
+    expect(connection.socket.bytesRead).to.equal(0);
+  });
+
+  describe('reports health', () => {
+    it('as ready when the database answers and a worker is there', async () => {
+      await opened();
+      expect(JSON.parse((await http.ask('GET /healthz HTTP/1.1')).body.toString())).to.deep.equal({ status: 'ok' });
+      const answer = await http.ask('GET /readyz HTTP/1.1');
+      expect(answer.status).to.equal(200);
+      expect(JSON.parse(answer.body.toString())).to.deep.equal({
+        status: 'ready',
+        checks: { database: { status: 'ok' }, workers: { ready: 2, slots: 4 } },
+      });
+    });
+
+    it('as unavailable when the database fails, though the process lives', async () => {
+      await opened();
+      await rig.failing('ping', { errorCode: 11602 });
+      const answer = await http.ask('GET /readyz HTTP/1.1');
+      expect(answer.status).to.equal(503);
+      expect(JSON.parse(answer.body.toString())).to.deep.include({ status: 'unavailable' });
+      expect(JSON.parse(answer.body.toString()).checks.database).to.deep.equal({ status: 'unavailable' });
+      expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
+    });
+
+    it('as unavailable without a worker, also when a check does not end', async () => {
+      const never = new Promise<never>(() => {});
+      await opened({ health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) } });
+      expect((await http.ask('GET /readyz HTTP/1.1')).status).to.equal(503);
+      await http.close();
+      await opened({ health: { database: () => never, workers: () => never } });
+      const answer = await http.ask('GET /readyz HTTP/1.1');
+      expect(JSON.parse(answer.body.toString()).checks).to.deep.equal({
+        database: { status: 'unavailable' },
+        workers: { ready: 0, slots: 0 },
+      });
+    });
+
+    it('without asking again for every probe', async () => {
+      let asked = 0;
+      await opened({
+        health: {
+          database: async () => {
+            asked += 1;
+          },
+          workers: () => ({ ready: 1, slots: 1 }),
+        },
+      });
+      for (let i = 0; i < 20; i += 1) await http.ask('GET /readyz HTTP/1.1');
+      expect(asked).to.be.within(1, 2);
+    });
+  });
+
+  describe('drains', () => {
+    const refusedAt = (port: number) => new Promise<void>(resolve => connect(port, '127.0.0.1').once('error', () => resolve()));
+    /** A render that runs until `finish` is called. */
+    async function running() {
+      const { text } = await rig.account('scale');
+      const began = Promise.withResolvers<void>();
+      const finish = Promise.withResolvers<void>();
+      http.state.during = () => {
+        began.resolve();
+        return finish.promise;
+      };
+      const connection = await http.open();
+      connection.send(`${http.head(text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`);
+      await began.promise;
+      return { connection, finish: finish.resolve };
+    }
+
+    it('by finishing what runs, saying that the connection closes, and taking no new connection', async () => {
+      const idle = await opened();
+      const { connection, finish } = await running();
+      const port = http.server.port();
+      const stopped = http.stop();
+      await idle.closed;
+      await refusedAt(port);
+      finish();
+      const answer = await connection.answer();
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['connection']).to.equal('close');
+      await stopped;
+    });
+
+    it('by accepting calls for a while first', async () => {
+      await opened({ server: { drainDelayMs: 300 } });
+      const stopped = http.stop();
+      expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
+      const port = http.server.port();
+      await stopped;
+      await refusedAt(port);
+    });
+
+    it('by closing a kept-alive connection when it is idle', async () => {
+      const connection = await opened();
+      connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      await connection.answer();
+      await http.stop();
+      await connection.closed;
+    });
+
+    it('at once when there is no more time', async () => {
+      await opened({ server: { drainDelayMs: 60_000 } });
+      const { connection, finish } = await running();
+      const hurry = new AbortController();
+      const stopped = http.stop(hurry.signal);
+      hurry.abort();
+      await stopped;
+      await connection.closed;
+      finish();
+    });
+  });
+});

@@ -1,0 +1,236 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { findMongod, findOrInstallMongod, type ManagedMongod, managedUri } from '../../standalone/mongod.ts';
+import { spawnMongod } from '../../standalone/mongod-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { freshMongod, mongodBinary } from '../support/mongod.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const isGone = (pid: number) =>
+  eventually(() => {
+    expect(() => process.kill(pid, 0)).to.throw('ESRCH');
+  });
+
+async function onDatabase<T>(uri: string, work: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+const write = (uri: string, text: string) =>
+  onDatabase(uri, client =>
+    client
+      .db('kept')
+      .collection('notes')
+      .insertOne({ text }, { writeConcern: { w: 'majority' } }),
+  );
+const read = (uri: string) =>
+  onDatabase(uri, async client => (await client.db('kept').collection('notes').find().toArray()).map(({ text }) => text));
+
+describe('the managed mongod', function () {
+  this.timeout(60_000);
+  const at = temporaryFolder();
+  const running = new Set<ManagedMongod>();
+
+  const start = async (folder: string) => {
+    const mongod = await freshMongod({ dataDir: at(folder), extraArgs: [] });
+    running.add(mongod);
+    return mongod;
+  };
+
+  afterEach(async () => {
+    await Promise.all([...running].map(mongod => mongod.kill()));
+    running.clear();
+  });
+
+  it('keeps data, port and password over a restart, and closes its files to others', async () => {
+    const first = await start('kept');
+    await write(first.uri, 'one');
+    await first.stop();
+    expect(await first.exited).to.equal('exit code 0');
+    const second = await start('kept');
+    expect(second.uri).to.equal(first.uri);
+    expect(await read(second.uri)).to.deep.equal(['one']);
+    expect(await managedUri(at('kept'))).to.equal(second.uri);
+    for (const name of ['mongod.json', 'keyfile', 'mongod.log']) expect((await stat(at('kept', name))).mode & 0o077, name).to.equal(0);
+  });
+
+  it('moves to another port when its own is taken, even by one who never answers, and stays writable', async () => {
+    const first = await start('moving');
+    await write(first.uri, 'one');
+    await first.stop();
+    const { port } = first;
+    const squatter = createServer().listen(port, '127.0.0.1');
+    await once(squatter, 'listening');
+    try {
+      const moved = await start('moving');
+      expect(moved.port).not.to.equal(port);
+      await write(moved.uri, 'two');
+      expect(await read(moved.uri)).to.deep.equal(['one', 'two']);
+    } finally {
+      squatter.close();
+    }
+  });
+
+  it('lets nobody in without the password, who can not make users either', async () => {
+    const { port } = await start('closed');
+    const bare = `mongodb://127.0.0.1:${port}/?directConnection=true`;
+    const refused = (work: (client: MongoClient) => Promise<unknown>) =>
+      onDatabase(bare, client =>
+        work(client).then(
+          () => 'allowed',
+          (error: Error) => error.message,
+        ),
+      );
+    expect(await refused(client => client.db('kept').collection('notes').findOne())).to.match(/authentication/);
+    expect(await refused(client => client.db('admin').command({ createUser: 'eve', pwd: 'eve', roles: ['root'] }))).to.match(
+      /authentication/,
+    );
+    expect(await refused(client => client.db('admin').command({ shutdown: 1 }))).to.match(/authentication/);
+  });
+
+  it('says so when the kept password is not the one of the data', async () => {
+    await (await start('closed')).stop();
+    const file = at('closed', 'mongod.json');
+    const kept = await readFile(file, 'utf8');
+    await writeFile(file, JSON.stringify({ ...JSON.parse(kept), password: 'another' }));
+    const error = await freshMongod({ dataDir: at('closed'), extraArgs: [] }).catch((reason: Error) => reason);
+    expect((error as Error).message).to.include('password');
+  });
+
+  it('comes up after a first start that was killed before the user was made, and after it', async () => {
+    const finished = await start('half');
+    await finished.stop();
+    const unfinish = async () => {
+      const kept = await readFile(at('half', 'mongod.json'), 'utf8');
+      await writeFile(at('half', 'mongod.json'), kept.replace('"founded":true', '"founded":false'));
+    };
+    // A set without a user, as it is left between the two.
+    await rm(at('half', 'db'), { recursive: true });
+    await mkdir(at('half', 'db'));
+    const { port } = finished;
+    const { path } = await mongodBinary();
+    const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--replSet', 'pressroom', '--auth', '--keyFile', at('half', 'keyfile')];
+    const bare = await spawnMongod(path, args, at('half', 'db'), at('half', 'mongod.log'));
+    const config = { _id: 'pressroom', members: [{ _id: 0, host: `127.0.0.1:${port}` }] };
+    await onDatabase(`mongodb://127.0.0.1:${port}/?directConnection=true`, client =>
+      client.db('admin').command({ replSetInitiate: config }),
+    );
+    await bare.stop(0);
+    await unfinish();
+    const second = await start('half');
+    await write(second.uri, 'half');
+    await second.stop();
+    await unfinish();
+    expect(await read((await start('half')).uri)).to.deep.equal(['half']);
+  });
+
+  it('is ended by its leash when the process that started it is killed', async () => {
+    const { path } = await mongodBinary();
+    const module = new URL('../../standalone/mongod.ts', import.meta.url).href;
+    const script = `const { startMongod } = await import(${JSON.stringify(module)});
+      console.log((await startMongod(${JSON.stringify({ binary: path, dataDir: at('leashed') })})).pid);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(child.stdout, 'data');
+    const pid = Number(String(line));
+    expect(execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })).to.include('--dbpath');
+    child.kill('SIGKILL');
+    await isGone(pid);
+  });
+
+  it('ends one that was left behind on the same folder first', async () => {
+    const left = await start('left');
+    await write(left.uri, 'three');
+    const next = await start('left');
+    await isGone(left.pid);
+    expect(await read(next.uri)).to.deep.equal(['three']);
+  });
+
+  it('gives mongod’s own words when it can not start', async () => {
+    const error = await freshMongod({ dataDir: at('wrong'), extraArgs: ['--storageEngine', 'paper'] }).catch((reason: Error) => reason);
+    expect((error as Error).message)
+      .to.include('mongod did not start')
+      .and.include('paper');
+  });
+});
+
+/** Nobody listens there. */
+const CLOSED = 'http://127.0.0.1:1';
+const NO_PIP = { PIP_INDEX_URL: CLOSED, PIP_CONFIG_FILE: '/dev/null' };
+
+describe('the search for a mongod', () => {
+  const at = temporaryFolder();
+  const tool = async (folder: string, version: string) => {
+    await mkdir(at(folder), { recursive: true });
+    await writeFile(at(folder, 'mongod'), `#!/bin/sh\necho "db version v${version}"\n`, { mode: 0o755 });
+    return at(folder);
+  };
+
+  it('takes the one on PATH, but not one that is too old or does not run', async () => {
+    const cache = { PRESSROOM_CACHE_DIR: at('cache') };
+    const good = await tool('good', '7.0.14');
+    expect(await findMongod({ ...cache, PATH: good }, () => {})).to.deep.equal({ path: at('good', 'mongod'), version: '7.0.14' });
+    const said: string[] = [];
+    expect(await findMongod({ ...cache, PATH: await tool('old', '4.4.29') }, line => said.push(line))).to.equal(undefined);
+    expect(said.join()).to.include('4.4.29').and.include('6.0 or newer');
+    await writeFile(at('old', 'mongod'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
+    expect(await findMongod({ ...cache, PATH: at('old') }, line => said.push(line))).to.equal(undefined);
+  });
+
+  it('downloads the official build from the mirror that it is given, once', async () => {
+    await tool('archive/bin', '8.0.99');
+    execFileSync('tar', ['-czf', at('mongod.tgz'), '-C', at(), 'archive/bin/mongod']);
+    const archive = await readFile(at('mongod.tgz'));
+    let asked = 0;
+    const mirror = createHttpServer((request, response) => {
+      if (request.url?.endsWith('.md5')) return void response.end(createHash('md5').update(archive).digest('hex'));
+      asked += 1;
+      return void response.writeHead(200, { 'content-length': archive.length }).end(archive);
+    }).listen(0, '127.0.0.1');
+    await once(mirror, 'listening');
+    const env = {
+      PATH: '/usr/bin:/bin',
+      PRESSROOM_CACHE_DIR: at('downloaded'),
+      MONGOMS_DOWNLOAD_MIRROR: `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`,
+      MONGOMS_USE_HTTP: 'true',
+      ...NO_PIP,
+    };
+    try {
+      const said: string[] = [];
+      const found = await findOrInstallMongod(env, line => said.push(line));
+      expect(found.version, said.join('\n')).to.equal('8.0.99');
+      expect(await findOrInstallMongod(env, line => said.push(line))).to.deep.equal(found);
+      expect(said).to.have.length(1);
+      expect(asked).to.equal(1);
+    } finally {
+      mirror.closeAllConnections();
+      mirror.close();
+    }
+  });
+
+  it('gives up fast where nothing can be downloaded, leaves nothing, and says how to mend it', async () => {
+    const env = {
+      PATH: process.env.PATH?.split(':')
+        .filter(folder => !folder.includes('node_modules'))
+        .join(':'),
+      HOME: at('home'),
+      PRESSROOM_CACHE_DIR: at('nothing'),
+      MONGOMS_DOWNLOAD_MIRROR: CLOSED,
+      MONGOMS_USE_HTTP: 'true',
+      ...NO_PIP,
+    };
+    const said: string[] = [];
+    const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
+    expect(error.message).to.include('MONGODB_URI').and.include('PATH');
+    expect(said).to.have.length(4);
+  });
+});

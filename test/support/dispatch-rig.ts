@@ -1,0 +1,71 @@
+// A dispatch on a real roster and queue with fake slots and a clock that stands still until the test moves it.
+import { mock } from 'node:test';
+import { createDispatch, type Dispatch, type DispatchOptions, type DispatchPhase, type Job } from '../../api/dispatch/dispatch.ts';
+import { createRoster, type Roster } from '../../api/dispatch/roster.ts';
+import { createMetrics, type Metrics } from '../../common/operations.ts';
+import { createFakeSlots, type FakeSession, type FakeSlots } from './fake-slots.ts';
+
+export interface Call<T> {
+  answer: Promise<T>;
+  abort(reason: unknown): void;
+  phases: DispatchPhase[];
+}
+
+export interface DispatchRig {
+  roster: Roster;
+  slots: FakeSlots;
+  metrics: Metrics;
+  dispatch: Dispatch<FakeSession>;
+  /** A render of `accountId`; without `work` its page never finishes. */
+  call<T = never>(accountId: string, work?: (session: FakeSession) => Promise<T>, job?: Partial<Job>): Call<T>;
+  close(): void;
+}
+
+export function createDispatchRig(queue: Partial<DispatchOptions<FakeSession>['queue']> = {}): DispatchRig {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
+  const roster = createRoster();
+  const slots = createFakeSlots();
+  const metrics = createMetrics({ processDefaults: false });
+  const dispatch = createDispatch<FakeSession>({
+    queue: { maxLength: 1_000, maxBytes: 2 ** 28, waitMs: 30_000, waitWithoutWorkersMs: 120_000, ...queue },
+    workers: roster,
+    openSlot: slots.openSlot,
+    secret: 'the secret of the pool',
+    pool: 'default',
+    metrics,
+    now: () => Date.now(),
+  });
+  const calls: AbortController[] = [];
+  return {
+    roster,
+    slots,
+    metrics,
+    dispatch,
+    call<T>(accountId: string, work = (session: FakeSession) => session.work() as Promise<T>, job: Partial<Job> = {}): Call<T> {
+      const controller = new AbortController();
+      calls.push(controller);
+      const phases: DispatchPhase[] = [];
+      const fixed = { accountId, trial: false, bytes: 1, renderId: `render of ${accountId}`, egress: 'public' as const, maxMs: 60_000 };
+      const answer = dispatch.dispatch({ ...fixed, signal: controller.signal, ...job }, work, phase => phases.push(phase));
+      answer.catch(() => {}); // a test that looks at it later sees it all the same
+      return { answer, abort: reason => controller.abort(reason), phases };
+    },
+    close() {
+      for (const controller of calls) controller.abort();
+      roster.close();
+      mock.timers.reset();
+    },
+  };
+}
+
+/** What a promise was rejected with; fails when it resolves. */
+export async function failureOf(
+  promise: Promise<unknown>,
+): Promise<Error & { code?: string; reason?: string; headers?: Record<string, string> }> {
+  return promise.then(
+    value => {
+      throw new Error(`it resolved with ${String(value)}`);
+    },
+    error => error,
+  );
+}

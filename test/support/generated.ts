@@ -1,0 +1,34 @@
+// The list of generated files: each one is made by a function from the sources, committed, and checked to be current.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readme } from './readme.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+interface Generated {
+  /** From the root of the repository. */
+  file: string;
+  text(): string | Promise<string>;
+}
+
+/** Add a line here for every file that is made from others. */
+export const generated: Generated[] = [{ file: 'README.md', text: readme }];
+
+const path = (file: string) => fileURLToPath(new URL(file, ROOT));
+
+/** The files that are missing or differ from what their function gives. */
+export async function staleFiles(list = generated): Promise<string[]> {
+  const current = await Promise.all(
+    list.map(async ({ file, text }) => (await readFile(path(file), 'utf8').catch(() => undefined)) === (await text())),
+  );
+  return list.filter((_, index) => !current[index]).map(({ file }) => file);
+}
+
+/** Writes them all. */
+export async function generate(list = generated): Promise<void> {
+  for (const { file, text } of list) {
+    await mkdir(dirname(path(file)), { recursive: true });
+    await writeFile(path(file), await text());
+  }
+}

@@ -1,0 +1,154 @@
+// What tests of the HTTP side share: the real application on real accounts and leases, and a caller that writes raw bytes.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { createAcceptedKeys } from '../../api/accounts/accepted-keys.ts';
+import { type AppDeps, createApp } from '../../api/app.ts';
+import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { parseTrustedProxies } from '../../api/http/client-ip.ts';
+import { type HttpConfig, httpServer } from '../../api/http/server.ts';
+import type { RenderUseCase } from '../../api/render.ts';
+import { type LeaseRig, PEPPERS } from './lease-rig.ts';
+
+export const PDF = Buffer.from('%PDF-1.7 as far as HTTP is concerned');
+
+export interface Answer {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+  json: () => { error: { code: string; message: string; request_id: string; reason?: string } };
+}
+
+function parseAnswer(bytes: Buffer): { answer: Answer; rest: Buffer } | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  const length = Number(headers['content-length'] ?? 0);
+  const rest = bytes.subarray(end + 4);
+  if (rest.length < length) return undefined;
+  const body = rest.subarray(0, length);
+  const status = Number(first.split(' ')[1]);
+  return { answer: { status, headers, body, json: () => JSON.parse(body.toString()) }, rest: rest.subarray(length) };
+}
+
+/** A connection that sends what it is told, byte for byte, and reads answers one by one. */
+export async function rawConnection(port: number) {
+  const socket: Socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  let received: Buffer = Buffer.alloc(0);
+  let wake = Promise.withResolvers<void>();
+  let ended = false;
+  const failures: Error[] = [];
+  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()));
+  const news = () => {
+    wake.resolve();
+    wake = Promise.withResolvers();
+  };
+  socket.on('data', chunk => {
+    received = Buffer.concat([received, chunk]);
+    news();
+  });
+  socket.on('error', error => failures.push(error));
+  socket.once('end', () => socket.end());
+  socket.once('close', () => {
+    ended = true;
+    news();
+  });
+  return {
+    socket,
+    failures,
+    closed,
+    send: (bytes: string | Buffer) => socket.write(bytes),
+    /** The next answer; for HEAD say that it has no body. */
+    async answer(): Promise<Answer> {
+      for (;;) {
+        const parsed = parseAnswer(received);
+        if (parsed) {
+          received = parsed.rest;
+          return parsed.answer;
+        }
+        if (ended) throw new Error(`the connection ended after ${JSON.stringify(received.toString())}`);
+        await wake.promise;
+      }
+    },
+  };
+}
+
+export interface HttpRigOptions extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget'>> {
+  server?: Partial<HttpConfig>;
+}
+
+/** `during` runs while a render holds its lease; a test replaces it. */
+export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const leases = await rig.replica();
+  const keys = createAcceptedKeys(rig.store, { peppers: PEPPERS, pastDueGraceMs: 0, dashboardUrl: 'http://localhost/app' }, log);
+  const state = { during: async (_signal: AbortSignal): Promise<void> => {} };
+  const render: RenderUseCase = async (_request, caller, _bodyBytes, signal) => {
+    const lease = await leases.admit(caller);
+    try {
+      await state.during(signal);
+      return { pdf: PDF, pages: 3, usage: await leases.settle(lease), timings: { admit: 1.26, print: 20 } };
+    } finally {
+      leases.release(lease);
+    }
+  };
+  const budget = options.budget ?? createByteBudget(2 ** 29);
+  const app = createApp({
+    publicUrl: 'http://localhost:8080',
+    keys,
+    render,
+    budget,
+    health: options.health ?? { database: ms => rig.store.ping(ms), workers: () => ({ ready: 2, slots: 4 }) },
+    body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },
+    ports: { ports: [80, 443], allowPorts: [] },
+    trustedProxies: parseTrustedProxies(['127.0.0.1']),
+    log,
+  });
+  const server = httpServer({ host: '127.0.0.1', port: 0, drainDelayMs: 0, ...options.server }, app.callback(), log);
+  await server.start();
+  const connections: Socket[] = [];
+  let stopped: Promise<void> | undefined;
+  const stop = (hurry = AbortSignal.timeout(5_000)) => {
+    stopped ??= server.stop(hurry);
+    return stopped;
+  };
+
+  const open = async () => {
+    const connection = await rawConnection(server.port());
+    connections.push(connection.socket);
+    return connection;
+  };
+
+  return {
+    state,
+    lines,
+    leases,
+    budget,
+    server,
+    open,
+    stop,
+    /** Sends one request on a connection of its own and reads the answer. */
+    async ask(head: string, body: string | Buffer = ''): Promise<Answer> {
+      const connection = await open();
+      connection.send(`${head.replaceAll('\n', '\r\n')}\r\nHost: localhost\r\n\r\n`);
+      connection.send(body);
+      const answer = await connection.answer();
+      connection.socket.destroy();
+      return answer;
+    },
+    /** The head of a render call, to be completed by Host and an empty line. */
+    head: (key: string, bytes: number) =>
+      `POST /v1/render HTTP/1.1\nAuthorization: Bearer ${key}\nContent-Type: application/json\nContent-Length: ${bytes}`,
+    async close() {
+      for (const socket of connections) socket.destroy();
+      await stop();
+    },
+  };
+}
+export type HttpRig = Awaited<ReturnType<typeof httpRig>>;

@@ -1,0 +1,163 @@
+// A whole installation of a test's own in the test's process: API and workers with real Chrome, on the shared mongod, with one account and its key.
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
+import { type Api, complete, createApi } from '../../api/api.ts';
+import { readApiConfig } from '../../api/config.ts';
+import { connectStore, type Store } from '../../api/store/store.ts';
+import { createLifecycle } from '../../common/lifecycle.ts';
+import { type Log, silentLog } from '../../common/log.ts';
+import { createMetrics, type Metrics } from '../../common/operations.ts';
+import { testDatabase } from './mongod.ts';
+import { startWorker, TEST_SECRET, type TestWorker } from './worker.ts';
+
+const PEPPER = 'a pepper of the tests';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** The error object of the envelope; throws when the body is something else. */
+  error(): { code: string; message: string; request_id: string; reason?: string };
+}
+
+export interface Call extends Promise<Answer> {
+  /** The caller goes away without waiting for the answer. */
+  hangUp(): void;
+}
+
+export interface Installation {
+  url: string;
+  key: string;
+  account: string;
+  accounts: Accounts;
+  store: Store;
+  api: Api;
+  worker: TestWorker;
+  workers: TestWorker[];
+  metrics: Metrics;
+  /** POST /v1/render with the account's key. */
+  render(body: unknown, headers?: Record<string, string>): Call;
+  /** The PDF of a render; rejects with the answer when it is something else. */
+  pdf(body: unknown): Promise<Buffer>;
+  /** The status and the error of a render that must not succeed. */
+  refusal(body: unknown): Promise<{ status: number } & ReturnType<Answer['error']>>;
+  call(method: string, path: string, headers?: Record<string, string>, body?: string | Buffer): Call;
+  /** The account's count in this month. */
+  usage(): Promise<number>;
+  running(): Promise<number>;
+  stop(): Promise<boolean>;
+}
+
+interface Options {
+  workers?: number;
+  /** The environment of API and workers, over the tests' defaults. */
+  env?: Record<string, string>;
+  plan?: string;
+  intranet?: boolean;
+  log?: Log;
+}
+
+/** A whole HTML document. */
+export const html = (body: string, head = '') =>
+  `<!doctype html><html><head><meta charset="utf-8"><title>T</title>${head}</head><body>${body}</body></html>`;
+
+function send(port: number, method: string, path: string, headers: Record<string, string>, body?: string | Buffer): Call {
+  const leaving = new AbortController();
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const outgoing = httpRequest(
+      { host: '127.0.0.1', port, method, path, headers, signal: leaving.signal, agent: false },
+      async response => {
+        try {
+          const pieces: Buffer[] = [];
+          for await (const piece of response) pieces.push(piece);
+          const whole = Buffer.concat(pieces);
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers as Record<string, string>,
+            body: whole,
+            error: () => JSON.parse(whole.toString()).error,
+          });
+        } catch (error) {
+          reject(error);
+        }
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+  return Object.assign(answer, { hangUp: () => leaving.abort() });
+}
+
+export async function installation({
+  workers: wanted = 1,
+  env = {},
+  plan = 'scale',
+  intranet = false,
+  log = silentLog,
+}: Options = {}): Promise<Installation> {
+  const { uri } = await testDatabase();
+  const workers = await Promise.all(Array.from({ length: wanted }, () => startWorker(env, log)));
+  const config = complete(
+    readApiConfig({
+      PRESSROOM_HOST: '127.0.0.1',
+      PRESSROOM_PORT: '0',
+      PRESSROOM_PUBLIC_URL: 'http://localhost:8080',
+      PRESSROOM_DRAIN_DELAY: '0s',
+      PRESSROOM_PEPPER: PEPPER,
+      PRESSROOM_POOL_SECRET: TEST_SECRET,
+      MONGODB_URI: uri,
+      PRESSROOM_WORKERS: workers.map(({ address }) => address).join(','),
+      ...env,
+    }),
+  );
+  const metrics = createMetrics({ processDefaults: false });
+  const api = createApi(config, log, metrics);
+  const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
+  const lifecycle = createLifecycle(log, 10_000, [store, ...api.services]);
+  await lifecycle.start();
+  const accounts = createAccounts(store, config);
+  const account = `test ${randomUUID()}`;
+  await accounts.createAccount(account, { plan, intranet });
+  const { text: key } = await accounts.createKey(account, { name: 'test' });
+  const port = api.port();
+  const own = async () => (await accounts.listAccounts()).find(({ name }) => name === account)!;
+  const call: Installation['call'] = (method, path, headers = {}, body) => send(port, method, path, headers, body);
+  const render: Installation['render'] = (body, headers = {}) =>
+    call(
+      'POST',
+      '/v1/render',
+      { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      typeof body === 'string' ? body : JSON.stringify(body),
+    );
+  return {
+    url: `http://127.0.0.1:${port}`,
+    key,
+    account,
+    accounts,
+    store,
+    api,
+    worker: workers[0]!,
+    workers,
+    metrics,
+    call,
+    render,
+    pdf: async body => {
+      const answer = await render(body);
+      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body}`);
+      return answer.body;
+    },
+    refusal: async body => {
+      const answer = await render(body);
+      if (answer.status === 200) throw new Error('it was not refused');
+      return { status: answer.status, ...answer.error() };
+    },
+    usage: async () => (await own()).usage,
+    running: async () => (await own()).running,
+    stop: async () => {
+      const clean = await lifecycle.stop();
+      const ends = await Promise.all(workers.map(worker => worker.stop()));
+      return clean && ends.every(Boolean);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// What tests of leases share: a mongod with fail points, a store on it, replicas of the adapter, and accounts with a key.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Document, MongoClient } from 'mongodb';
+import { pino } from 'pino';
+import { createAccounts } from '../../api/accounts/accounts.ts';
+import { hashKeyByEach } from '../../api/accounts/keys.ts';
+import type { Caller } from '../../api/accounts/leases.ts';
+import { type LeaseTimes, type MongoLeases, mongoLeases } from '../../api/accounts/mongo-leases.ts';
+import { parsePlans } from '../../api/accounts/plans.ts';
+import type { ApiError } from '../../api/contract/errors.ts';
+import { type AccountDocument, connectStore } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { freshMongod } from './mongod.ts';
+
+export const PEPPERS = ['a pepper for tests'];
+export const plans = parsePlans([]);
+const never = new AbortController().signal;
+
+/** The product's times, divided so that a test can wait for their end. */
+export const QUICK: Partial<LeaseTimes> = {
+  leaseMs: 1_500,
+  renewEveryMs: 150,
+  clockDifferenceMs: 200,
+  settleWithinMs: 250,
+  settleForMs: 5_000,
+};
+
+/** Looks until it holds; the time limit is the test's. */
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await holds())) await sleep(10);
+}
+
+/** What a call that must be refused was refused with. */
+export const refusal = (call: Promise<unknown>): Promise<ApiError> =>
+  call.then(
+    () => expect.fail('it was not refused'),
+    error => error,
+  );
+
+/** `close` ends all of it; `reset`, after each test, switches fail points off and stops the replicas. */
+export async function leaseRig() {
+  const mongod = await freshMongod();
+  const admin = await MongoClient.connect(mongod.uri);
+  const store = connectStore({ uri: mongod.uriFor('leases'), operationTimeoutMs: 700 }, silentLog);
+  await store.start();
+  const lines: Document[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const open: MongoLeases[] = [];
+  const accounts = createAccounts(store, { plans, peppers: PEPPERS });
+  let made = 0;
+
+  const working = () => admin.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' });
+
+  return {
+    store,
+    mongod,
+    lines,
+    working,
+    /** Makes the server misbehave for commands of this name from Pressroom's connections. */
+    failing: (command: string, data: Document, mode: unknown = 'alwaysOn') =>
+      admin.db('admin').command({
+        configureFailPoint: 'failCommand',
+        mode,
+        data: { failCommands: [command], appName: 'pressroom', ...data },
+      }),
+    async replica(times: Partial<LeaseTimes> = {}, from = store): Promise<MongoLeases> {
+      const config = { plans, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app', retryAfterS: () => 7, times };
+      const leases = mongoLeases(from, config, log);
+      await leases.start();
+      open.push(leases);
+      return leases;
+    },
+    async account(plan: string, settings: Partial<AccountDocument> = {}) {
+      made += 1;
+      const name = `account ${made}`;
+      const { id } = await accounts.createAccount(name, { plan });
+      const { text, key } = await accounts.createKey(name, { name: 'key' });
+      if (Object.keys(settings).length > 0) await store.accounts.updateOne({ _id: id }, { $set: settings });
+      const caller: Caller = {
+        accountId: id,
+        keyHash: hashKeyByEach(text, PEPPERS),
+        clientIp: '192.0.2.1',
+        requestId: `request-${made}`,
+      };
+      const read = async () => (await store.accounts.findOne({ _id: id }))!;
+      return {
+        id,
+        name,
+        key,
+        text,
+        accounts,
+        caller,
+        read,
+        leaseCount: async () => (await read()).leases.length,
+        usage: async () => (await read()).usage.count,
+      };
+    },
+    async reset() {
+      await working();
+      for (const leases of open.splice(0)) await leases.stop(AbortSignal.timeout(3_000));
+      lines.length = 0;
+    },
+    async close() {
+      await store.stop(never);
+      await admin.close();
+      await mongod.stop();
+    },
+  };
+}
+export type LeaseRig = Awaited<ReturnType<typeof leaseRig>>;
+export type TestAccount = Awaited<ReturnType<LeaseRig['account']>>;

@@ -1,0 +1,91 @@
+// Reads PDFs back with poppler's tools, which had no part in making them.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+async function withFile<T>(pdf: Buffer, work: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'pressroom-test-pdf-'));
+  try {
+    const file = join(folder, 'a.pdf');
+    await writeFile(file, pdf);
+    return await work(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export interface PdfInfo {
+  pages: number;
+  widthMm: number;
+  heightMm: number;
+  title: string;
+}
+
+/** `pdfinfo`: rejects when the file is not a whole PDF. */
+export const pdfInfo = (pdf: Buffer): Promise<PdfInfo> =>
+  withFile(pdf, async file => {
+    const { stdout } = await run('pdfinfo', [file]);
+    const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(stdout)?.[1] ?? '';
+    const [width, height] = /([\d.]+) x ([\d.]+) pts/
+      .exec(field('Page size'))!
+      .slice(1)
+      .map(points => (Number(points) / 72) * 25.4);
+    return { pages: Number(field('Pages')), widthMm: width!, heightMm: height!, title: field('Title') };
+  });
+
+export const pdfText = (pdf: Buffer): Promise<string> => withFile(pdf, async file => (await run('pdftotext', [file, '-'])).stdout);
+
+export interface Word {
+  page: number;
+  text: string;
+  /** From the page's left and top edge. */
+  xMm: number;
+  yMm: number;
+}
+
+/** Every word with its place. */
+export const pdfWords = (pdf: Buffer): Promise<Word[]> =>
+  withFile(pdf, async file => {
+    const { stdout } = await run('pdftotext', ['-bbox', file, '-'], { maxBuffer: 64 * 2 ** 20 });
+    const words: Word[] = [];
+    let page = 0;
+    for (const line of stdout.split('\n')) {
+      if (line.includes('<page ')) page++;
+      const match = /<word xMin="([\d.-]+)" yMin="([\d.-]+)"[^>]*>([^<]*)</.exec(line);
+      if (match) words.push({ page, text: match[3]!, xMm: (Number(match[1]) / 72) * 25.4, yMm: (Number(match[2]) / 72) * 25.4 });
+    }
+    return words;
+  });
+
+/** The fonts, and whether each is embedded. */
+export const pdfFonts = (pdf: Buffer): Promise<{ name: string; embedded: boolean }[]> =>
+  withFile(pdf, async file => {
+    const { stdout } = await run('pdffonts', [file]);
+    return stdout
+      .trim()
+      .split('\n')
+      .slice(2)
+      .map(line => ({ name: line.split(' ')[0]!, embedded: / (yes|no) +(?:yes|no) +(?:yes|no) +\d+ +\d+$/.exec(line)?.[1] === 'yes' }));
+  });
+
+/** The colour of one pixel of a page, as `[red, green, blue]`; the place is in mm from the left and top edge. */
+export const pdfColour = (pdf: Buffer, xMm: number, yMm: number, page = 1): Promise<number[]> =>
+  withFile(pdf, async file => {
+    const dpi = 50;
+    const px = (mm: number) => String(Math.round((mm / 25.4) * dpi));
+    const args = ['-r', String(dpi), '-f', String(page), '-l', String(page), '-x', px(xMm), '-y', px(yMm), '-W', '1', '-H', '1', file];
+    const { stdout } = await run('pdftoppm', args, { encoding: 'buffer' });
+    return [...stdout.subarray(-3)];
+  });
+
+/** What all pages look like, as one hash. */
+export const pdfPixels = (pdf: Buffer): Promise<string> =>
+  withFile(pdf, async file => {
+    const { stdout } = await run('pdftoppm', ['-r', '50', file], { encoding: 'buffer', maxBuffer: 256 * 2 ** 20 });
+    return createHash('sha256').update(stdout).digest('hex');
+  });

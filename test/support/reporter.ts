@@ -1,0 +1,40 @@
+// Mocha's spec reporter, which also says why a test was skipped and tells the numbers to run.ts.
+import Mocha from 'mocha';
+
+export interface RunNumbers {
+  passed: number;
+  failed: number;
+  /** Those with a reason; a skip without one counts as failed. */
+  skipped: number;
+}
+
+type Skippable = (Mocha.Test | Mocha.Suite) & { skipReason?: string };
+
+/** The reason stands at the test, or at the hook or suite that skipped all of it. */
+function reasonOf(test: Mocha.Test): string | undefined {
+  for (let at: Skippable | undefined = test as Skippable; at; at = at.parent as Skippable | undefined)
+    if (at.skipReason) return at.skipReason;
+  return undefined;
+}
+
+class Reporter extends Mocha.reporters.Spec {
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    const skips: { reason: string | undefined }[] = [];
+    runner.on('pending', test => {
+      const reason = reasonOf(test);
+      skips.push({ reason });
+      console.log(`      skipped: ${reason ?? 'no reason was given'}`);
+    });
+    // After every test, so that a run which is broken off has its numbers told as well.
+    const tell = () => {
+      const { passes, failures } = runner.stats!;
+      const silent = skips.filter(({ reason }) => reason === undefined).length;
+      process.send?.({ passed: passes, failed: failures + silent, skipped: skips.length - silent } satisfies RunNumbers);
+    };
+    runner.on('test end', tell);
+    runner.once('end', tell);
+  }
+}
+
+export { Reporter as 'module.exports' };

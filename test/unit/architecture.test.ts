@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const ROOT = normalize(join(dirname(fileURLToPath(import.meta.url)), '../..'));
+
+/** Who may import whom. A room may always import itself. */
+const ROOMS: Record<string, string[]> = {
+  common: [],
+  crds: [],
+  api: ['common'],
+  worker: ['common'],
+  controller: ['common', 'crds'],
+  standalone: ['common', 'crds', 'api', 'worker', 'controller'],
+  test: ['common', 'crds', 'api', 'worker', 'controller', 'standalone'],
+};
+
+/** Packages that speak to the outside, and the one file or folder that imports each. */
+const OWNERS: Record<string, string> = {
+  mongodb: 'api/store/',
+  'chrome-remote-interface': 'api/render/session.ts',
+  ws: 'worker/gateway.ts',
+  'prom-client': 'common/operations.ts',
+  'ipaddr.js': 'common/addresses.ts',
+  'pdf-lib': 'api/render/pdf/',
+  '@kubernetes/client-node': 'controller/',
+  stripe: 'api/console/billing/',
+  'oidc-provider': 'api/console/oauth/',
+  koa: 'api/',
+  commander: 'standalone/cli/',
+  'mongodb-memory-server-core': 'standalone/',
+  '@puppeteer/browsers': 'standalone/',
+  pino: 'common/log.ts',
+};
+
+interface Import {
+  file: string;
+  target: string;
+  typeOnly: boolean;
+}
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', '*.ts', '*.mjs'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(file => file.includes('/') && !file.endsWith('.d.ts'));
+
+function importsOf(file: string): Import[] {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  const statements = source.matchAll(
+    /^\s*(?:import|export)\s(type\s)?[^;'"]*?from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
+  );
+  return [...statements].map(match => ({ file, target: (match[2] ?? match[3] ?? match[4])!, typeOnly: match[1] !== undefined }));
+}
+
+const imports = files.flatMap(importsOf);
+const room = (file: string) => file.split('/')[0]!;
+const inside = imports
+  .filter(({ target }) => target.startsWith('.'))
+  .map(each => ({ ...each, to: normalize(join(dirname(each.file), each.target)) }));
+const outside = imports
+  .filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
+  .map(each => ({
+    ...each,
+    pkg: each.target
+      .split('/')
+      .slice(0, each.target.startsWith('@') ? 2 : 1)
+      .join('/'),
+  }));
+
+describe('the house', () => {
+  it('reads the imports of every room that there is', () => {
+    expect(new Set(files.map(room))).to.include.members(['common', 'api', 'worker', 'standalone', 'test']);
+    expect(inside.length).to.be.greaterThan(100);
+  });
+
+  it('keeps every file in a room', () => {
+    expect(files.filter(file => !(room(file) in ROOMS))).to.deep.equal([]);
+  });
+
+  it('lets a room import only what the design allows', () => {
+    const wrong = inside.filter(({ file, to }) => room(file) !== room(to) && !ROOMS[room(file)]?.includes(room(to)));
+    expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
+  });
+
+  it('imports no main.ts', () => {
+    expect(inside.filter(({ to }) => /(^|\/)main\.ts$/.test(to)).map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
+  });
+
+  it('imports each package that speaks to the outside in one place', () => {
+    const wrong = outside.filter(({ pkg, file }) => OWNERS[pkg] !== undefined && room(file) !== 'test' && !file.startsWith(OWNERS[pkg]!));
+    expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
+  });
+
+  it('uses at run time only packages that an installation without the tests has', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+    const wrong = outside.filter(({ pkg, file, typeOnly }) => !typeOnly && room(file) !== 'test' && !(pkg in dependencies));
+    expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
+  });
+
+  it('names Node’s own modules with node:', () => {
+    expect(outside.filter(({ target }) => builtinModules.includes(target)).map(({ file, target }) => `${file} -> ${target}`)).to.deep.equal(
+      [],
+    );
+  });
+
+  it('keeps common to at most 8 small files', () => {
+    expect(files.filter(file => room(file) === 'common').length).to.be.at.most(8);
+  });
+
+  it('has no file over 300 lines, unless its head says why', () => {
+    const long = files.filter(file => {
+      const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
+      return lines.length > 301 && !/long because/i.test(lines.slice(0, 5).join('\n'));
+    });
+    expect(long).to.deep.equal([]);
+  });
+
+  it('opens every file of the product with a sentence on what it owns', () => {
+    const silent = files.filter(file => room(file) !== 'test' && !/^(#!.*\n)?\/\//.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(silent).to.deep.equal([]);
+  });
+});

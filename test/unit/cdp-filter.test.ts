@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { filterFrame } from '../../worker/cdp-filter.ts';
+
+const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
+const FRAME = '0123456789ABCDEF0123456789ABCDEF';
+const filter = (value: unknown) => filterFrame(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), SESSION);
+const forwarded = (value: unknown) => {
+  const filtered = filter(value);
+  if (filtered.kind !== 'forward') throw new Error(`${filtered.kind}: ${JSON.stringify(filtered)}`);
+  return Buffer.concat(filtered.parts).toString();
+};
+
+describe('the filter of CDP methods', () => {
+  it('passes a listed method on, in the slot’s own session', () => {
+    expect(JSON.parse(forwarded({ id: 7, method: 'Page.printToPDF', params: { scale: 1 } }))).to.deep.equal({
+      id: 7,
+      method: 'Page.printToPDF',
+      params: { scale: 1 },
+      sessionId: SESSION,
+    });
+  });
+
+  it('puts the slot’s session over one that the client names', () => {
+    const frame = `{"id":1,"method":"Page.printToPDF","sessionId":"other","params":{},"sessionId":"another"}`;
+    expect(forwarded(frame)).to.equal(`{"id":1,"method":"Page.printToPDF","params":{},"sessionId":"${SESSION}"}`);
+  });
+
+  it('writes anew what it passes on, so that a doubled key means one thing', () => {
+    expect(filter('{"id":1,"method":"Page.printToPDF","method":"Browser.close","params":{}}').kind).to.equal('refused');
+    expect(forwarded('{"id":1,"method":"Browser.close","method":"Page.printToPDF"}')).to.not.include('Browser');
+  });
+
+  const refused = [
+    'Browser.close',
+    'Browser.setDownloadBehavior',
+    'Target.createTarget',
+    'Target.attachToTarget',
+    'Target.exposeDevToolsProtocol',
+    'Target.sendMessageToTarget',
+    'Page.setDownloadBehavior',
+    'Page.addScriptToEvaluateOnNewDocument',
+    'Network.loadNetworkResource',
+    'Network.setExtraHTTPHeaders',
+    'IO.resolveBlob',
+    'DOM.setFileInputFiles',
+    'SystemInfo.getInfo',
+    'Storage.getCookies',
+    'Tracing.start',
+    'page.navigate',
+    'Page.navigate ',
+    '__proto__',
+  ];
+  for (const method of refused)
+    it(`refuses ${method}`, () => {
+      expect(filter({ id: 1, method, params: {} })).to.include({ kind: 'refused', id: 1 });
+    });
+
+  const places: [string, boolean][] = [
+    ['http://example.com/', true],
+    ['HTTPS://example.com/', true],
+    ['about:blank', true],
+    ['about:srcdoc', false],
+    ['file:///etc/passwd', false],
+    [' file:///etc/passwd', false],
+    ['FILE:///etc/passwd', false],
+    ['view-source:http://example.com/', false],
+    ['chrome://gpu', false],
+    ['devtools://devtools/bundled/inspector.html', false],
+    ['javascript:alert(1)', false],
+    ['data:text/html,hello', false],
+    ['blob:http://example.com/1', false],
+    ['ftp://example.com/', false],
+    ['filesystem:http://example.com/temporary/x', false],
+    ['', false],
+  ];
+  for (const [url, allowed] of places)
+    it(`${allowed ? 'lets' : 'does not let'} a page be sent to ${url || 'nowhere'}`, () => {
+      expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal(allowed ? 'forward' : 'refused');
+    });
+
+  it('refuses a navigation whose url is not a text', () => {
+    for (const url of [undefined, null, 1, ['http://a/'], { href: 'http://a/' }])
+      expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal('refused');
+  });
+
+  const garbage = ['', 'x', '[]', 'null', '1', '"a"', '{}', '{"id":1}', '{"method":"Page.printToPDF"}', '{"id":"1","method":"IO.read"}'];
+  const ids = ['0', '-1', '1.5', '1e9', '1000000000', 'null'];
+  for (const frame of [
+    ...garbage,
+    ...ids.map(id => `{"id":${id},"method":"IO.read","params":{}}`),
+    '{"id":1,"method":"IO.read","params":[]}',
+  ])
+    it(`takes ${frame || 'an empty frame'} for garbage`, () => {
+      expect(filter(frame).kind).to.equal('garbage');
+    });
+
+  it('keeps what is meant for the gateway from Chrome', () => {
+    for (const method of ['Pressroom.ping', 'Pressroom.still'])
+      expect(filter({ id: 3, method, params: {} })).to.deep.equal({ kind: 'own', id: 3, method });
+  });
+
+  describe('of big frames', () => {
+    const html = `${'<p class=\\"x\\">line \\\\ and \\u00e9</p>\\n'.repeat(40_000)}\\\\`;
+    const big = (params: string) => `{"id":12,"method":"Page.setDocumentContent","params":${params}}`;
+
+    it('passes html of any size on without parsing it', () => {
+      const text = forwarded(big(`{"frameId":"${FRAME}","html":"${html}"}`));
+      expect(JSON.parse(text)).to.deep.equal({
+        id: 12,
+        method: 'Page.setDocumentContent',
+        params: { frameId: FRAME, html: JSON.parse(`"${html}"`) },
+        sessionId: SESSION,
+      });
+    });
+
+    const wrong: [string, string][] = [
+      ['another key after the html', big(`{"frameId":"${FRAME}","html":"${html}","x":1}`)],
+      ['a second method after the params', `${big(`{"frameId":"${FRAME}","html":"${html}"}`).slice(0, -1)},"method":"Browser.close"}`],
+      ['a session after the params', `${big(`{"frameId":"${FRAME}","html":"${html}"}`).slice(0, -1)},"sessionId":"other"}`],
+      ['another method', `{"id":1,"method":"Runtime.evaluate","params":{"expression":"${html}"}}`],
+      ['no end', big(`{"frameId":"${FRAME}","html":"${html}`)],
+      ['an escaped end', `{"id":12,"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":"${html}\\"}}`],
+      ['a frame id with a quote', big(`{"frameId":"${FRAME.slice(1)}\\"","html":"${html}"}`)],
+      ['a NUL, which ends a message for Chrome', big(`{"frameId":"${FRAME}","html":"${html}\0"}`)],
+      ['white space', `{ "id":12,"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":"${html}"}}`],
+    ];
+    for (const [what, frame] of wrong)
+      it(`takes one with ${what} for garbage`, () => {
+        expect(filter(frame).kind).to.equal('garbage');
+      });
+  });
+});

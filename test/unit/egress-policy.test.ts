@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { AllowListError, parseAllowList, parseAllowRule } from '../../worker/egress/policy.ts';
+
+const shown = (entry: string) => {
+  const rule = parseAllowRule(entry);
+  const place = rule.kind === 'network' ? rule.network.cidr : `${rule.below ? 'below ' : ''}${rule.host}`;
+  return `${rule.kind} ${place} ${rule.port ?? 'listed ports'}`;
+};
+
+describe('PRESSROOM_EGRESS_ALLOW', () => {
+  const good: [string, string][] = [
+    ['wiki.corp', 'host wiki.corp listed ports'],
+    ['WIKI.Corp.', 'host wiki.corp listed ports'],
+    ['wiki', 'host wiki listed ports'],
+    ['wiki.corp:8443', 'host wiki.corp 8443'],
+    ['*.corp.example', 'host below corp.example listed ports'],
+    ['*.corp:1', 'host below corp 1'],
+    ['bücher.corp', 'host xn--bcher-kva.corp listed ports'],
+    ['10.0.0.0/8', 'network 10.0.0.0/8 listed ports'],
+    ['10.0.0.0/8:65535', 'network 10.0.0.0/8 65535'],
+    ['10.1.2.3', 'network 10.1.2.3/32 listed ports'],
+    ['10.1.2.3:8080', 'network 10.1.2.3/32 8080'],
+    ['0.0.0.0/0', 'network 0.0.0.0/0 listed ports'],
+    ['fd00::/8', 'network fd00::/8 listed ports'],
+    ['fd00::/8:443', 'network fd00::/8 443'],
+    ['[fd00::/8]:443', 'network fd00::/8 443'],
+    ['fd00::1', 'network fd00::1/128 listed ports'],
+    ['[fd00::1]', 'network fd00::1/128 listed ports'],
+    ['[fd00::1]:443', 'network fd00::1/128 443'],
+    ['::ffff:10.0.0.0/104', 'network 10.0.0.0/8 listed ports'],
+  ];
+  for (const [entry, expected] of good) it(`reads ${entry}`, () => expect(shown(entry)).to.equal(expected));
+
+  const wrong: [string, RegExp][] = [
+    ['10.1.2.3/8', /write `10\.0\.0\.0\/8` for the network or `10\.1\.2\.3` for the one address/],
+    ['fd00::1/8', /write `fd00::\/8` for the network or `fd00::1` for the one address/],
+    ['10.0.0/8', /is no network: write an address, a slash and the number of bits/],
+    ['10.0.0.0/33', /is no network/],
+    ['10.0.0.0/', /is no network/],
+    ['fd00::/129', /is no network/],
+    ['2001:db8', /is no network/],
+    ['10.0.0', /is no IPv4 address: write four numbers/],
+    ['300.1.1.1', /is no IPv4 address/],
+    ['0x7f.0.0.1', /is no IPv4 address/],
+    ['*.10', /is no IPv4 address/],
+    ['http://wiki.corp', /write only the host/],
+    ['https://wiki.corp:443/start', /write only the host/],
+    ['wiki.corp/start', /write only the host/],
+    ['*', /stands for all below a domain/],
+    ['*.', /stands for all below a domain/],
+    ['wiki.*.corp', /stands for all below a domain/],
+    ['wiki*.corp', /stands for all below a domain/],
+    ['wiki.corp:0', /write a number from 1 to 65535/],
+    ['wiki.corp:65536', /write a number from 1 to 65535/],
+    ['wiki.corp:', /write a number from 1 to 65535/],
+    ['10.0.0.0/8:70000', /write a number from 1 to 65535/],
+    ['wiki.corp:http', /neither a host pattern nor a network/],
+    ['wiki.corp:80:90', /neither a host pattern nor a network/],
+    ['[wiki.corp]:80', /brackets around something else than an IPv6 address/],
+    ['fe80::1%eth0', /neither a host pattern nor a network/],
+    ['user@wiki.corp', /neither a host pattern nor a network/],
+    ['wiki corp', /neither a host pattern nor a network/],
+    ['wi$ki.corp', /neither a host pattern nor a network/],
+    ['wiki..corp', /neither a host pattern nor a network/],
+    ['localhost', /no name opens this machine.*127\.0\.0\.0\/8/],
+    ['*.localhost:3000', /no name opens this machine/],
+  ];
+  for (const [entry, how] of wrong) {
+    it(`refuses ${entry} and says how to mend it`, () => {
+      expect(() => parseAllowRule(entry))
+        .to.throw(AllowListError, how)
+        .with.property('message')
+        .that.includes(`\`${entry}\``);
+    });
+  }
+
+  it('reads a list in its order', () => {
+    expect(parseAllowList(['wiki.corp', '10.0.0.0/8:80']).map(({ kind, port }) => `${kind} ${port}`)).to.deep.equal([
+      'host undefined',
+      'network 80',
+    ]);
+    expect(parseAllowList([])).to.deep.equal([]);
+  });
+
+  it('reports every wrong entry of a list at once', () => {
+    const read = () => parseAllowList(['wiki.corp', '10.0.0.0/33', 'ok.corp', 'wiki.corp:0']);
+    expect(read).to.throw(AllowListError, /`10\.0\.0\.0\/33` .*\n`wiki\.corp:0` /);
+  });
+});

@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { createLifecycle, type Service } from '../../common/lifecycle.ts';
+import { silentLog } from '../../common/log.ts';
+
+const recorder = () => {
+  const told: string[] = [];
+  const service = (name: string, faults: { start?: Error; stop?: Error; hangs?: boolean } = {}): Service => ({
+    name,
+    start: async () => {
+      told.push(`start ${name}`);
+      if (faults.start) throw faults.start;
+    },
+    stop: async hurry => {
+      told.push(`stop ${name}`);
+      if (faults.hangs) await new Promise<void>(resolve => hurry.addEventListener('abort', () => resolve()));
+      if (faults.stop) throw faults.stop;
+    },
+  });
+  return { told, service };
+};
+
+describe('the lifecycle', () => {
+  it('starts in order and stops in reverse', async () => {
+    const { told, service } = recorder();
+    const lifecycle = createLifecycle(silentLog, 1_000, [service('a'), service('b'), service('c')]);
+    expect(lifecycle.state()).to.equal('new');
+    await lifecycle.start();
+    expect(lifecycle.state()).to.equal('running');
+    const stopping = lifecycle.stop();
+    expect(lifecycle.state()).to.equal('stopping');
+    expect(lifecycle.stop()).to.equal(stopping);
+    expect(await stopping).to.equal(true);
+    expect(lifecycle.state()).to.equal('stopped');
+    expect(told).to.deep.equal(['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
+  });
+
+  it('stops what had started when a later one does not start, and says which', async () => {
+    const { told, service } = recorder();
+    const lifecycle = createLifecycle(silentLog, 1_000, [service('a'), service('b', { start: new Error('port taken') }), service('c')]);
+    const error = await lifecycle.start().then(
+      () => undefined,
+      (e: Error) => e,
+    );
+    expect(error?.message).to.equal('b did not start: port taken');
+    expect(told).to.deep.equal(['start a', 'start b', 'stop a']);
+    expect(lifecycle.state()).to.equal('stopped');
+  });
+
+  it('goes on stopping when one fails, and is then not clean', async () => {
+    const { told, service } = recorder();
+    const lifecycle = createLifecycle(silentLog, 1_000, [service('a'), service('b', { stop: new Error('stuck') })]);
+    await lifecycle.start();
+    expect(await lifecycle.stop()).to.equal(false);
+    expect(told.slice(-2)).to.deep.equal(['stop b', 'stop a']);
+  });
+
+  it('hurries those that are still stopping when the deadline has passed', async () => {
+    const { service } = recorder();
+    const lifecycle = createLifecycle(silentLog, 30, [service('a', { hangs: true })]);
+    await lifecycle.start();
+    const keepAlive = setInterval(() => {}, 1_000); // the deadline's own timer keeps no process alive
+    expect(await lifecycle.stop()).to.equal(false);
+    clearInterval(keepAlive);
+  });
+
+  it('starts nothing more once it was told to stop, and stops the one that was just starting', async () => {
+    const { told, service } = recorder();
+    const first = service('a');
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const slow = async () => {
+      begun.resolve();
+      await goOn.promise;
+    };
+    const lifecycle = createLifecycle(silentLog, 1_000, [{ ...first, start: slow }, service('b')]);
+    const starting = lifecycle.start();
+    await begun.promise;
+    const stopping = lifecycle.stop();
+    goOn.resolve();
+    await starting;
+    expect(await stopping).to.equal(true);
+    expect(told).to.deep.equal(['stop a']);
+  });
+
+  it('lets a start that waits give up when it is told to stop', async () => {
+    const waiting: Service = {
+      name: 'database',
+      start: giveUp => new Promise((_resolve, reject) => giveUp?.addEventListener('abort', () => reject(new Error('gave up')))),
+      stop: async () => expect.fail('it never started'),
+    };
+    const lifecycle = createLifecycle(silentLog, 1_000, [waiting]);
+    const starting = lifecycle.start();
+    expect(await lifecycle.stop()).to.equal(true);
+    await starting;
+    expect(lifecycle.state()).to.equal('stopped');
+  });
+});

@@ -1,0 +1,193 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createQueue, type Place, type Queued } from '../../api/dispatch/queue.ts';
+
+interface Job extends Queued {
+  id: number;
+}
+
+const roomy = { maxLength: 1_000, maxBytes: 1e9 };
+const job = (accountId: string, id: number, { trial = false, bytes = 1 } = {}): Job => ({ accountId, id, trial, bytes });
+const idsTaken = (queue: ReturnType<typeof createQueue<Job>>) => {
+  const ids: number[] = [];
+  for (let place = queue.take(); place; place = queue.take()) {
+    ids.push(place.job.id);
+    queue.leave(place);
+  }
+  return ids;
+};
+
+/** What callers may do, as data: which account or which of the places they hold. */
+const action = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('add' as const),
+      account: fc.integer({ min: 0, max: 4 }),
+      trial: fc.boolean(),
+      bytes: fc.integer({ min: 0, max: 40 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('putBack' as const, 'leave' as const, 'serve' as const, 'rejoin' as const), nth: fc.nat() }),
+  },
+);
+
+describe('the queue', () => {
+  it('loses no job, serves none twice and keeps its bounds, whatever callers do', () => {
+    const bounds = { maxLength: 12, maxBytes: 200 };
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 120 }), actions => {
+        const queue = createQueue<Job>(bounds);
+        const there = new Set<Place<Job>>();
+        const taken = new Set<Place<Job>>();
+        const gone = new Set<Place<Job>>();
+        const nth = (places: Set<Place<Job>>, n: number) => [...places][n % places.size];
+        let rejoined = 0;
+        actions.forEach((each, id) => {
+          if (each.do === 'add') {
+            const bytesBefore = queue.bytes();
+            const fits = there.size < bounds.maxLength && bytesBefore + each.bytes <= bounds.maxBytes;
+            const place = queue.add(job(`account ${each.account}`, id, each), id);
+            expect(place !== undefined).to.equal(fits);
+            if (place) there.add(place);
+          } else if (each.do === 'take') {
+            const waiting = [...there].filter(place => !taken.has(place));
+            const place = queue.take();
+            if (waiting.length === 0) expect(place).to.equal(undefined);
+            else {
+              expect(waiting).to.include(place);
+              if (place!.job.trial) expect(waiting.every(other => other.job.trial)).to.equal(true);
+              taken.add(place!);
+            }
+          } else {
+            const place = nth(each.do === 'leave' ? there : each.do === 'rejoin' ? gone : taken, each.nth);
+            if (!place) return;
+            if (each.do === 'putBack') {
+              queue.putBack(place);
+              taken.delete(place);
+            } else if (each.do === 'rejoin') {
+              if (place.turn === 0) return; // it was never served
+              queue.rejoin(place, id);
+              gone.delete(place);
+              there.add(place);
+              rejoined++;
+            } else {
+              queue.leave(place);
+              taken.delete(place);
+              there.delete(place);
+              gone.add(place);
+            }
+          }
+          expect(queue.depth()).to.equal(there.size);
+          expect(queue.bytes()).to.equal([...there].reduce((sum, place) => sum + place.job.bytes, 0));
+          expect(queue.depth()).to.be.at.most(bounds.maxLength + rejoined);
+        });
+        for (const place of taken) queue.putBack(place);
+        const left = idsTaken(queue);
+        expect(left).to.have.members([...there].map(place => place.job.id));
+        expect(queue.bytes()).to.equal(0);
+        expect([...queue.places()]).to.deep.equal([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('serves an account in the order its jobs came, though some are put back and some leave', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('serve', 'put back', 'abort')), { maxLength: 60 }),
+        script => {
+          const queue = createQueue<Job>(roomy);
+          const places = script.map(([account], id) => queue.add(job(`account ${account}`, id), id)!);
+          const abortAndTake = script.flatMap(([, act], id) => {
+            if (act === 'abort') queue.leave(places[id]!);
+            const place = act === 'put back' ? queue.take() : undefined;
+            return place ? [place] : [];
+          });
+          for (const place of abortAndTake.reverse()) queue.putBack(place);
+          const served = idsTaken(queue);
+          for (let account = 0; account < 4; account++) {
+            const own = served.filter(id => script[id]![0] === account);
+            expect(own).to.deep.equal(own.toSorted((a, b) => a - b));
+          }
+        },
+      ),
+    );
+  });
+
+  it('serves a newcomer within one round, however many jobs the others have waiting', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }), fc.nat({ max: 30 }), (flood, served) => {
+        const queue = createQueue<Job>(roomy);
+        flood.forEach((account, id) => {
+          queue.add(job(`account ${account}`, id), id);
+        });
+        for (let i = 0; i < served; i++) {
+          const place = queue.take();
+          if (place) queue.leave(place);
+        }
+        const others = new Set([...queue.places()].map(place => place.job.accountId)).size;
+        queue.add(job('the newcomer', -1), 1_000);
+        expect(idsTaken(queue).indexOf(-1)).to.be.at.most(others);
+      }),
+    );
+  });
+
+  it('gives accounts the same share while all have jobs waiting', () => {
+    const queue = createQueue<Job>(roomy);
+    for (let id = 0; id < 6; id++) queue.add(job('a', id), 0);
+    for (let id = 10; id < 13; id++) queue.add(job('b', id), 0);
+    queue.add(job('c', 20), 0);
+    expect(idsTaken(queue)).to.deep.equal([0, 10, 20, 1, 11, 2, 12, 3, 4, 5]);
+  });
+
+  it('puts a job back where it was, whichever of two comes back first', () => {
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const queue = createQueue<Job>(roomy);
+      for (const [id, account] of ['a', 'b', 'a', 'b', 'c'].entries()) queue.add(job(account, id), 0);
+      const taken = [queue.take()!, queue.take()!];
+      for (const index of order) queue.putBack(taken[index]!);
+      expect(idsTaken(queue)).to.deep.equal([0, 1, 4, 2, 3]);
+    }
+  });
+
+  it('lets a trial job wait while any paid one does, and serves it then', () => {
+    const queue = createQueue<Job>(roomy);
+    queue.add(job('trial', 0, { trial: true }), 0);
+    queue.add(job('a', 1), 5);
+    queue.add(job('a', 2), 5);
+    expect(idsTaken(queue)).to.deep.equal([1, 2, 0]);
+  });
+
+  it('says who waits longest, and begins a new wait for a job that rejoins', () => {
+    const queue = createQueue<Job>(roomy);
+    const first = queue.add(job('a', 0), 100)!;
+    queue.add(job('b', 1), 250);
+    expect(queue.oldestWaitMs(400)).to.equal(300);
+    expect(queue.take()).to.equal(first);
+    expect(queue.oldestWaitMs(400), 'being served is waiting still').to.equal(300);
+    queue.leave(first);
+    expect(queue.oldestWaitMs(400)).to.equal(150);
+    queue.rejoin(first, 500);
+    expect(queue.oldestWaitMs(600)).to.equal(350);
+    expect(idsTaken(queue), 'its old place').to.deep.equal([0, 1]);
+    expect(queue.oldestWaitMs(600)).to.equal(0);
+  });
+
+  it('takes back a job that was served though the line is full', () => {
+    const queue = createQueue<Job>({ maxLength: 1, maxBytes: 10 });
+    const first = queue.add(job('a', 0, { bytes: 10 }), 0)!;
+    queue.take();
+    queue.leave(first);
+    expect(queue.add(job('b', 1, { bytes: 10 }), 0)).to.not.equal(undefined);
+    queue.rejoin(first, 1);
+    expect([queue.depth(), queue.bytes()]).to.deep.equal([2, 20]);
+    expect(idsTaken(queue)).to.deep.equal([0, 1]);
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { aptInstall } from '../../standalone/apt.ts';
+import { findChrome, findOrInstallChrome } from '../../standalone/chrome.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+/** Nobody listens there: a download through it ends at once. */
+const CLOSED = 'http://127.0.0.1:1';
+
+describe('the search for a Chrome', function () {
+  this.timeout(60_000);
+  const at = temporaryFolder();
+
+  const program = async (folder: string, name: string, script = 'exit 0') => {
+    await mkdir(at(folder), { recursive: true });
+    await writeFile(at(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return at(folder);
+  };
+  it('takes the configured one before all others', async () => {
+    const PATH = await program('both', 'chromium-headless-shell');
+    await program('both', 'mine');
+    expect(await findChrome({ PATH, PRESSROOM_CHROME: at('both', 'mine') })).to.equal(at('both', 'mine'));
+    const error = (await findChrome({ PATH, PRESSROOM_CHROME: at('both', 'none') }).catch((reason: Error) => reason)) as Error;
+    expect(error.message).to.include('PRESSROOM_CHROME').and.include(at('both', 'none'));
+  });
+
+  it('prefers a headless shell on PATH to a full browser, and both to the cache', async () => {
+    const full = await program('full', 'chromium');
+    const shell = await program('shell', 'chrome-headless-shell');
+    await program('cache/chrome-npm', 'chrome');
+    const env = { PRESSROOM_CACHE_DIR: at('cache') };
+    expect(await findChrome({ ...env, PATH: `${full}:${shell}` })).to.equal(at('shell', 'chrome-headless-shell'));
+    expect(await findChrome({ ...env, PATH: full })).to.equal(at('full', 'chromium'));
+    expect(await findChrome({ ...env, PATH: '/nowhere' })).to.equal(at('cache/chrome-npm', 'chrome'));
+    expect(await findChrome({ PRESSROOM_CACHE_DIR: at('empty'), PATH: '/nowhere' })).to.equal(undefined);
+  });
+
+  it('refuses one that the user it runs as can not reach, naming the folder', async () => {
+    const PATH = await program('shell', 'chrome-headless-shell');
+    const error = (await findOrInstallChrome({ PATH }, () => {}, 64_117).catch((reason: Error) => reason)) as Error;
+    expect(error.message).to.include('64117').and.include(`chmod o+x ${at()}`);
+  });
+
+  it('tries every way once, fast where all are closed, and then says how to mend it', async () => {
+    await program('tools', 'apt-get', 'echo "E: no mirror answers" >&2; exit 100');
+    // The machine's own folders may hold a Chrome: only the programs that are needed are taken from them.
+    for (const name of ['npm', 'node', 'sh']) await program('tools', name, `PATH=${process.env.PATH} exec ${name} "$@"`);
+    const said: string[] = [];
+    const env = {
+      ...{ PATH: at('tools'), HOME: at('home'), PRESSROOM_CACHE_DIR: at('empty') },
+      ...{ HTTPS_PROXY: CLOSED, HTTP_PROXY: CLOSED, npm_config_registry: CLOSED, npm_config_userconfig: '/dev/null' },
+    };
+    const error = (await findOrInstallChrome(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
+    expect(said.join())
+      .to.include('no mirror answers')
+      .and.match(/npm .*ECONNREFUSED/);
+    expect(error.message).to.include('PRESSROOM_CHROME').and.include('chromium-headless-shell');
+    const tries = said.filter(line => line.startsWith('No Chrome here yet'));
+    expect(tries).to.have.length(process.getuid?.() === 0 ? 3 : 2);
+  });
+});
+
+describe('apt', () => {
+  const at = temporaryFolder();
+  const env = () => ({ PATH: `${at('bin')}:/usr/bin:/bin`, PRESSROOM_CACHE_DIR: at('cache') });
+
+  it('installs without a question, and updates an index that does not know the versions any more', async function () {
+    if (process.getuid?.() !== 0) skip(this, 'only root installs packages');
+    await mkdir(at('bin'));
+    // Says what it was asked; the first installation fails as with an old index.
+    const script = `echo "$DEBIAN_FRONTEND $*" >> ${at('asked')}
+case "$*" in *install*) [ -e ${at('updated')} ] || { echo "E: 404" >&2; exit 100; };; *update*) touch ${at('updated')};; esac`;
+    await writeFile(at('bin', 'apt-get'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const said: string[] = [];
+    expect(await aptInstall(['one', 'two'], line => said.push(line), env())).to.equal(true);
+    expect(said).to.have.length(1);
+    const asked = (await readFile(at('asked'), 'utf8')).trim().split('\n');
+    expect(asked.at(-1)).to.match(/^noninteractive .*install -y -q --no-install-recommends one two$/);
+    expect(asked.some(line => line.includes('update'))).to.equal(true);
+  });
+
+  it('says why when it can not, and nothing where there is no apt', async () => {
+    const said: string[] = [];
+    expect(await aptInstall(['one'], line => said.push(line), { PATH: '/nowhere' })).to.equal(false);
+    expect(said).to.deep.equal([]);
+    if (process.getuid?.() !== 0) return;
+    await writeFile(at('bin', 'apt-get'), '#!/bin/sh\necho "E: no mirror answers" >&2; exit 100\n', { mode: 0o755 });
+    expect(await aptInstall(['one'], line => said.push(line), env())).to.equal(false);
+    expect(said.join()).to.include('no mirror answers');
+  });
+});

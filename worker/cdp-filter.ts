@@ -1,0 +1,86 @@
+// What a slot's client may say to its page. Owns the list of CDP methods and the rewriting of a client's frame into one for Chrome's pipe.
+// Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
+// doubled key differently could otherwise be talked past this list.
+import { PING, STILL } from '../common/protocol.ts';
+import { OWN_IDS_FROM } from './cdp-pipe.ts';
+
+const ALLOWED = new Set([
+  'Emulation.setDeviceMetricsOverride',
+  'Emulation.setEmulatedMedia',
+  'IO.close',
+  'IO.read',
+  'Network.enable',
+  'Page.createIsolatedWorld',
+  'Page.handleJavaScriptDialog',
+  'Page.navigate',
+  'Page.printToPDF',
+  'Page.setDocumentContent',
+  'Runtime.callFunctionOn',
+  'Runtime.evaluate',
+]);
+
+/** Frames over this size must be the one shape that `setDocumentContent` has; all others are parsed and written anew. */
+const PARSED_BYTES = 1024 * 1024;
+const HTML_HEAD = /^\{"id":(\d{1,9}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
+
+export type Filtered =
+  | { kind: 'forward'; parts: Buffer[] }
+  /** For the gateway itself. */
+  | { kind: 'own'; id: number; method: typeof PING | typeof STILL }
+  /** Answered with an error; the slot goes on. */
+  | { kind: 'refused'; id: number; method: string; problem: string }
+  /** No API of ours sends this; the slot ends. */
+  | { kind: 'garbage'; problem: string };
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Over CDP `Page.navigate` opens `file:` and `chrome:` without a word, so the scheme is checked here: http(s) or about:blank. */
+function navigable(url: unknown): boolean {
+  if (typeof url !== 'string') return false;
+  if (url === 'about:blank') return true;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed?.protocol === 'http:' || parsed?.protocol === 'https:';
+}
+
+/** The one frame that may be large, passed on without being parsed; undefined when it is anything else. */
+function filterHtml(frame: Buffer, sessionId: string): Filtered | undefined {
+  const head = HTML_HEAD.exec(frame.toString('latin1', 0, 200));
+  if (!head) return undefined;
+  let end = head[0].length;
+  while (end < frame.length && frame[end] !== 0x22) end += frame[end] === 0x5c ? 2 : 1;
+  if (end !== frame.length - 3 || frame[end + 1] !== 0x7d || frame[end + 2] !== 0x7d) return undefined;
+  if (frame.includes(0)) return undefined; // it ends a message on the pipe
+  return {
+    kind: 'forward',
+    parts: [
+      Buffer.from(`{"id":${Number(head[1])},"method":"Page.setDocumentContent","params":{"frameId":"${head[2]}","html":"`),
+      frame.subarray(head[0].length, end),
+      Buffer.from(`"},"sessionId":"${sessionId}"}`),
+    ],
+  };
+}
+
+/** Decides about one text frame of a slot's client. Pure; `sessionId` is the slot's own CDP session, whatever the frame says. */
+export function filterFrame(frame: Buffer, sessionId: string): Filtered {
+  const html = filterHtml(frame, sessionId);
+  if (html) return html;
+  if (frame.length > PARSED_BYTES)
+    return { kind: 'garbage', problem: `a frame of ${frame.length} bytes that is no Page.setDocumentContent` };
+  let message: unknown;
+  try {
+    message = JSON.parse(frame.toString());
+  } catch {
+    return { kind: 'garbage', problem: 'a frame that is not JSON' };
+  }
+  if (!isPlainObject(message)) return { kind: 'garbage', problem: 'a frame that is no object' };
+  const { id, method, params = {} } = message;
+  if (!Number.isInteger(id) || (id as number) < 1 || (id as number) >= OWN_IDS_FROM || typeof method !== 'string' || !isPlainObject(params))
+    return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
+  const command = id as number;
+  if (method === PING || method === STILL) return { kind: 'own', id: command, method };
+  if (!ALLOWED.has(method)) return { kind: 'refused', id: command, method: method.slice(0, 80), problem: 'this method is not allowed' };
+  if (method === 'Page.navigate' && !navigable(params.url))
+    return { kind: 'refused', id: command, method, problem: 'only http, https and about:blank can be opened' };
+  return { kind: 'forward', parts: [Buffer.from(JSON.stringify({ id: command, method, params, sessionId }))] };
+}

@@ -1,0 +1,113 @@
+// The worker's environment variables, and the nested shape that the rest of the worker reads.
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import {
+  bytes,
+  ConfigError,
+  duration,
+  integer,
+  list,
+  onOff,
+  parsed,
+  pemFile,
+  poolVariables,
+  readConfig,
+  secret,
+  text,
+} from '../common/config.ts';
+import { parseAllowList } from './egress/policy.ts';
+import { parseNameServers } from './egress/resolve.ts';
+import { parseUpstreamProxy } from './egress/upstream.ts';
+
+/** Checked here, so that a wrong one is told at the start; the guard takes the text. */
+function checkUpstreamProxy(url: string | undefined): string | undefined {
+  if (url !== undefined) parseUpstreamProxy(url);
+  return url;
+}
+
+export const workerVariables = z.object({
+  ...poolVariables.shape,
+  PRESSROOM_EGRESS_ALLOW: parsed(poolVariables.shape.PRESSROOM_EGRESS_ALLOW, parseAllowList),
+  PRESSROOM_SLOTS: integer(String(Math.max(2, availableParallelism())), 1, 256).describe(
+    'Renders at once in this worker (default: the cores, at least 2).',
+  ),
+  PRESSROOM_GATEWAY_HOST: text('0.0.0.0', 'an address').describe('Address on which the worker waits for the API.'),
+  PRESSROOM_GATEWAY_PORT: integer('9222', 0, 65_535).describe('Port on which the worker waits for the API.'),
+  PRESSROOM_GATEWAY_TLS_CERT: pemFile().describe('With the key: the gateway speaks TLS, and the API finds it by `wss://`.'),
+  PRESSROOM_GATEWAY_TLS_KEY: pemFile().describe("The certificate's key."),
+  PRESSROOM_GATEWAY_TLS_CLIENT_CA: pemFile().describe('Whoever connects must show a certificate signed by this authority.'),
+  PRESSROOM_CHROME: text(undefined, 'a path').describe(
+    'The Chrome to run (default: the first found on PATH; chromium-headless-shell is the fastest).',
+  ),
+  PRESSROOM_CHROME_SANDBOX: onOff('on').describe(
+    "Chrome's own sandbox. Without a usable one the worker refuses to start unless this is `off`.",
+  ),
+  PRESSROOM_CHROME_UID: integer('64117', 1, 4_294_967_294).describe(
+    'The user and group id that Chrome runs as when the worker is root (root itself is never used).',
+  ),
+  PRESSROOM_CHROME_RECYCLE_RENDERS: integer('2000', 1, 1e9).describe('A Chrome is replaced after so many renders.'),
+  PRESSROOM_CHROME_RECYCLE_MEMORY: bytes('1GiB', 64 * 2 ** 20).describe(
+    'A Chrome is replaced when its browser process holds so much memory.',
+  ),
+  PRESSROOM_CHROME_PROBE_INTERVAL: duration('5s', 500).describe(
+    'How often Chrome is asked for a sign of life; it is killed when it takes as long to answer.',
+  ),
+  PRESSROOM_RENDER_MEMORY: bytes('1GiB', 64 * 2 ** 20).describe(
+    'The most memory a renderer process may hold; the render ends with `page_crash` beyond it.',
+  ),
+  PRESSROOM_EGRESS_MAX_BYTES: bytes('100MiB').describe('Bytes that one render may move, both ways together.'),
+  PRESSROOM_EGRESS_MAX_REQUESTS: integer('500', 1, 1e6).describe('Requests and tunnels that one render may open.'),
+  PRESSROOM_EGRESS_MAX_CONNECTIONS: integer('50', 1, 10_000).describe('Connections that one render may hold at once.'),
+  PRESSROOM_EGRESS_PROXY: parsed(secret(), checkUpstreamProxy).describe(
+    'A proxy of your company through which all pages are fetched, such as `http://proxy.corp:3128`.',
+  ),
+  PRESSROOM_DNS_SERVERS: parsed(list('', 'addresses, each with an optional `:port`'), parseNameServers).describe(
+    'Name servers for the pages (default: those of the system).',
+  ),
+});
+
+/** Reads the worker's part of the environment. Throws ConfigError. */
+export function readWorkerConfig(env: NodeJS.ProcessEnv) {
+  const e = readConfig(workerVariables, env);
+  const [cert, key, ca] = [e.PRESSROOM_GATEWAY_TLS_CERT, e.PRESSROOM_GATEWAY_TLS_KEY, e.PRESSROOM_GATEWAY_TLS_CLIENT_CA];
+  if ((cert === undefined) !== (key === undefined) || (ca !== undefined && cert === undefined))
+    throw new ConfigError(
+      'PRESSROOM_GATEWAY_TLS_CERT and PRESSROOM_GATEWAY_TLS_KEY go together, and PRESSROOM_GATEWAY_TLS_CLIENT_CA only with them',
+    );
+  return {
+    pool: e.PRESSROOM_POOL,
+    secret: e.PRESSROOM_POOL_SECRET,
+    capacity: e.PRESSROOM_SLOTS,
+    gateway: {
+      host: e.PRESSROOM_GATEWAY_HOST,
+      port: e.PRESSROOM_GATEWAY_PORT,
+      ...(cert !== undefined && key !== undefined && { tls: { cert, key, ca } }),
+    },
+    chrome: {
+      executable: e.PRESSROOM_CHROME,
+      sandbox: e.PRESSROOM_CHROME_SANDBOX,
+      uid: process.getuid?.() === 0 ? e.PRESSROOM_CHROME_UID : undefined,
+      heapMiB: Math.floor(e.PRESSROOM_RENDER_MEMORY / 2 ** 20),
+      startTimeoutMs: 20_000,
+    },
+    supervisor: {
+      recycleRenders: e.PRESSROOM_CHROME_RECYCLE_RENDERS,
+      recycleBytes: e.PRESSROOM_CHROME_RECYCLE_MEMORY,
+      probeMs: e.PRESSROOM_CHROME_PROBE_INTERVAL,
+    },
+    renderMaxBytes: e.PRESSROOM_RENDER_MEMORY,
+    egress: {
+      allow: e.PRESSROOM_EGRESS_ALLOW,
+      ports: e.PRESSROOM_EGRESS_PORTS,
+      dnsServers: e.PRESSROOM_DNS_SERVERS,
+      dnsTimeoutMs: 2_000,
+      connectTimeoutMs: 10_000,
+      idleTimeoutMs: 60_000,
+      maxBytes: e.PRESSROOM_EGRESS_MAX_BYTES,
+      maxRequests: e.PRESSROOM_EGRESS_MAX_REQUESTS,
+      maxConnections: e.PRESSROOM_EGRESS_MAX_CONNECTIONS,
+      ...(e.PRESSROOM_EGRESS_PROXY && { upstreamProxy: e.PRESSROOM_EGRESS_PROXY }),
+    },
+  };
+}
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>;

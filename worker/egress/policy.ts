@@ -1,0 +1,88 @@
+// What an operator may open beyond the public internet: PRESSROOM_EGRESS_ALLOW, host patterns and networks, each with an optional port. What the
+// rules then mean for a connection is decide.ts.
+import { isIPv4, isIPv6 } from 'node:net';
+import { type Network, parseNetwork } from '../../common/addresses.ts';
+import { isHostName, isLoopbackName } from './target.ts';
+
+/** One entry. Without a port it opens the general list of ports. */
+export type AllowRule = { port: number | undefined } & (
+  | { kind: 'network'; network: Network }
+  /** `host` itself, or with `below` every name under it but not itself. */
+  | { kind: 'host'; host: string; below: boolean }
+);
+
+const FORMS = '`wiki.corp`, `*.corp.example`, `10.0.0.0/8`, `[fd00::1]`, each with an optional `:port`';
+
+/** Thrown by `parseAllowList`; its message has one line for every wrong entry. */
+export class AllowListError extends Error {
+  override name = 'AllowListError';
+}
+
+const wrong = (entry: string, how: string) => new AllowListError(`\`${entry}\` ${how}`);
+
+function splitPort(entry: string): { place: string; port: number | undefined } {
+  if (isIPv6(entry)) return { place: entry, port: undefined };
+  const [, bracketed, plain, digits] = /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::(\d*))?$/.exec(entry) ?? [];
+  const place = bracketed ?? plain ?? '';
+  if (bracketed !== undefined && !bracketed.includes(':'))
+    throw wrong(entry, 'has brackets around something else than an IPv6 address: leave them away');
+  if (digits === undefined) return { place, port: undefined };
+  const port = Number(digits);
+  if (digits === '' || port < 1 || port > 65_535)
+    throw wrong(entry, 'has a wrong port: write a number from 1 to 65535 after the colon, or leave both away');
+  return { place, port };
+}
+
+const base = (network: Network) => network.cidr.split('/')[0];
+
+function networkOf(entry: string, place: string): Network {
+  const network = parseNetwork(place);
+  if (!network) throw wrong(entry, 'is no network: write an address, a slash and the number of bits, such as `10.0.0.0/8` or `fd00::/8`');
+  const address = place.split('/')[0]!;
+  // 10.1.2.3/8 may mean one address or sixteen million: which to open is not ours to choose.
+  if (base(network) !== base(parseNetwork(address)!))
+    throw wrong(entry, `is an address inside a network: write \`${network.cidr}\` for the network or \`${address}\` for the one address`);
+  return network;
+}
+
+function hostOf(entry: string, place: string): { host: string; below: boolean } {
+  const below = place.startsWith('*.');
+  const name = (below ? place.slice(2) : place).replace(/\.$/, '');
+  if (/^[a-z]+:\/\//i.test(entry) || name.includes('/')) throw wrong(entry, `is an URL or has a path: write only the host, as in ${FORMS}`);
+  if (name.includes('*') || name === '')
+    throw wrong(entry, 'has its `*` in the wrong place: it stands for all below a domain, as in `*.corp.example`');
+  if (/(^|\.)(\d+|0x[0-9a-f]*)$/i.test(name))
+    throw wrong(entry, 'is no IPv4 address: write four numbers from 0 to 255, such as `10.1.2.3`, or a network such as `10.0.0.0/8`');
+  const host = URL.parse(`http://${name}/`)?.hostname ?? '';
+  if (/[^\p{L}\p{N}._-]/u.test(name) || !isHostName(host))
+    throw wrong(entry, `is neither a host pattern nor a network: accepted are ${FORMS}`);
+  if (isLoopbackName(host))
+    throw wrong(entry, 'would never match: no name opens this machine. Write its network, such as `127.0.0.0/8:3000` or `[::1]:3000`');
+  return { host, below };
+}
+
+const looksLikeNetwork = (place: string) =>
+  /^[0-9a-f:.]+$/i.test(place) ? isIPv4(place) || place.includes(':') : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
+
+/** Reads one entry. Throws AllowListError, whose message names the entry and how to mend it. */
+export function parseAllowRule(entry: string): AllowRule {
+  const { place, port } = splitPort(entry);
+  return looksLikeNetwork(place)
+    ? { kind: 'network', port, network: networkOf(entry, place) }
+    : { kind: 'host', port, ...hostOf(entry, place) };
+}
+
+/** Reads the whole list; every wrong entry is reported at once. */
+export function parseAllowList(entries: string[]): AllowRule[] {
+  const rules: AllowRule[] = [];
+  const problems: string[] = [];
+  for (const entry of entries) {
+    try {
+      rules.push(parseAllowRule(entry));
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  if (problems.length > 0) throw new AllowListError(problems.join('\n'));
+  return rules;
+}

@@ -1,0 +1,63 @@
+// The guard of one slot: an HTTP proxy on a loopback port of its own, the only way from the slot's pages to any network.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { listen } from '../../common/lifecycle.ts';
+import type { EgressDenied } from '../../common/protocol.ts';
+import type { EgressPolicy } from '../../common/ticket.ts';
+import type { DenyReason } from './decide.ts';
+import { forward, MAX_HEAD_BYTES } from './forward.ts';
+import { createGate, type EgressConfig, type Gate } from './gate.ts';
+import type { Counts } from './limits.ts';
+import type { Target } from './target.ts';
+import { tunnel } from './tunnel.ts';
+
+export type { EgressConfig } from './gate.ts';
+
+export interface Guard {
+  readonly port: number;
+  /** Opens the way out, once. Until then everything is refused with reason `closed`. */
+  admit(policy: EgressPolicy): void;
+  /** Limits, and requests before `admit`, are told of once per reason; a refused target each time. */
+  onDenied(listener: (denied: EgressDenied) => void): void;
+  counts(): Counts;
+  /** Ends every socket and look-up. Calling it again waits for the same end. */
+  close(): Promise<void>;
+}
+
+const TOLD_ONCE = new Set<DenyReason>(['closed', 'requests', 'connections', 'bytes']);
+
+async function openProxy(gate: Gate): Promise<Server> {
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, keepAliveTimeout: gate.idleMs, requestTimeout: 0, headersTimeout: 0 });
+  server.on('connection', gate.hold);
+  server.on('request', (request, response) => forward(gate, request, response));
+  server.on('connect', (request, socket, head) => void tunnel(gate, request, socket as Socket, head));
+  server.on('clientError', (_error, socket) => socket.destroy());
+  await listen(server, 0, '127.0.0.1', () => {}); // Chrome sees the connection fail, the worker lives
+  return server;
+}
+
+/** Opens a guard on a free port; it costs little more than the `listen`. Throws when the upstream proxy is written wrongly. */
+export async function openGuard(config: EgressConfig): Promise<Guard> {
+  const listeners: ((denied: EgressDenied) => void)[] = [];
+  const told = new Set<DenyReason>();
+  const report = ({ host, port }: Target, reason: DenyReason) => {
+    if (TOLD_ONCE.has(reason) && told.has(reason)) return;
+    told.add(reason);
+    for (const listener of listeners) listener({ host, port, reason, atMs: Date.now() });
+  };
+  const gate = createGate(config, report);
+  const server = await openProxy(gate);
+  let closing: Promise<unknown> | undefined;
+  const close = () => Promise.all([new Promise(resolve => server.close(resolve)), gate.close()]);
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    admit: gate.admit,
+    onDenied: listener => void listeners.push(listener),
+    counts: gate.counts,
+    close: async () => {
+      closing ??= close();
+      await closing;
+    },
+  };
+}

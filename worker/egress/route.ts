@@ -1,0 +1,45 @@
+// The one way out: from a target to a connected socket, through name, decision and dial.
+import { isIP, type Socket } from 'node:net';
+import { Denied, decide, portMayBeOpen, type Rules } from './decide.ts';
+import { type DialLimits, dial } from './dial.ts';
+import type { Names } from './resolve.ts';
+import { isHostName, isLoopbackName, type Target } from './target.ts';
+import { dialThrough, parseUpstreamProxy, type UpstreamProxy } from './upstream.ts';
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+const MAX_ATTEMPTS_UPSTREAM = 2; // one of each family; the company's proxy tries no second address by itself
+
+async function addressesOf(host: string, names: Names): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  if (isLoopbackName(host)) return LOOPBACK;
+  if (!isHostName(host)) throw new Denied('name');
+  return names.addresses(host);
+}
+
+/** The operator named the proxy, so no rule is asked about its address. */
+async function dialUpstream(proxy: UpstreamProxy, allowed: string[], port: number, names: Names, limits: DialLimits): Promise<Socket> {
+  const proxyAddresses = await addressesOf(proxy.target.host, names);
+  let failure: unknown;
+  for (const address of allowed.slice(0, MAX_ATTEMPTS_UPSTREAM)) {
+    try {
+      return await dialThrough(proxy, proxyAddresses, address, port, limits);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** Throws Denied when the rules say no, LookupFailed or the network's error when they say yes and it still does not work. */
+export type Route = (target: Target, rules: Rules, signal: AbortSignal) => Promise<Socket>;
+
+export function createRoute(names: Names, connectTimeoutMs: number, upstreamProxy: string | undefined): Route {
+  const proxy = upstreamProxy === undefined ? undefined : parseUpstreamProxy(upstreamProxy);
+  return async (target, rules, signal) => {
+    if (!portMayBeOpen(target.port, rules)) throw new Denied('port');
+    const decision = decide(target, await addressesOf(target.host, names), rules);
+    if ('denied' in decision) throw new Denied(decision.denied);
+    const limits = { timeoutMs: connectTimeoutMs, signal };
+    return proxy ? dialUpstream(proxy, decision.allowed, target.port, names, limits) : dial(decision.allowed, target.port, limits);
+  };
+}

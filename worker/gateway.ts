@@ -1,0 +1,230 @@
+// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their tickets, and what ends a slot's connection.
+import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { listen, type Service } from '../common/lifecycle.ts';
+import type { Log } from '../common/log.ts';
+import type { Metrics } from '../common/operations.ts';
+import {
+  EGRESS_DENIED,
+  PING,
+  PING_MS,
+  type PingAnswer,
+  SILENCE_MS,
+  SLOT_ENDED,
+  type SlotEnd,
+  STILL,
+  type WorkerStatus,
+} from '../common/protocol.ts';
+import { createTicketChecker, type Ticket } from '../common/ticket.ts';
+import { filterFrame } from './cdp-filter.ts';
+import { oncePerTurn } from './cdp-pipe.ts';
+import type { MemoryWatchdog } from './memory.ts';
+import type { Slot, Slots } from './slots.ts';
+
+/** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
+const MAX_FRAME_BYTES = 64 * 2 ** 20;
+/** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+/** Sockets at once; far above slots and APIs together, far below what hurts. */
+const MAX_CONNECTIONS = 2_048;
+const HANDSHAKE_MS = 5_000;
+const CRASHED = Buffer.from('{"method":"Inspector.targetCrashed"');
+
+interface Deps {
+  /** With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority. */
+  config: { host: string; port: number; tls?: { cert: string; key: string; ca: string | undefined } };
+  pool: string;
+  secret: string;
+  slots: Slots;
+  watchdog: Pick<MemoryWatchdog, 'killedRecently'>;
+  status(): WorkerStatus;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Gateway extends Service {
+  port(): number;
+  /** Tells every API the present status, when it has changed. */
+  push(): void;
+}
+
+export function createGateway({ config, pool, secret, slots, watchdog, status, log, metrics }: Deps): Gateway {
+  const check = createTicketChecker(secret, pool);
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
+  const watchers = new Set<WebSocket>();
+  const live = new Map<WebSocket, number>();
+  const ends = metrics.counter('pressroom_slot_ends_total', 'Slots that the worker ended on its own, by why.', ['reason']);
+  const refusals = metrics.counter('pressroom_gateway_refused_total', 'Connections that the gateway refused, by why.', ['reason']);
+  const egressDenials = metrics.counter('pressroom_egress_denied_total', 'Connections of pages that the guard did not make, by why.', [
+    'reason',
+  ]);
+
+  const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS };
+  const answerPlain: RequestListener = (_request, response) => {
+    response.writeHead(426, { 'content-type': 'text/plain' }).end('Only WebSockets with a ticket are served here.\n');
+  };
+  const { tls } = config;
+  const mutual = tls?.ca !== undefined;
+  const server = tls
+    ? createTlsServer({ ...limits, ...tls, handshakeTimeout: HANDSHAKE_MS, requestCert: mutual, rejectUnauthorized: mutual }, answerPlain)
+    : createServer(limits, answerPlain);
+  server.on('tlsClientError', (error: Error) => {
+    refusals.inc({ reason: 'tls' });
+    log.warn({ err: error }, 'a TLS handshake was refused');
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('upgrade', onUpgrade);
+
+  function refuse(socket: Socket, code: number, reason: string): void {
+    refusals.inc({ reason });
+    log.debug({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
+    socket.on('error', () => {});
+    socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\nX-Pressroom-Reason: ${reason}\r\n\r\n`);
+  }
+
+  function onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const url = URL.parse(request.url ?? '/', 'ws://worker');
+    const purpose = url?.pathname === '/v1/slot' ? 'slot' : url?.pathname === '/v1/status' ? 'status' : undefined;
+    if (!url || !purpose) return refuse(socket, 404, 'path');
+    const ticket = check(url.searchParams.get('ticket') ?? '', purpose);
+    if (!ticket.ok) {
+      log.warn({ reason: ticket.reason, peer: socket.remoteAddress, purpose }, 'a ticket was refused');
+      return refuse(socket, 401, ticket.reason);
+    }
+    if (purpose === 'status') return sockets.handleUpgrade(request, socket, head, ws => serveStatus(ws));
+    const slot = slots.claim();
+    if (!slot) return refuse(socket, 503, status().draining ? 'draining' : 'full');
+    // A socket that dies inside the handshake never reaches the callback: then the slot must not stay claimed.
+    const onEarlyClose = () => void slots.release(slot);
+    socket.once('close', onEarlyClose);
+    sockets.handleUpgrade(request, socket, head, ws => {
+      socket.off('close', onEarlyClose);
+      serveSlot(ws, slot, ticket.ticket, oncePerTurn(socket));
+    });
+  }
+
+  function keepAlive(ws: WebSocket): void {
+    const heard = () => live.set(ws, performance.now());
+    heard();
+    ws.on('pong', heard);
+    ws.on('message', heard);
+    ws.on('error', error => log.debug({ err: error }, 'a socket failed'));
+    ws.on('close', () => live.delete(ws));
+  }
+
+  function serveStatus(ws: WebSocket): void {
+    keepAlive(ws);
+    watchers.add(ws);
+    ws.on('close', () => watchers.delete(ws));
+    ws.send(JSON.stringify(status()));
+  }
+
+  function serveSlot(ws: WebSocket, slot: Slot, ticket: Ticket, gather: () => void): void {
+    const { pipe } = slot.chrome;
+    const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
+    const end = (reason: SlotEnd, message: string) => {
+      if (ws.readyState !== ws.OPEN) return;
+      ends.inc({ reason });
+      log.warn({ reason, message, renderId: ticket.renderId, slot: slot.number }, 'a slot was ended');
+      say(SLOT_ENDED, { reason, message });
+      ws.close(4_000, reason);
+      // A peer that does not answer the closing handshake is cut off: the slot must come back in any case.
+      setTimeout(() => ws.terminate(), 1_000).unref();
+      void slots.release(slot);
+    };
+
+    keepAlive(ws);
+    slot.onEnd = end;
+    slot.guard.onDenied(denied => {
+      egressDenials.inc({ reason: denied.reason });
+      if (ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
+    });
+    slot.guard.admit(ticket.egress);
+    const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
+    ws.on('close', () => {
+      clearTimeout(deadline);
+      void slots.release(slot);
+    });
+    pipe.route(slot.sessionId, frame => {
+      if (ws.readyState !== ws.OPEN) return;
+      if (frame.compare(CRASHED, 0, CRASHED.length, 0, Math.min(CRASHED.length, frame.length)) === 0)
+        return watchdog.killedRecently(slot.chrome)
+          ? end('memory', 'the page used more memory than a render may')
+          : end('renderer_crashed', "the page's process crashed");
+      if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');
+      gather();
+      ws.send(frame, { binary: false });
+    });
+    ws.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) return end('refused', 'a binary frame');
+      const filtered = filterFrame(data, slot.sessionId);
+      if (filtered.kind === 'forward') pipe.forward(filtered.parts);
+      else if (filtered.kind === 'own') {
+        if (filtered.method === STILL) slots.hide(slot);
+        const result = filtered.method === PING ? ({ frameId: slot.frameId } satisfies PingAnswer) : {};
+        ws.send(JSON.stringify({ id: filtered.id, result }));
+      } else if (filtered.kind === 'garbage') end('refused', filtered.problem);
+      else {
+        log.warn({ method: filtered.method, problem: filtered.problem, renderId: ticket.renderId }, 'a command was refused');
+        ws.send(JSON.stringify({ id: filtered.id, error: { code: -32_601, message: `${filtered.method}: ${filtered.problem}` } }));
+      }
+    });
+  }
+
+  let told = '';
+  const tell = (text: string) => {
+    told = text;
+    for (const ws of watchers) if (ws.readyState === ws.OPEN) ws.send(text);
+  };
+  /** A claim or a release changes several numbers in one turn: they are told together, and only when they differ. */
+  let changed = false;
+  const push = () => {
+    if (changed) return;
+    changed = true;
+    setImmediate(() => {
+      changed = false;
+      const text = JSON.stringify(status());
+      if (text !== told) tell(text);
+    });
+  };
+
+  /** A frozen or partitioned API cannot keep a render running past its lease: it is cut off after SILENCE_MS. */
+  const tick = () => {
+    const now = performance.now();
+    for (const [ws, heard] of live) {
+      if (now - heard > SILENCE_MS) {
+        log.warn({ silentMs: Math.round(now - heard) }, 'an API was silent for too long and is cut off');
+        ws.terminate();
+      } else if (ws.readyState === ws.OPEN) ws.ping();
+    }
+    tell(JSON.stringify(status()));
+  };
+  let ticker: NodeJS.Timeout | undefined;
+
+  return {
+    name: 'gateway',
+    port: () => (server.address() as AddressInfo).port,
+    push,
+    start: async () => {
+      await listen(server, config.port, config.host, error => log.error({ err: error }, 'the gateway failed'));
+      ticker = setInterval(tick, PING_MS);
+    },
+    stop: async hurry => {
+      const drained = slots.drain();
+      push();
+      const late = new Promise<void>(resolve => {
+        if (hurry.aborted) resolve();
+        hurry.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await Promise.race([drained, late]);
+      for (const slot of slots.claimed()) slot.onEnd?.('worker_stopping', 'the worker stops');
+      clearInterval(ticker);
+      for (const ws of watchers) ws.close(1_001);
+      for (const ws of sockets.clients) setTimeout(() => ws.terminate(), 500).unref();
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
