@@ -7,7 +7,7 @@ import { isStill } from './still.ts';
 /** Resolves at the load event of the document that is there then. Rejects through the main document's verdict. */
 export async function load({ session, plan, document }: Page): Promise<void> {
   const loaded = new Promise<void>(resolve => session.on('Page.loadEventFired', () => resolve()));
-  // Chrome takes a session's commands in order: nothing waits for these answers. Watching the network costs CPU, which html seldom needs.
+  // Watching the network costs CPU, which html seldom needs.
   const watched = plan.source.kind === 'url' || plan.waits.networkIdle;
   const prepared = Promise.all([
     isStill(plan) && session.command(STILL),
@@ -16,8 +16,12 @@ export async function load({ session, plan, document }: Page): Promise<void> {
   ]);
   prepared.catch(() => {}); // looked at below, unless opening the page fails first
   if (plan.source.kind === 'html') {
+    // Chrome takes a session's commands in order: nothing waits for the answers before.
     await session.command('Page.setDocumentContent', { frameId: session.frameId, html: plan.source.html });
   } else {
+    // A navigation moves to another process. What the one before has not answered by then is set up there too late: events of the document get lost
+    // (seen on Chromium 156, a third of the pages on a busy machine), and with them the end of the network's activity.
+    await prepared;
     const { errorText } = await session.command('Page.navigate', { url: plan.source.url });
     if (errorText) throw document.gaveUp(plan.source.url, errorText);
   }

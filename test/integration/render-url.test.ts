@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { converse } from '../../api/render/conversation.ts';
+import { plan } from '../../api/render/plan.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type Installation, installation } from '../support/installation.ts';
 import { pdfColour, pdfText } from '../support/pdf.ts';
@@ -97,6 +100,19 @@ describe('a render of a URL', function () {
 
   it('waits for the network to be idle when asked to', async () => {
     expect(await text({ url: `${base}/slow`, wait_for_network_idle: true })).to.include('ARRIVED LATE');
+  });
+
+  it('sees all of the network though the blank page is slow to let go', async () => {
+    const session = await pressroom.worker.open({ egress: 'intranet' });
+    session.command('Runtime.evaluate', { expression: 'for (const end = Date.now() + 300; Date.now() < end; );' }).catch(() => {});
+    const request = parseRenderRequest(
+      { url: `${base}/slow`, wait_for_network_idle: true },
+      { ports: [web.port], intranet: true, allowPorts: [] },
+    );
+    const limits = { renderMs: 4_000, output: { maxBytes: 2 ** 20, tagged: false } };
+    const { pdf } = await converse(session, plan(request), limits, new AbortController().signal, {});
+    session.close();
+    expect(await pdfText(pdf)).to.include('ARRIVED LATE');
   });
 
   it('is ssrf_blocked for an account without intranet, though the operator allows the address', async () => {
