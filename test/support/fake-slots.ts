@@ -43,6 +43,9 @@ function createSession(worker: string, ticket: string): FakeSession {
       isClosed = true;
       end('closed');
     },
+    async abandon() {
+      this.close();
+    },
     work: async () => {
       const { reason, message } = await ended.promise;
       throw new SlotLost(reason, message);

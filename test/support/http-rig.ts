@@ -6,8 +6,10 @@ import { createAcceptedKeys } from '../../api/accounts/accepted-keys.ts';
 import { type AppDeps, createApp } from '../../api/app.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { parseTrustedProxies } from '../../api/http/client-ip.ts';
-import { type HttpConfig, httpServer } from '../../api/http/server.ts';
+import { serverMetrics } from '../../api/http/http-metrics.ts';
+import { type HttpConfig, type HttpServer, httpServer } from '../../api/http/server.ts';
 import type { RenderUseCase } from '../../api/render.ts';
+import { createMetrics } from '../../common/operations.ts';
 import { type LeaseRig, PEPPERS } from './lease-rig.ts';
 
 export const PDF = Buffer.from('%PDF-1.7 as far as HTTP is concerned');
@@ -87,7 +89,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const leases = await rig.replica();
-  const keys = createAcceptedKeys(rig.store, { peppers: PEPPERS, pastDueGraceMs: 0, dashboardUrl: 'http://localhost/app' }, log);
+  const keys = createAcceptedKeys(rig.store, { peppers: PEPPERS, pastDueGraceMs: 0, dashboardUrl: 'http://localhost/app' });
   const state = { during: async (_signal: AbortSignal): Promise<void> => {} };
   const render: RenderUseCase = async (_request, caller, _bodyBytes, signal) => {
     const lease = await leases.admit(caller);
@@ -98,6 +100,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
       leases.release(lease);
     }
   };
+  const metrics = createMetrics({ processDefaults: false });
   const budget = options.budget ?? createByteBudget(2 ** 29);
   const app = createApp({
     publicUrl: 'http://localhost:8080',
@@ -109,8 +112,15 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     ports: { ports: [80, 443], allowPorts: [] },
     trustedProxies: parseTrustedProxies(['127.0.0.1']),
     log,
+    metrics,
   });
-  const server = httpServer({ host: '127.0.0.1', port: 0, drainDelayMs: 0, ...options.server }, app.callback(), log);
+  const onBroken = serverMetrics(metrics, {
+    connections: () => server.connections(),
+    bytesInFlight: budget.used,
+    maxBytesInFlight: 2 ** 29,
+  });
+  const config = { host: '127.0.0.1', port: 0, drainDelayMs: 0, ...options.server };
+  const server: HttpServer = httpServer(config, app.callback(), log, onBroken);
   await server.start();
   const connections: Socket[] = [];
   let stopped: Promise<void> | undefined;
@@ -130,6 +140,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     lines,
     leases,
     budget,
+    metrics,
     server,
     open,
     stop,

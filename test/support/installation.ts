@@ -1,6 +1,5 @@
 // A whole installation of a test's own in the test's process: API and workers with real Chrome, on the shared mongod, with one account and its key.
 import { randomUUID } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
 import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
 import { type Api, complete, createApi } from '../../api/api.ts';
 import { readApiConfig } from '../../api/config.ts';
@@ -8,23 +7,13 @@ import { connectStore, type Store } from '../../api/store/store.ts';
 import { createLifecycle } from '../../common/lifecycle.ts';
 import { type Log, silentLog } from '../../common/log.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';
+import { type Answer, type Call, httpCall, renderCall } from './http-call.ts';
 import { testDatabase } from './mongod.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from './worker.ts';
 
 const PEPPER = 'a pepper of the tests';
 
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-  /** The error object of the envelope; throws when the body is something else. */
-  error(): { code: string; message: string; request_id: string; reason?: string };
-}
-
-export interface Call extends Promise<Answer> {
-  /** The caller goes away without waiting for the answer. */
-  hangUp(): void;
-}
+export type { Answer, Call };
 
 export interface Installation {
   url: string;
@@ -62,33 +51,6 @@ interface Options {
 export const html = (body: string, head = '') =>
   `<!doctype html><html><head><meta charset="utf-8"><title>T</title>${head}</head><body>${body}</body></html>`;
 
-function send(port: number, method: string, path: string, headers: Record<string, string>, body?: string | Buffer): Call {
-  const leaving = new AbortController();
-  const answer = new Promise<Answer>((resolve, reject) => {
-    const outgoing = httpRequest(
-      { host: '127.0.0.1', port, method, path, headers, signal: leaving.signal, agent: false },
-      async response => {
-        try {
-          const pieces: Buffer[] = [];
-          for await (const piece of response) pieces.push(piece);
-          const whole = Buffer.concat(pieces);
-          resolve({
-            status: response.statusCode!,
-            headers: response.headers as Record<string, string>,
-            body: whole,
-            error: () => JSON.parse(whole.toString()).error,
-          });
-        } catch (error) {
-          reject(error);
-        }
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
-  return Object.assign(answer, { hangUp: () => leaving.abort() });
-}
-
 export async function installation({
   workers: wanted = 1,
   env = {},
@@ -122,14 +84,8 @@ export async function installation({
   const { text: key } = await accounts.createKey(account, { name: 'test' });
   const port = api.port();
   const own = async () => (await accounts.listAccounts()).find(({ name }) => name === account)!;
-  const call: Installation['call'] = (method, path, headers = {}, body) => send(port, method, path, headers, body);
-  const render: Installation['render'] = (body, headers = {}) =>
-    call(
-      'POST',
-      '/v1/render',
-      { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      typeof body === 'string' ? body : JSON.stringify(body),
-    );
+  const call: Installation['call'] = (method, path, headers, body) => httpCall(port, method, path, headers, body);
+  const render: Installation['render'] = (body, headers) => renderCall(port, key, body, headers);
   return {
     url: `http://127.0.0.1:${port}`,
     key,

@@ -11,6 +11,7 @@ import { parsePlans } from '../../api/accounts/plans.ts';
 import type { ApiError } from '../../api/contract/errors.ts';
 import { type AccountDocument, connectStore } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
+import { createMetrics } from '../../common/operations.ts';
 import { freshMongod } from './mongod.ts';
 
 export const PEPPERS = ['a pepper for tests'];
@@ -64,8 +65,12 @@ export async function leaseRig() {
         mode,
         data: { failCommands: [command], appName: 'pressroom', ...data },
       }),
-    async replica(times: Partial<LeaseTimes> = {}, from = store): Promise<MongoLeases> {
-      const config = { plans, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app', retryAfterS: () => 7, times };
+    async replica(
+      times: Partial<LeaseTimes> = {},
+      from = store,
+      metrics = createMetrics({ processDefaults: false }),
+    ): Promise<MongoLeases> {
+      const config = { plans, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app', retryAfterS: () => 7, times, metrics };
       const leases = mongoLeases(from, config, log);
       await leases.start();
       open.push(leases);

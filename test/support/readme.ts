@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { apiVariables } from '../../api/config.ts';
 import { poolVariables, processVariables, variableMeta } from '../../common/config.ts';
 import { workerVariables } from '../../worker/config.ts';
+import { allMetrics } from './all-metrics.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 
@@ -21,11 +22,19 @@ const rows = (schema: z.ZodObject, leaveOut = new Set<string>()) =>
 
 const table = (lines: string[]) => ['| variable | default | what it does | accepted |', '| --- | --- | --- | --- |', ...lines].join('\n');
 
+const metrics = () => {
+  const lines = allMetrics().map(
+    ({ name, of, type, labels, help }) => `| \`${name}\` | ${of} | ${type} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help} |`,
+  );
+  return ['| metric | of | type | labels | what it tells |', '| --- | --- | --- | --- | --- |', ...lines].join('\n');
+};
+
 const parts: Record<string, () => string> = {
   'every process': () => table(rows(processVariables)),
   'API and workers': () => table(rows(poolVariables)),
   API: () => table(rows(apiVariables, shared)),
   worker: () => table(rows(workerVariables, shared)),
+  metrics,
 };
 
 export async function readme(): Promise<string> {

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { splitFrames } from './harness/frames.ts';
+
+describe('the frames of a stream', () => {
+  /** A frame as RFC 6455 writes it. */
+  function webSocketFrame(payload: Buffer, masked: boolean): Buffer {
+    const { length } = payload;
+    const head = Buffer.alloc(length > 0xffff ? 10 : length > 125 ? 4 : 2);
+    head[0] = 0x82;
+    head[1] = (masked ? 0x80 : 0) | (length > 0xffff ? 127 : length > 125 ? 126 : length);
+    if (length > 0xffff) head.writeBigUInt64BE(BigInt(length), 2);
+    else if (length > 125) head.writeUInt16BE(length, 2);
+    if (!masked) return Buffer.concat([head, payload]);
+    const mask = randomBytes(4);
+    return Buffer.concat([head, mask, payload.map((byte, index) => byte ^ mask[index % 4]!)]);
+  }
+  function mongoMessage(document: Buffer): Buffer {
+    const head = Buffer.alloc(16);
+    head.writeInt32LE(16 + document.length, 0);
+    head.writeInt32LE(2013, 12);
+    return Buffer.concat([head, document]);
+  }
+  const upgrade = Buffer.from('GET /v1/slot HTTP/1.1\r\nHost: worker\r\nUpgrade: websocket\r\n\r\n');
+  const payloads = fc.array(
+    fc.oneof(fc.nat(200), fc.integer({ min: 65_530, max: 65_540 })).map(length => randomBytes(length)),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  );
+  /** The payloads that come out when the bytes arrive in pieces of these sizes. */
+  function split(kind: 'websocket' | 'mongodb', bytes: Buffer, sizes: number[]) {
+    const splitter = splitFrames(kind);
+    const frames = [];
+    for (let at = 0, turn = 0; at < bytes.length; turn++) {
+      const size = sizes[turn % sizes.length]!;
+      frames.push(...splitter.push(bytes.subarray(at, at + size)));
+      at += size;
+    }
+    expect(Buffer.concat(frames.map(({ wire }) => wire)).equals(bytes)).to.equal(true);
+    expect(splitter.rest()).to.deep.equal([]);
+    return frames.flatMap(({ payload }) => (payload ? [payload().toString('base64')] : []));
+  }
+  const pieces = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 200_000 })), { minLength: 1 });
+
+  it('are found in WebSockets, however the bytes arrive', () => {
+    fc.assert(
+      fc.property(payloads, pieces, fc.boolean(), (sent, sizes, masked) => {
+        const bytes = Buffer.concat([upgrade, ...sent.map(payload => webSocketFrame(payload, masked))]);
+        expect(split('websocket', bytes, sizes)).to.deep.equal(sent.map(payload => payload.toString('base64')));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('are found in MongoDB’s protocol, however the bytes arrive', () => {
+    fc.assert(
+      fc.property(payloads, pieces, (sent, sizes) => {
+        const messages = sent.map(mongoMessage);
+        expect(split('mongodb', Buffer.concat(messages), sizes)).to.deep.equal(messages.map(message => message.toString('base64')));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('are passed on in part when the stream ends within one', () => {
+    const whole = webSocketFrame(Buffer.from('a message'), true);
+    const splitter = splitFrames('websocket');
+    splitter.push(upgrade);
+    expect(splitter.push(whole.subarray(0, 3)).length + splitter.push(whole.subarray(3, 8)).length).to.equal(0);
+    const [rest] = splitter.rest();
+    expect(rest!.wire.equals(whole.subarray(0, 8))).to.equal(true);
+    expect(rest!.payload).to.equal(undefined);
+  });
+
+  it('are refused when the bytes are something else', () => {
+    const tlsHandshake = Buffer.from('16030102000100', 'hex');
+    expect(() => splitFrames('mongodb').push(Buffer.concat([tlsHandshake, randomBytes(100)]))).to.throw("'mongodb'");
+    expect(() => splitFrames('websocket').push(Buffer.alloc(70_000, 'x'))).to.throw("'websocket'");
+  });
+});

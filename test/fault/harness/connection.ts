@@ -1,0 +1,121 @@
+// One connection through a link: who connects, the target, and a flow each way. It passes on ends as ends and resets as resets.
+import type { Socket } from 'node:net';
+import { createFlow, type Fate } from './flow.ts';
+import type { Frame, FrameKind } from './frames.ts';
+
+/** Up: from who connects to the target. */
+export type Way = 'up' | 'down';
+
+/** How a link behaves now; its owner changes it. */
+export interface Conditions {
+  readonly silent: Record<Way, boolean>;
+  readonly delayMs: Record<Way, number>;
+  took(way: Way, bytes: number): void;
+  /** `before`: the frame whose turn came last in the other direction. */
+  fate(way: Way, frame: Frame, before: Frame | undefined): Fate;
+}
+
+export interface Connection {
+  /** Looks again what may leave, after the conditions have changed. */
+  step(): void;
+  /** Ends its own silence, and what a rule has asked to be late. */
+  heal(): void;
+  reset(): void;
+  destroy(): void;
+  /** Resolves when no socket of it is left. */
+  readonly closed: Promise<void>;
+}
+
+/** Node can not reset a socket whose end is on its way to the kernel (libuv answers EINVAL): it would neither be reset nor ever be closed. */
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished && socket.writableLength === 0)
+    socket.once('finish', () => socket.resetAndDestroy());
+  else socket.resetAndDestroy();
+}
+
+export function connectThrough(client: Socket, dial: () => Socket, kind: FrameKind, conditions: Conditions): Connection {
+  let target: Socket | undefined;
+  let silent = false;
+  const last: { [way in Way]?: Frame } = {};
+
+  const flow = (way: Way, other: Way, sink: () => Socket | undefined) =>
+    createFlow(kind, {
+      silent: () => silent || conditions.silent[way],
+      delayMs: () => conditions.delayMs[way],
+      fate: frame => {
+        last[way] = frame;
+        return conditions.fate(way, frame, last[other]);
+      },
+      sink,
+      cut: reset,
+      swallow: () => {
+        silent = true;
+      },
+    });
+  const up = flow('up', 'down', () => target);
+  const down = flow('down', 'up', () => client);
+
+  let sockets = 0;
+  let end = () => {};
+  const closed = new Promise<void>(resolve => {
+    end = resolve;
+  });
+
+  function take(socket: Socket, way: Way, sink: () => Socket | undefined): void {
+    const away = { up, down }[way];
+    sockets += 1;
+    away.from(socket);
+    socket.on('data', chunk => conditions.took(way, chunk.length));
+    socket.on('end', () => away.afterwards(() => sink()?.end()));
+    // Whatever ends a socket before its time, the other side learns it as a reset.
+    socket.on('error', () =>
+      away.afterwards(() => {
+        const other = sink();
+        if (other) resetSocket(other);
+      }),
+    );
+    socket.on('close', () => {
+      sockets -= 1;
+      if (sockets > 0) return;
+      up.clear();
+      down.clear();
+      end();
+    });
+  }
+
+  function each(act: (socket: Socket) => void): void {
+    up.clear();
+    down.clear();
+    for (const socket of [client, target]) if (socket) act(socket);
+  }
+
+  function reset(): void {
+    each(resetSocket);
+  }
+
+  // First of all that goes up, so that who connects into a silence or a delay reaches the target as late as its bytes.
+  up.afterwards(() => {
+    target = dial();
+    take(target, 'down', () => client);
+  });
+  take(client, 'up', () => target);
+  // A connect that is never answered is given up without a trace at the target.
+  client.on('end', () => {
+    if (!target && conditions.silent.up) client.destroy();
+  });
+
+  return {
+    step: () => {
+      up.step();
+      down.step();
+    },
+    heal: () => {
+      silent = false;
+      up.hurry();
+      down.hurry();
+    },
+    reset,
+    destroy: () => each(socket => socket.destroy()),
+    closed,
+  };
+}

@@ -1,0 +1,80 @@
+// What "counted right" means, held against what the callers saw, what stands in the database, how it came there, and what the metrics say.
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import type { Customers, Visit } from './customers.ts';
+import type { Ledger } from './ledger.ts';
+import { quiet } from './quiet.ts';
+import type { ApiSeat, Site, SiteAccount } from './site.ts';
+
+const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
+
+/** Resolves when nothing runs and nothing waits to be written. */
+async function atRest(site: Site): Promise<void> {
+  await quiet(site);
+  // Settlements that MongoDB has not answered in time hold no lease that has not expired.
+  await eventually(async () => {
+    for (const { process } of site.apis) {
+      const waiting = (await process.metrics()).sum('pressroom_lease_writes_waiting');
+      expect(waiting, `writes that wait in ${process.name}`).to.equal(0);
+    }
+  });
+}
+
+/**
+ * Call it when all callers are gone. `killed`: a process that had no time to end its renders; those that it answered without a count, or not at all, may be
+ * counted or not. Gives how many were counted.
+ */
+export async function countedRight(
+  site: Site,
+  customers: Customers,
+  ledger: Ledger,
+  visits: readonly Visit[],
+  killed?: ApiSeat,
+): Promise<number> {
+  await atRest(site);
+  await ledger.caughtUp();
+  expect(ledger.wrong()).to.deep.equal([]);
+
+  async function countOf(account: SiteAccount): Promise<number> {
+    const count = await account.usage();
+    // By the stream of changes: each count once, in its order, and a lease for each.
+    const paid = ledger.counted(account.id).map(each => each.count);
+    expect(paid).to.deep.equal(Array.from({ length: count }, (_, index) => index + 1));
+    // By the callers: each was given another count, and none that is not there.
+    const given = visits.flatMap(visit => (visit.account === account && visit.usage !== undefined ? [visit.usage] : []));
+    expect(new Set(given).size).to.equal(given.length);
+    expect(Math.max(0, ...given)).to.be.at.most(count);
+    return count;
+  }
+
+  const surely = ({ end, usage, api }: Visit) => end === 200 && (usage !== undefined || api !== killed);
+  const perhaps = ({ end, manner, api }: Visit) =>
+    (end === 'left' && manner === 'wavers') || (api === killed && (end === 200 || end === 'broken'));
+  async function accountIsRight(account: SiteAccount): Promise<number> {
+    const own = visits.filter(visit => visit.account === account);
+    const least = own.filter(surely).length;
+    const count = await countOf(account);
+    expect(count, account.name).to.be.within(least, least + own.filter(visit => !surely(visit) && perhaps(visit)).length);
+    return count;
+  }
+
+  expect(await countOf(customers.failing), 'failed renders that were counted').to.equal(0);
+  expect(await countOf(customers.vanishing), 'abandoned renders that were counted').to.equal(0);
+  return (await accountIsRight(customers.steady)) + (await accountIsRight(customers.wavering));
+}
+
+/** How a render ends that began, by its page's fault. Other failures may come before there is a render. */
+const PAGE_FAULTS = ['page_status', 'page_unreachable', 'page_crash'];
+
+/** The metrics of processes that lived all the time say the same as the callers and the database, which counted `total` renders. */
+export async function metricsAgree(site: Site, visits: readonly Visit[], total: number): Promise<void> {
+  const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
+  const metric = (name: string, labels?: Record<string, string>) => sum(samples.map(each => each.sum(name, labels)));
+  expect(metric('pressroom_renders_total', { outcome: 'ok' })).to.equal(total);
+  expect(metric('pressroom_renders_settled_total')).to.equal(total);
+  expect(metric('pressroom_renders_uncounted_total')).to.equal(0);
+  for (const outcome of PAGE_FAULTS)
+    expect(metric('pressroom_renders_total', { outcome }), outcome).to.equal(visits.filter(visit => visit.outcome === outcome).length);
+  const gone = visits.filter(({ end }) => end === 'left').length;
+  expect(metric('pressroom_renders_total', { outcome: 'client_closed' })).to.be.at.most(gone);
+}

@@ -1,0 +1,143 @@
+// Callers of all manners in an order made by chance: some stay, some leave, some send pages that fail. Each manner has an account of its own, so that what must be
+// counted there is known from the outside.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Call } from '../../support/http-call.ts';
+import type { Chance } from './random.ts';
+import type { ApiSeat, Site, SiteAccount } from './site.ts';
+
+/**
+ * stays: takes the whole answer. glances: takes the head of the answer and leaves. fails: has a page that can not be rendered. vanishes: leaves while its page is
+ * alive. wavers: leaves at any moment, or never.
+ */
+export type Manner = 'stays' | 'glances' | 'fails' | 'vanishes' | 'wavers';
+
+export interface Visit {
+  manner: Manner;
+  account: SiteAccount;
+  api: ApiSeat;
+  /** Of the answer; `left` before it came, `broken` when the connection broke first. */
+  end: number | 'left' | 'broken';
+  /** `X-Usage-Count`. */
+  usage?: number;
+  /** What `pressroom_renders_total` should call it. */
+  outcome?: string;
+}
+
+export interface Customers {
+  /** Whose 200s are counted, all of them and nothing else. */
+  readonly steady: SiteAccount;
+  /** Of whom some are counted that never saw it. */
+  readonly wavering: SiteAccount;
+  /** Of whom nobody is ever counted. */
+  readonly failing: SiteAccount;
+  readonly vanishing: SiteAccount;
+  /** So many of them, ten at a time. The answer is there at once: what is done so far, and the end of all. */
+  come(count: number, chance: Chance): Rush;
+}
+
+export interface Rush {
+  readonly visits: readonly Visit[];
+  /** Resolves when so many visits are over. */
+  reached(count: number): Promise<void>;
+  readonly over: Promise<readonly Visit[]>;
+}
+
+const AT_A_TIME = 10;
+/** Each as often as it stands here. */
+const SHARES = (Object.entries({ stays: 55, glances: 5, fails: 18, vanishes: 5, wavers: 17 }) as [Manner, number][]).flatMap(
+  ([manner, share]) => Array<Manner>(share).fill(manner),
+);
+const POLL_MS = 10;
+
+export async function openCustomers(site: Site): Promise<Customers> {
+  const [steady, wavering, failing, vanishing] = [await site.account(), await site.account(), await site.account(), await site.account()];
+  const accountOf = { stays: steady, glances: steady, fails: failing, vanishes: vanishing, wavers: wavering };
+  /** At any step: the first before it is loaded, the last when its PDF is finished. */
+  const failures = [
+    { url: site.witness.bad('breaks') },
+    { url: site.witness.bad('fails') },
+    { html: '<p>x</p>', wait_for_selector: '][' },
+    { html: '<script>window.close()</script>' },
+    { html: '<p>x</p>', wait_for_expression: '((' },
+    { html: '<p>x</p>', pages: '7' },
+  ];
+  let made = 0;
+  /** How long a render of those who stay takes at the moment. */
+  let usualMs = 500;
+
+  const choose = (chance: Chance) => {
+    const manner = chance.pick(SHARES);
+    return { manner, failure: chance.pick(failures), patience: chance.next() * 1.5 };
+  };
+
+  /** Resolves when the page is alive, or when the call is over. */
+  async function untilAlive(call: Call, render: string): Promise<void> {
+    let over = false;
+    const end = () => {
+      over = true;
+    };
+    call.then(end, end);
+    while (!over && site.witness.calls(render) === 0) await sleep(POLL_MS);
+  }
+
+  async function visit({ manner, failure, patience }: ReturnType<typeof choose>, api: ApiSeat): Promise<Visit> {
+    const account = accountOf[manner];
+    const render = `render ${++made}`;
+    const page = manner === 'vanishes' ? site.witness.page(account.id, render) : manner === 'fails' ? failure : { html: '<p>x</p>' };
+    const visit: Visit = { manner, account, api, end: 'broken' };
+    const startMs = performance.now();
+    let leaving: NodeJS.Timeout | undefined;
+    let left = false;
+    const call = site.render(account, page, api);
+    const leave = () => {
+      left = true;
+      call.hangUp();
+    };
+    void call.head
+      .then(({ status, headers }) => {
+        visit.end = status;
+        if (headers['x-usage-count'] !== undefined) visit.usage = Number(headers['x-usage-count']);
+        if (manner === 'glances' && status === 200) leave();
+      })
+      .catch(() => {});
+    if (manner === 'wavers') leaving = setTimeout(leave, patience * usualMs);
+    if (manner === 'vanishes') void untilAlive(call, render).then(leave);
+    try {
+      const answer = await call;
+      visit.outcome = answer.status === 200 ? 'ok' : (answer.error().reason ?? answer.error().code);
+      if (manner === 'stays' && answer.status === 200) usualMs = 0.9 * usualMs + 0.1 * (performance.now() - startMs);
+    } catch {
+      // A head that came is what the caller knows.
+      if (left && visit.end === 'broken') visit.end = 'left';
+    }
+    clearTimeout(leaving);
+    return visit;
+  }
+
+  function come(count: number, chance: Chance): Rush {
+    const waiting = Array.from({ length: count }, () => choose(chance));
+    const visits: Visit[] = [];
+    let look = () => {};
+    let turn = 0;
+    async function caller(): Promise<void> {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const open = site.apis.filter(({ process }) => process.alive());
+        visits.push(await visit(next, open[turn++ % open.length]!));
+        look();
+      }
+    }
+    const over = Promise.all(Array.from({ length: AT_A_TIME }, caller)).then(() => visits);
+    const reached = (wanted: number) =>
+      new Promise<void>(resolve => {
+        const before = look;
+        look = () => {
+          before();
+          if (visits.length >= wanted) resolve();
+        };
+        look();
+      });
+    return { visits, reached, over };
+  }
+
+  return { steady, wavering, failing, vanishing, come };
+}

@@ -1,0 +1,125 @@
+// A load balancer before the API processes: asks each whether it is ready, takes the ready ones in turn, and never tries a call twice.
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Seat } from './site.ts';
+
+const PROBE_MS = 100;
+
+export interface Front {
+  readonly port: number;
+  /** How many it takes for ready. */
+  ready(): number;
+  /** Calls that went over a connection which an earlier call had opened; 0 for one that passes connections. */
+  reused(): number;
+  close(): Promise<void>;
+}
+
+/**
+ * `passes`: 'calls' as a reverse proxy does, over connections of its own that it keeps; 'connections' as a Service of Kubernetes does, where the caller's
+ * connection stays with the process that it met first. Looks at `seats` anew each time, so some may come later.
+ */
+export async function startFront(seats: readonly Seat[], passes: 'calls' | 'connections' = 'calls'): Promise<Front> {
+  const ready = new Set<Seat>();
+  const looks = new Map<Seat, Promise<void>>();
+  const closing = new AbortController();
+  let turn = 0;
+
+  async function watch(seat: Seat): Promise<void> {
+    while (!closing.signal.aborted) {
+      if ((await seat.process.probe('/readyz')) === 200) ready.add(seat);
+      else ready.delete(seat);
+      await sleep(PROBE_MS, undefined, { signal: closing.signal }).catch(() => {});
+    }
+  }
+  const watchAll = () => {
+    for (const seat of seats) if (!looks.has(seat)) looks.set(seat, watch(seat));
+  };
+  watchAll();
+  const timer = setInterval(watchAll, PROBE_MS);
+  const next = (): Seat | undefined => [...ready][turn++ % ready.size];
+
+  const { server, reused, end } = passes === 'calls' ? passCalls(next) : passConnections(next);
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    ready: () => ready.size,
+    reused,
+    close: async () => {
+      clearInterval(timer);
+      closing.abort();
+      const closed = new Promise(resolve => server.close(resolve));
+      end();
+      await Promise.all([closed, ...looks.values()]);
+    },
+  };
+}
+
+interface Passing {
+  server: Server;
+  reused(): number;
+  /** Ends what is open. */
+  end(): void;
+}
+
+/** These speak of one connection, not of the call. */
+const passedOn = ({ connection, 'keep-alive': keepAlive, ...headers }: IncomingHttpHeaders) => headers;
+
+function passCalls(next: () => Seat | undefined): Passing {
+  const agent = new Agent({ keepAlive: true });
+  let reused = 0;
+
+  function pass(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const refuse = (status: number, why: string) => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(status, { connection: 'close' }).end(`the front: ${why}`);
+    };
+    const seat = next();
+    if (!seat) return refuse(503, 'no API process is ready');
+    const { method, url: path, headers } = incoming;
+    const onward = httpRequest({ host: '127.0.0.1', port: seat.port, method, path, headers: passedOn(headers), agent });
+    onward.on('response', answer => {
+      if (onward.reusedSocket) reused++;
+      outgoing.writeHead(answer.statusCode!, passedOn(answer.headers));
+      answer.pipe(outgoing);
+      answer.on('error', () => outgoing.destroy());
+    });
+    onward.on('error', error => refuse(502, error.message));
+    incoming.pipe(onward);
+  }
+
+  const server = createServer(pass);
+  const end = () => {
+    agent.destroy();
+    server.closeAllConnections();
+  };
+  return { server, reused: () => reused, end };
+}
+
+function passConnections(next: () => Seat | undefined): Passing {
+  const open = new Set<{ destroy(): void }>();
+  const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, caller => {
+    const seat = next();
+    if (!seat) return void caller.destroy();
+    const target = connect({ host: '127.0.0.1', port: seat.port, allowHalfOpen: true, noDelay: true });
+    for (const [from, to] of [
+      [caller, target],
+      [target, caller],
+    ] as const) {
+      open.add(from);
+      from.pipe(to);
+      from.once('error', () => to.resetAndDestroy()).once('close', () => open.delete(from));
+    }
+  });
+  const end = () => {
+    for (const socket of open) socket.destroy();
+  };
+  return { server, reused: () => 0, end };
+}

@@ -1,0 +1,81 @@
+// Callers who do what the answers say: after a PDF they call again, after a refusal they wait as long as Retry-After asks for. They note what they saw and how long it took.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiSeat, Site, SiteAccount } from './site.ts';
+
+export interface Visit {
+  api: ApiSeat;
+  /** When the call was sent, by performance.now(), and how long its answer took. */
+  startMs: number;
+  ms: number;
+  /** 0 when the connection broke. */
+  status: number;
+  /** Of an error: its code and, for render_failed, the reason. */
+  why?: string;
+  retryAfterS?: number;
+  /** `X-Usage-Count`. */
+  usage?: number;
+}
+
+export interface PatientCallers {
+  readonly visits: readonly Visit[];
+  /** Resolves when one more visit to each API process has ended that `good` accepts. */
+  next(good: (visit: Visit) => boolean): Promise<void>;
+  /** Nobody calls again. Resolves when the last is answered. */
+  stop(): Promise<void>;
+}
+
+/** One render, noted. */
+export async function visit(site: Site, account: SiteAccount, body: unknown, api: ApiSeat): Promise<Visit> {
+  const startMs = performance.now();
+  try {
+    const answer = await site.render(account, body, api);
+    const { status, headers } = answer;
+    const noted: Visit = { api, startMs, ms: performance.now() - startMs, status };
+    if (headers['retry-after'] !== undefined) noted.retryAfterS = Number(headers['retry-after']);
+    if (headers['x-usage-count'] !== undefined) noted.usage = Number(headers['x-usage-count']);
+    if (status !== 200) noted.why = [answer.error().code, answer.error().reason].filter(Boolean).join('/');
+    return noted;
+  } catch (error) {
+    return { api, startMs, ms: performance.now() - startMs, status: 0, why: (error as Error).message };
+  }
+}
+
+/** So many at each API process. */
+export function startPatientCallers(site: Site, account: SiteAccount, callers: number): PatientCallers {
+  const visits: Visit[] = [];
+  const stopping = new AbortController();
+  let look: ((noted: Visit) => void)[] = [];
+
+  async function call(api: ApiSeat): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const noted = await visit(site, account, { html: '<p>x</p>' }, api);
+      visits.push(noted);
+      for (const each of look) each(noted);
+      const pauseMs = noted.status === 200 ? 0 : (noted.retryAfterS ?? 1) * 1_000;
+      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  }
+  const all = site.apis.flatMap(api => Array.from({ length: callers }, () => call(api)));
+
+  return {
+    visits,
+    next: async good => {
+      const waits = site.apis.map(
+        api =>
+          new Promise<void>(resolve => {
+            const each = (noted: Visit) => {
+              if (noted.api !== api || !good(noted)) return;
+              look = look.filter(other => other !== each);
+              resolve();
+            };
+            look = [...look, each];
+          }),
+      );
+      await Promise.all(waits);
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(all);
+    },
+  };
+}

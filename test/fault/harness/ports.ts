@@ -1,0 +1,16 @@
+// Ports for processes that must come back where they were. Below the range that the kernel gives to outgoing connections, of which these tests make thousands.
+import { portIsFree } from '../../../standalone/ports.ts';
+
+const FIRST = 15_000;
+const LAST = 31_000;
+let next = FIRST + ((process.pid * 37) % (LAST - FIRST));
+
+/** A port of loopback that is free now and given to nobody else of this run. */
+export async function ownPort(): Promise<number> {
+  for (let tries = 0; tries < LAST - FIRST; tries++) {
+    next = next >= LAST ? FIRST : next + 1;
+    const port = next; // another call may move on meanwhile
+    if (await portIsFree('127.0.0.1', port)) return port;
+  }
+  throw new Error(`no port from ${FIRST} to ${LAST} is free`);
+}

@@ -1,0 +1,137 @@
+// One real process of Pressroom (an API or a worker) with its log, its metrics, and the ways in which it can go wrong.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../../support/eventually.ts';
+import { freeze, thaw } from '../../support/freeze.ts';
+import { httpCall } from '../../support/http-call.ts';
+import { readSamples, type Samples } from './samples.ts';
+
+const MAIN = {
+  api: fileURLToPath(new URL('../../../api/main.ts', import.meta.url)),
+  worker: fileURLToPath(new URL('../../../worker/main.ts', import.meta.url)),
+};
+
+/** The longest that a start may take on a busy machine. */
+const START_MS = 60_000;
+
+/** What the log says: `msg` is constant, the rest are its fields. */
+export type LogLine = { level: number; msg: string } & Record<string, unknown>;
+
+export interface PressroomProcess {
+  readonly name: string;
+  readonly pid: number;
+  readonly operationsPort: number;
+  /** Everything that it has logged so far. Lines that are no JSON come as `{ msg: line }`. */
+  readonly log: LogLine[];
+  /** Resolves with the first line of that message (and of that kind), which may have come already. */
+  said(msg: string, kind?: (line: LogLine) => boolean): Promise<LogLine>;
+  /** The status of `/livez` or `/readyz` on its operations port; 0 when nobody answers. */
+  probe(path: '/livez' | '/readyz'): Promise<number>;
+  untilReady(): Promise<void>;
+  metrics(): Promise<Samples>;
+  /** The most memory that it ever held, and holds now. */
+  memory(): Promise<{ peakBytes: number; nowBytes: number }>;
+  freeze(): Promise<void>;
+  thaw(): void;
+  /** Resolves with its exit code when it is gone; SIGKILL unless told otherwise. */
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
+  readonly exited: Promise<number | null>;
+  alive(): boolean;
+}
+
+const running = new Set<PressroomProcess>();
+// A run that is broken off must not leave them behind.
+process.on('exit', () => {
+  for (const each of running) each.kill().catch(() => {});
+});
+
+/** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
+export function startPressroom(
+  kind: 'api' | 'worker',
+  name: string,
+  operationsPort: number,
+  env: Record<string, string>,
+): PressroomProcess {
+  const { PATH, HOME, TMPDIR, PRESSROOM_CHROME, PRESSROOM_TEST_RUN } = process.env;
+  const inherited = Object.entries({ PATH, HOME, TMPDIR, PRESSROOM_CHROME, PRESSROOM_TEST_RUN }).filter(([, value]) => value !== undefined);
+  const child = spawn(process.execPath, [MAIN[kind]], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...Object.fromEntries(inherited),
+      PRESSROOM_OPERATIONS_HOST: '127.0.0.1',
+      PRESSROOM_OPERATIONS_PORT: String(operationsPort),
+      ...env,
+    },
+  });
+  const log: LogLine[] = [];
+  let heard = () => {};
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', line => {
+      log.push(line.startsWith('{') ? JSON.parse(line) : { level: 0, msg: line });
+      heard();
+    });
+  let alive = true;
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', code => {
+      alive = false;
+      running.delete(self);
+      heard();
+      resolve(code);
+    });
+  });
+  const lastWords = () =>
+    log
+      .slice(-5)
+      .map(line => JSON.stringify(line))
+      .join('\n');
+
+  const self: PressroomProcess = {
+    name,
+    pid: child.pid!,
+    operationsPort,
+    log,
+    exited,
+    alive: () => alive,
+    said: (msg, kind = () => true) =>
+      new Promise((resolve, reject) => {
+        const before = heard;
+        heard = () => {
+          before();
+          const line = log.find(each => each.msg === msg && kind(each));
+          if (line) resolve(line);
+          else if (!alive) reject(new Error(`${name} ended without saying "${msg}":\n${lastWords()}`));
+        };
+        heard();
+      }),
+    probe: async path => {
+      try {
+        return (await httpCall(operationsPort, 'GET', path)).status;
+      } catch {
+        return 0;
+      }
+    },
+    untilReady: async () => {
+      await eventually(async () => {
+        if (alive && (await self.probe('/readyz')) !== 200) throw new Error(`${name} is not ready:\n${lastWords()}`);
+      }, START_MS);
+      if (!alive) throw new Error(`${name} ended at its start:\n${lastWords()}`);
+    },
+    metrics: async () => readSamples((await httpCall(operationsPort, 'GET', '/metrics')).body.toString()),
+    memory: async () => {
+      const { readFile } = await import('node:fs/promises');
+      const text = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      const field = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1_024;
+      return { peakBytes: field('VmHWM'), nowBytes: field('VmRSS') };
+    },
+    freeze: () => freeze(child.pid!),
+    thaw: () => thaw(child.pid!),
+    kill: (signal = 'SIGKILL') => {
+      if (alive) child.kill(signal);
+      return exited;
+    },
+  };
+  running.add(self);
+  return self;
+}

@@ -1,0 +1,63 @@
+// What must be true some time after any scenario, whatever went wrong in it: nothing is held by nobody. Counted from the outside: in the database, in the
+// workers' process trees, and by the metrics that an operator would look at.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromeProcesses } from './chrome-processes.ts';
+import type { Seat, Site } from './site.ts';
+
+/** A lease of 15 s, and as much again as a scenario's last faults may need to be noticed. */
+const QUIET_MS = 20_000;
+/** Above this no account of a scenario may have leases, expired ones included: their plans are small, and they lose few. */
+const MOST_LEASES = 500;
+
+/** How many of Chrome's processes are below a process, by their kind. */
+export function chromesOf(pid: number): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { kind } of chromeProcesses(pid)) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  return kinds;
+}
+
+/** What is wrong with a worker that should be at rest. */
+async function restless(worker: Seat): Promise<string[]> {
+  if (!worker.process.alive()) return [];
+  const { name, pid } = worker.process;
+  const metrics = await worker.process.metrics();
+  const slots = metrics.by('pressroom_slots', 'state');
+  const problems = ['warming', 'claimed', 'closing']
+    .filter(state => slots[state] !== 0)
+    .map(state => `${name}: ${slots[state]} slots are ${state}`);
+  const { renderer = 0 } = chromesOf(pid);
+  if (renderer > (slots['ready'] ?? 0) + SPARE_RENDERERS)
+    problems.push(`${name}: ${renderer} renderer processes for ${slots['ready']} ready slots`);
+  return problems;
+}
+
+/** Chrome keeps one renderer ahead for a next page. */
+const SPARE_RENDERERS = 1;
+
+/** What is still held, in words; empty when all is at rest. */
+export async function heldByNobody(site: Site): Promise<string[]> {
+  const problems = (await Promise.all(site.workers.map(restless))).flat();
+  for (const api of site.apis) {
+    if (!api.process.alive()) continue;
+    const metrics = await api.process.metrics();
+    for (const name of ['pressroom_queue_depth', 'pressroom_leases_held'])
+      if (metrics.sum(name) !== 0) problems.push(`${api.process.name}: ${name} is ${metrics.sum(name)}`);
+  }
+  for (const account of site.accounts) {
+    const { leases } = await account.read();
+    const unexpired = await account.leases();
+    if (unexpired > 0) problems.push(`${account.name}: ${unexpired} unexpired leases`);
+    if (leases.length > MOST_LEASES) problems.push(`${account.name}: an array of ${leases.length} leases`);
+  }
+  return problems;
+}
+
+/** Resolves when nothing is held any more; rejects with what still is after 20 s of quiet. Call it when the scenario's last call is answered. */
+export async function quiet(site: Site): Promise<void> {
+  let problems: string[] = [];
+  for (const end = performance.now() + QUIET_MS; performance.now() < end; await sleep(250)) {
+    problems = await heldByNobody(site);
+    if (problems.length === 0) return;
+  }
+  throw new Error(`After 20 s of quiet something is still held:\n${problems.map(line => `  ${line}`).join('\n')}`);
+}

@@ -1,0 +1,33 @@
+// Chance that can be had again: every scenario prints its seed, and PRESSROOM_TEST_SEED repeats a run's choices.
+
+export interface Chance {
+  readonly seed: number;
+  /** From 0 up to 1. */
+  next(): number;
+  /** A whole number from `from` to `to`, both included. */
+  int(from: number, to: number): number;
+  /** True in so many cases of a hundred. */
+  percent(share: number): boolean;
+  pick<T>(from: readonly T[]): T;
+}
+
+/** mulberry32: small, and good enough to choose faults by. */
+export function createChance(seed: number): Chance {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const int = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
+  return { seed, next, int, percent: share => next() * 100 < share, pick: from => from[int(0, from.length - 1)]! };
+}
+
+/** The seed of this run: the one that is asked for, else a new one. Prints it. */
+export function chanceOfThisRun(scenario: string, wanted = process.env['PRESSROOM_TEST_SEED']): Chance {
+  const seed = wanted === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(wanted);
+  if (!Number.isSafeInteger(seed)) throw new Error(`PRESSROOM_TEST_SEED=${wanted}: accepted is a whole number`);
+  console.log(`      seed of ${scenario}: ${seed}`);
+  return createChance(seed);
+}

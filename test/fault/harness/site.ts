@@ -1,0 +1,189 @@
+// A whole installation of real processes on loopback for one scenario: MongoDB, API processes, workers with Chrome, and, when asked for, a link between any two of them.
+import { randomUUID } from 'node:crypto';
+import { createAccounts } from '../../../api/accounts/accounts.ts';
+import { parsePlans } from '../../../api/accounts/plans.ts';
+import { type AccountDocument, connectStore } from '../../../api/store/store.ts';
+import { silentLog } from '../../../common/log.ts';
+import { type Call, renderCall } from '../../support/http-call.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { type Link, openLink } from './link.ts';
+import { ownPort } from './ports.ts';
+import { type PressroomProcess, startPressroom } from './pressroom-process.ts';
+import { startWitness, type Witness } from './witness.ts';
+
+const PEPPER = 'a pepper of the scenarios';
+const POOL_SECRET = 'a pool secret of the scenarios';
+
+/** A place where an API or a worker runs, now this process, later perhaps another. */
+export interface Seat {
+  readonly port: number;
+  readonly process: PressroomProcess;
+  /** Starts another process in the place of one that is gone; resolves when it is ready. */
+  start(env?: Record<string, string>): Promise<void>;
+}
+
+export interface ApiSeat extends Seat {
+  /** With `links`: to each worker, in their order, and to MongoDB. */
+  readonly toWorkers: Link[];
+  readonly toMongod: Link | undefined;
+}
+
+export interface SiteAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  read(): Promise<AccountDocument>;
+  usage(): Promise<number>;
+  /** Unexpired leases by the server's clock. */
+  leases(): Promise<number>;
+}
+
+export interface Site {
+  readonly cluster: Cluster;
+  readonly witness: Witness;
+  readonly apis: ApiSeat[];
+  readonly workers: Seat[];
+  readonly accounts: SiteAccount[];
+  /** A new account whose pages may reach the witness. */
+  account(plan?: string): Promise<SiteAccount>;
+  /** A render at one of the API processes, by default each in turn. */
+  render(account: SiteAccount, body: unknown, api?: ApiSeat): Call;
+  /** One more API process, ready. */
+  addApi(env?: Record<string, string>): Promise<ApiSeat>;
+  stop(): Promise<void>;
+}
+
+export interface SiteOptions {
+  apis?: number;
+  workers?: number;
+  slots?: number;
+  /** Members of the MongoDB replica set. Links to MongoDB exist only with one. */
+  members?: 1 | 3;
+  /** Where MongoDB's data lie; without it in a temporary folder. */
+  dataDir?: string;
+  links?: boolean;
+  /** Over the scenarios' defaults. */
+  api?: Record<string, string>;
+  worker?: Record<string, string>;
+}
+
+/** Stops what a start that failed has left behind: a scenario without a site has nothing to stop. */
+export async function startSite(options: SiteOptions = {}): Promise<Site> {
+  const ends: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    await Promise.all(ends.splice(0).map(end => end()));
+  };
+  try {
+    return await build(options, end => ends.push(end), stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Every part that is opened says with `atEnd` how it ends. */
+async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) => void, stop: () => Promise<void>): Promise<Site> {
+  const { apis: wantedApis = 2, workers: wantedWorkers = 2, slots = 2, members = 1, links = false, dataDir } = options;
+  const cluster = await startCluster({ size: members, ...(dataDir !== undefined && { dataDir }) });
+  atEnd(cluster.stop);
+  const witness = await startWitness();
+  atEnd(witness.close);
+  const shared = {
+    PRESSROOM_POOL_SECRET: POOL_SECRET,
+    PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${witness.port}`,
+    PRESSROOM_LOG_LEVEL: 'info',
+  };
+  const linkTo = async (target: number, frames: 'websocket' | 'mongodb') => {
+    const link = await openLink(target, frames);
+    atEnd(link.close);
+    return link;
+  };
+
+  async function seat(kind: 'api' | 'worker', name: string, env: Record<string, string>): Promise<Seat> {
+    const [port, operationsPort] = [await ownPort(), await ownPort()];
+    const own = kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
+    const start = (more: Record<string, string> = {}) =>
+      startPressroom(kind, name, operationsPort, { ...shared, ...own, ...env, ...options[kind], ...more });
+    let process = start();
+    atEnd(() => process.kill());
+    return {
+      port,
+      get process() {
+        return process;
+      },
+      start: async more => {
+        await process.exited;
+        process = start(more);
+        await process.untilReady();
+      },
+    };
+  }
+
+  const workers = await Promise.all(
+    Array.from({ length: wantedWorkers }, (_, index) =>
+      seat('worker', `worker ${index + 1}`, { PRESSROOM_GATEWAY_HOST: '127.0.0.1', PRESSROOM_SLOTS: String(slots) }),
+    ),
+  );
+  const apis: ApiSeat[] = [];
+
+  async function addApi(env: Record<string, string> = {}): Promise<ApiSeat> {
+    const toWorkers = links ? await Promise.all(workers.map(({ port }) => linkTo(port, 'websocket'))) : [];
+    const toMongod = links && members === 1 ? await linkTo(cluster.members[0]!.port, 'mongodb') : undefined;
+    const added = await seat('api', `api ${apis.length + 1}`, {
+      PRESSROOM_HOST: '127.0.0.1',
+      PRESSROOM_DRAIN_DELAY: '0s',
+      PRESSROOM_PEPPER: PEPPER,
+      MONGODB_URI: toMongod ? cluster.uriThrough(toMongod.port) : cluster.uri,
+      PRESSROOM_WORKERS: (links ? toWorkers : workers).map(({ port }) => `ws://127.0.0.1:${port}`).join(','),
+      ...env,
+    });
+    const api = Object.defineProperties({ toWorkers, toMongod }, Object.getOwnPropertyDescriptors(added)) as ApiSeat;
+    apis.push(api);
+    await api.process.untilReady();
+    return api;
+  }
+  for (let count = 0; count < wantedApis; count++) await addApi();
+  await Promise.all(workers.map(({ process }) => process.untilReady()));
+
+  const store = connectStore({ uri: cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
+  atEnd(() => store.stop(AbortSignal.timeout(1_000)));
+  await store.start();
+  const book = createAccounts(store, { plans: parsePlans([]), peppers: [PEPPER] });
+  const accounts: SiteAccount[] = [];
+  /** By the scenario's own client: nothing of the product stands between it and the server. */
+  const documents = cluster.client.db('pressroom').collection<AccountDocument>('accounts');
+  let turn = 0;
+
+  return {
+    cluster,
+    witness,
+    apis,
+    workers,
+    accounts,
+    addApi,
+    account: async (plan = 'scale') => {
+      const name = `account ${randomUUID()}`;
+      const { id } = await book.createAccount(name, { plan, intranet: true });
+      const { text: key } = await book.createKey(name, { name: 'key' });
+      const read = async () => (await documents.findOne({ _id: id }))!;
+      const unexpired = { $filter: { input: '$leases', as: 'lease', cond: { $gt: ['$$lease.expires', '$$NOW'] } } };
+      const account: SiteAccount = {
+        id,
+        name,
+        key,
+        read,
+        usage: async () => (await read()).usage.count,
+        leases: async () => {
+          const [found] = await documents
+            .aggregate<{ count: number }>([{ $match: { _id: id } }, { $project: { count: { $size: unexpired } } }])
+            .toArray();
+          return found!.count;
+        },
+      };
+      accounts.push(account);
+      return account;
+    },
+    render: (account, body, api) => renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
+    stop,
+  };
+}

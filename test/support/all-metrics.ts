@@ -1,0 +1,35 @@
+// Every metric of the product, by the processes that have it: the real API and the real worker are wired, in one registry as on one machine, and never started.
+import { complete, createApi } from '../../api/api.ts';
+import { readApiConfig } from '../../api/config.ts';
+import { silentLog } from '../../common/log.ts';
+import { createMetrics, lifecycleMetrics, type MetricDescription, type Metrics } from '../../common/operations.ts';
+import { readWorkerConfig } from '../../worker/config.ts';
+import { createWorker } from '../../worker/worker.ts';
+
+export type Of = 'every process' | 'API' | 'worker';
+
+const SECRETS = {
+  PRESSROOM_PEPPER: 'a pepper of sixteen',
+  PRESSROOM_POOL_SECRET: 'a secret of sixteen',
+  MONGODB_URI: 'mongodb://localhost/',
+};
+
+const parts: Record<Of, (metrics: Metrics) => void> = {
+  'every process': metrics => lifecycleMetrics(metrics, () => 'new'),
+  API: metrics => void createApi(complete(readApiConfig(SECRETS)), silentLog, metrics),
+  worker: metrics => void createWorker({ ...readWorkerConfig(SECRETS), secret: SECRETS.PRESSROOM_POOL_SECRET }, silentLog, metrics),
+};
+
+/** Throws when two of them have one name. */
+export function allMetrics(): (MetricDescription & { of: Of })[] {
+  const metrics = createMetrics();
+  const known = new Map<string, Of>();
+  const claim = (of: Of) => {
+    for (const { name } of metrics.described()) if (!known.has(name)) known.set(name, of);
+  };
+  for (const [of, wire] of Object.entries(parts) as [Of, (metrics: Metrics) => void][]) {
+    wire(metrics);
+    claim(of);
+  }
+  return metrics.described().map(each => ({ ...each, of: known.get(each.name)! }));
+}
