@@ -46,6 +46,26 @@ export function answerId(frame: Buffer): number | undefined {
   return Number.isNaN(id) ? undefined : id;
 }
 
+const CRASHED = Buffer.from('{"method":"Inspector.targetCrashed"');
+
+/** True for the event that a page's process has gone. */
+export const isCrash = (frame: Buffer): boolean => frame.subarray(0, CRASHED.length).equals(CRASHED);
+
+/** True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has come by then is read first: it may be we who stood still. */
+export async function answersWithin(limitMs: number, command: Promise<unknown>): Promise<boolean> {
+  const silent = Promise.withResolvers<false>();
+  const timer = setTimeout(() => setImmediate(silent.resolve, false), limitMs);
+  const answered = command.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([answered, silent.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** To be called before each write: all that one turn of the event loop writes goes out in one system call. Each wakes the reader, which costs more than the writing. */
 export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
   let corked = false;

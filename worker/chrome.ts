@@ -1,11 +1,9 @@
-// One Chrome: starts headless-shell behind a pipe, with its sandbox on and as a user that is not root, and ends it. Owns flags and the profile's folder.
+// One Chrome: starts headless-shell behind a pipe, with its sandbox on and as a user that is not root, and ends it with all its processes. Owns the flags.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../common/log.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
+import { isAlive, makeProfile, type Profile } from './profile.ts';
 
 export interface ChromeConfig {
   executable: string;
@@ -17,14 +15,24 @@ export interface ChromeConfig {
   startTimeoutMs: number;
 }
 
+export interface ChromeProcess {
+  type: string;
+  id: number;
+}
+
 export interface Chrome {
   readonly pid: number;
   readonly version: string;
   readonly pipe: CdpPipe;
-  /** Settles when the process is gone, however it went. */
+  /** Its processes now, under Chrome's own names for their types. Rejects as a command does. */
+  processes(): Promise<ChromeProcess[]>;
+  /** False when the process has died through which its pages reach the network: Chrome starts another, but the pages that are open stay cut off. */
+  connected(): boolean;
+  /** Settles when the browser process is gone, however it went. */
   readonly exited: Promise<string>;
-  /** Ends it (its pipe first, SIGKILL after 2 s) and removes its profile. */
+  /** Ends it (its pipe first, SIGKILL after 2 s), then what is left of its processes, and removes its profile. Calling it again waits for the same end. */
   close(): Promise<void>;
+  /** SIGKILL to all of its processes. */
   kill(): void;
 }
 
@@ -32,8 +40,6 @@ export interface Chrome {
 export class NoSandbox extends Error {
   override name = 'NoSandbox';
 }
-
-const PROFILES = 'pressroom-chrome-';
 
 /**
  * Chrome itself reaches no network: every context has a proxy of its own, everything else is pointed at a port where nobody listens, and names are not resolved here.
@@ -73,19 +79,6 @@ const flags = (config: ChromeConfig, profile: string) => [
   `--js-flags=--max-old-space-size=${config.heapMiB}`,
 ];
 
-/** Removes the profiles of Chromes whose worker was killed. A profile's name carries the worker's pid. */
-export async function sweepProfiles(folder = tmpdir()): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const pid = name.startsWith(PROFILES) ? /^\d+(?=-)/.exec(name.slice(PROFILES.length))?.[0] : undefined;
-    if (!pid || Number(pid) === process.pid) continue;
-    try {
-      process.kill(Number(pid), 0);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') await rm(join(folder, name), { recursive: true, force: true });
-    }
-  }
-}
-
 /** Keeps the last of what Chrome says until it is up, for the error message; afterwards it is dropped, since pages can write there. */
 function listenWhileStarting(child: ChildProcess) {
   let said = '';
@@ -104,14 +97,14 @@ function listenWhileStarting(child: ChildProcess) {
 }
 
 const explain = (said: string, why: string): Error =>
-  /No usable sandbox|Failed to move to new namespace|Running as root without --no-sandbox|setuid sandbox/i.test(said)
+  /No usable sandbox|Failed to move to new namespace|Running as root without --no-sandbox|s(?:et)?uid sandbox/i.test(said)
     ? new NoSandbox(
         'Chrome cannot use its sandbox here. Allow user namespaces to this container or user (seccomp, sysctl kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns), ' +
           'install the set-uid helper (Debian: chromium-sandbox), or set PRESSROOM_CHROME_SANDBOX=off and accept that a page which breaks out of its renderer owns the worker.',
       )
     : new Error(`Chrome did not start: ${why}${said ? `; it said: ${said.trim().split('\n').slice(-3).join(' | ')}` : ''}`);
 
-/** Signals a process that may be gone already. */
+/** Signals a process, or with a negative number a process group, that may be gone already. */
 export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
@@ -120,22 +113,46 @@ export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): vo
   }
 }
 
-async function hello(pipe: CdpPipe): Promise<{ version: string; pid: number }> {
-  const { product } = await pipe.command<{ product: string }>('Browser.getVersion');
-  const { processInfo } = await pipe.command<{ processInfo: { type: string; id: number }[] }>('SystemInfo.getProcessInfo');
-  return { version: product, pid: processInfo.find(({ type }) => type === 'browser')!.id };
+/** Keeps an eye on the process that is the network of all pages, once Chrome has named it. */
+function watchProcesses(pipe: CdpPipe): Pick<Chrome, 'processes' | 'connected'> {
+  let network: number | undefined;
+  return {
+    processes: async () => {
+      const { processInfo } = await pipe.command<{ processInfo: ChromeProcess[] }>('SystemInfo.getProcessInfo');
+      network ??= processInfo.find(({ type }) => type === 'network.mojom.NetworkService')?.id;
+      return processInfo;
+    },
+    connected: () => network === undefined || isAlive(network),
+  };
 }
 
-/** Starts Chrome and waits until it answers. Throws NoSandbox, or an Error with the last that Chrome said. */
-export async function launchChrome(config: ChromeConfig, log: Log): Promise<Chrome> {
-  const profile = await mkdtemp(join(tmpdir(), `${PROFILES}${process.pid}-`));
-  const removeProfile = () => rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {});
-  if (config.uid !== undefined) await chown(profile, config.uid, config.uid);
-  const child = spawn(config.executable, flags(config, profile), {
+async function hello(pipe: CdpPipe, processes: Chrome['processes']): Promise<{ version: string; pid: number }> {
+  const { product } = await pipe.command<{ product: string }>('Browser.getVersion');
+  return { version: product, pid: (await processes()).find(({ type }) => type === 'browser')!.id };
+}
+
+/**
+ * Starts Chrome and waits until it answers. Throws NoSandbox, or an Error that says what is in the way, with the last that Chrome said. `giveUp` ends a start
+ * that is under way, with the same error.
+ */
+export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: AbortSignal): Promise<Chrome> {
+  const profile = await makeProfile(config.uid);
+  try {
+    return await startIn(profile, config, log, giveUp);
+  } catch (error) {
+    await profile.remove();
+    throw error;
+  }
+}
+
+async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
+  const child = spawn(config.executable, flags(config, profile.path), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
-    env: { HOME: profile, PATH: process.env.PATH, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: profile },
+    env: { HOME: profile.path, PATH: process.env.PATH, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: profile.path },
     ...(config.uid === undefined ? {} : { uid: config.uid, gid: config.uid }),
+    // A process group of its own: what hangs or stands still outlives its browser and has another parent then, but it stays in the group.
+    detached: true,
   });
   const starting = listenWhileStarting(child);
   const exited = new Promise<string>(resolve => {
@@ -143,35 +160,51 @@ export async function launchChrome(config: ChromeConfig, log: Log): Promise<Chro
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
   });
   const pipe = createCdpPipe(child.stdio[3] as Writable, child.stdio[4] as Readable);
-  let alive = true;
-  void exited.then(() => {
-    alive = false;
-  });
-  let browserPid: number | undefined;
+  let over = false;
   const kill = () => {
-    // Debian's executable is a shell script that waits for the real one: end both.
-    for (const pid of alive ? [browserPid, child.pid] : []) if (pid !== undefined) killQuietly(pid);
+    if (child.pid !== undefined && !over) killQuietly(-child.pid);
   };
-  const close = async () => {
+  const end = async () => {
     (child.stdio[3] as Writable).destroy();
     (child.stdio[4] as Readable).destroy();
     const timer = setTimeout(kill, 2_000);
     await exited;
     clearTimeout(timer);
+    kill();
+    over = true;
     child.stderr?.destroy();
-    await removeProfile();
+    await profile.remove();
   };
-  const timeout = setTimeout(kill, config.startTimeoutMs);
-  const why = await Promise.race([hello(pipe).catch(() => exited), exited]);
-  clearTimeout(timeout);
+  let ending: Promise<void> | undefined;
+  const close = () => {
+    ending ??= end();
+    return ending;
+  };
+  const { processes, connected } = watchProcesses(pipe);
+  const why = await firstWord(hello(pipe, processes), exited, config.startTimeoutMs, giveUp);
   if (typeof why === 'string') {
     const error = explain(starting.text(), why);
+    kill();
     await close();
     throw error;
   }
   starting.stop();
   const { pid, version } = why;
-  browserPid = pid;
   log.info({ pid, version, sandbox: config.sandbox }, 'chrome is up');
-  return { pid, version, pipe, exited, close, kill };
+  return { pid, version, pipe, processes, connected, exited, close, kill };
+}
+
+/** What Chrome says of itself, or why it said nothing. */
+async function firstWord<T>(said: Promise<T>, exited: Promise<string>, timeoutMs: number, giveUp: AbortSignal | undefined) {
+  const late = Promise.withResolvers<string>();
+  const timer = setTimeout(late.resolve, timeoutMs, `it did not answer within ${timeoutMs / 1_000} s`);
+  const onGiveUp = () => late.resolve('the worker stops');
+  if (giveUp?.aborted) onGiveUp();
+  giveUp?.addEventListener('abort', onGiveUp, { once: true });
+  try {
+    return await Promise.race([said.catch(() => exited), exited, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    giveUp?.removeEventListener('abort', onGiveUp);
+  }
 }

@@ -23,6 +23,8 @@ interface Deps {
   intervalMs: number;
   /** Chromes to look at now: those with a slot in use. */
   watched(): Chrome[];
+  /** A process that all slots of a Chrome share outgrew its memory: it must be ended. */
+  onOutgrown(chrome: Chrome): void;
   log: Log;
 }
 
@@ -37,20 +39,19 @@ const RECENT_MS = 5_000;
  * CDP does not tell which context a renderer belongs to, so each renderer is held to the limit by itself: a page has one of its own, and frames of
  * other sites have theirs. Killing the process makes Chrome report the crash to the page it belonged to.
  */
-export function createMemoryWatchdog({ maxBytes, maxBrowserBytes, intervalMs, watched, log }: Deps): MemoryWatchdog {
+export function createMemoryWatchdog({ maxBytes, maxBrowserBytes, intervalMs, watched, onOutgrown, log }: Deps): MemoryWatchdog {
   const killed = new WeakMap<Chrome, number>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   async function look(chrome: Chrome): Promise<void> {
-    const { processInfo } = await chrome.pipe.command<{ processInfo: { type: string; id: number }[] }>('SystemInfo.getProcessInfo');
-    for (const { type, id } of processInfo) {
+    for (const { type, id } of await chrome.processes()) {
       const limit = type === 'browser' ? maxBrowserBytes : maxBytes;
       const bytes = await residentBytes(id);
       if (bytes === undefined || bytes <= limit) continue;
       if (type !== 'renderer') {
         log.error({ pid: id, type, bytes, limit }, 'a process that all slots share outgrew its memory, its chrome is ended');
-        chrome.kill();
+        onOutgrown(chrome);
         return;
       }
       log.warn({ pid: id, bytes, maxBytes }, 'a renderer outgrew its memory and is ended');

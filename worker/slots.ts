@@ -3,7 +3,9 @@
 import type { Log } from '../common/log.ts';
 import type { EgressDenied, SlotEnd } from '../common/protocol.ts';
 import type { EgressPolicy } from '../common/ticket.ts';
+import { answersWithin, isCrash } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
+import { createProgress, Stuck } from './stuck.ts';
 
 export type SlotState = 'warming' | 'ready' | 'claimed' | 'closing';
 
@@ -38,7 +40,7 @@ interface Deps {
   onChange(): void;
   /** A slot was closed, after a render or unused; the supervisor counts renders and ends a Chrome that is no longer used. */
   onClosed(chrome: Chrome, used: boolean): void;
-  /** Opening contexts fails again and again: this Chrome is of no use. */
+  /** Slots fail again and again before anybody uses one, or do not come up at all: this Chrome is of no use. */
   onBroken(chrome: Chrome, error: Error): void;
 }
 
@@ -48,6 +50,8 @@ export interface Slots {
   /** No new slots in this Chrome, its ready ones are forgotten and its claimed ones end with `chrome_died`. */
   lost(chrome: Chrome): void;
   claim(): Slot | undefined;
+  /** Asks the pages that wait in this Chrome for a sign of life. One that gives none within `limitMs` is thrown away. */
+  check(chrome: Chrome, limitMs: number): Promise<void>;
   /** Hides the slot's page, which makes no screen frames then. Sent at once, not waited for. */
   hide(slot: Slot): void;
   /** Destroys the slot's context. Never throws; safe to call twice. */
@@ -62,12 +66,16 @@ export interface Slots {
 
 const RETRY_MS = 200;
 const BROKEN_AFTER = 3;
+/** Its pages would be rendered without their images, and nobody would know. */
+export const CUT_OFF = "the process of Chrome's network died";
 
 export function createSlots(deps: Deps): Slots {
   const slots = new Set<Slot>();
   let current: Chrome | undefined;
   let numbers = 0;
   let opening = 0;
+  const progress = createProgress();
+  /** Since a slot was last claimed. */
   let failures = 0;
   let draining = false;
   let firstReady: { resolve(): void; reject(error: Error): void } | undefined;
@@ -84,7 +92,7 @@ export function createSlots(deps: Deps): Slots {
     const guard = await deps.openGuard();
     const { command } = chrome.pipe;
     let browserContextId: string | undefined;
-    try {
+    const build = async (): Promise<Slot> => {
       ({ browserContextId } = await command<{ browserContextId: string }>('Target.createBrowserContext', {
         proxyServer: `http://127.0.0.1:${guard.port}`,
         proxyBypassList: '<-loopback>',
@@ -100,8 +108,14 @@ export function createSlots(deps: Deps): Slots {
       ]);
       const slot: Slot = { number: ++numbers, chrome, sessionId, frameId: targetId, guard, state: 'warming', onEnd: undefined };
       inside.set(slot, { browserContextId, windowId });
+      chrome.pipe.route(sessionId, frame => {
+        if (isCrash(frame) && slot.state === 'ready') discard(slot, 'the page of a waiting slot crashed');
+      });
       await command('Page.enable', {}, sessionId);
-      failures = 0;
+      return slot;
+    };
+    try {
+      const slot = await progress.within(build());
       if (draining || chrome !== current) return await destroy(slot);
       slots.add(slot);
       enter(slot, 'ready');
@@ -135,7 +149,7 @@ export function createSlots(deps: Deps): Slots {
           opening--;
         })
         .then(() => onOpened(chrome))
-        .catch(error => onOpenFailed(chrome, error));
+        .catch(error => onFailed(chrome, error));
     }
   }
 
@@ -159,11 +173,12 @@ export function createSlots(deps: Deps): Slots {
     for (const slot of slots) if (slot.state === 'ready' && slot.chrome !== chrome) void release(slot);
   }
 
-  function onOpenFailed(chrome: Chrome, error: Error): void {
+  /** A slot did not come up, or did not live until somebody wanted it. */
+  function onFailed(chrome: Chrome, error: Error): void {
     if (chrome !== current || draining) return refill();
     failures++;
-    deps.log.warn({ err: error, failures }, 'a slot could not be opened');
-    if (failures >= BROKEN_AFTER) {
+    deps.log.warn({ err: error, failures }, 'a slot failed before it was used');
+    if (failures >= BROKEN_AFTER || error instanceof Stuck) {
       failures = 0;
       firstReady?.reject(error);
       firstReady = undefined;
@@ -172,11 +187,16 @@ export function createSlots(deps: Deps): Slots {
     setTimeout(refill, RETRY_MS * failures).unref();
   }
 
-  async function release(slot: Slot): Promise<void> {
+  function discard(slot: Slot, why: string): void {
+    void release(slot, () => onFailed(slot.chrome, new Error(why)));
+  }
+
+  /** `next`: what is done about the gap it leaves. */
+  async function release(slot: Slot, next = refill): Promise<void> {
     if (slot.state === 'closing' || !slots.has(slot)) return;
     const used = slot.state === 'claimed';
     enter(slot, 'closing');
-    refill();
+    next();
     await destroy(slot);
     slots.delete(slot);
     deps.onChange();
@@ -216,15 +236,28 @@ export function createSlots(deps: Deps): Slots {
       const ready = [...slots].filter(slot => slot.state === 'ready');
       const slot = ready.find(({ chrome }) => chrome === current) ?? ready[0];
       if (!slot) return undefined;
+      if (!slot.chrome.connected()) {
+        deps.onBroken(slot.chrome, new Error(CUT_OFF));
+        return undefined;
+      }
       enter(slot, 'claimed');
+      failures = 0;
       refill();
       return slot;
+    },
+    check: async (chrome, limitMs) => {
+      const waiting = [...slots].filter(slot => slot.state === 'ready' && slot.chrome === chrome);
+      const look = async (slot: Slot) => {
+        const answers = await answersWithin(limitMs, chrome.pipe.command('Runtime.getIsolateId', {}, slot.sessionId));
+        if (!answers && slot.state === 'ready') discard(slot, 'the page of a waiting slot does not answer');
+      };
+      await Promise.all(waiting.map(look));
     },
     hide: slot => {
       const bounds = { windowId: inside.get(slot)?.windowId, bounds: { windowState: 'minimized' } };
       slot.chrome.pipe.command('Browser.setWindowBounds', bounds).catch(() => {}); // it saves CPU, nothing depends on it
     },
-    release,
+    release: slot => release(slot),
     count,
     countIn: chrome => [...slots].filter(slot => slot.chrome === chrome).length,
     claimed: () => [...slots].filter(slot => slot.state === 'claimed'),

@@ -4,9 +4,11 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { WorkerStatus } from '../common/protocol.ts';
+import { answersWithin } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
+import { chromeMetrics } from './chrome-metrics.ts';
 import { residentBytes } from './memory.ts';
-import type { Slots } from './slots.ts';
+import { CUT_OFF, type Slots } from './slots.ts';
 
 export interface SupervisorConfig {
   recycleRenders: number;
@@ -17,7 +19,8 @@ export interface SupervisorConfig {
 
 interface Deps {
   config: SupervisorConfig;
-  launch(): Promise<Chrome>;
+  /** `giveUp` ends a start that is under way. */
+  launch(giveUp: AbortSignal): Promise<Chrome>;
   slots(): Slots;
   log: Log;
   metrics: Metrics;
@@ -30,11 +33,20 @@ export interface Supervisor extends Service {
   /** Slots call these. */
   onClosed(chrome: Chrome, used: boolean): void;
   onBroken(chrome: Chrome, error: Error): void;
+  /** Its shared processes hold too much memory: it is killed. */
+  onOutgrown(chrome: Chrome): void;
   /** All Chromes that run now, the retiring ones too. */
   running(): Chrome[];
 }
 
+const STARTS = ['first', 'died', 'recycle'] as const;
+/** `exited`: by itself or by a stranger's hand. `unusable`: it opened no slot, or had no network. `not_started`: it never answered. */
+const DEATHS = ['exited', 'hung', 'unusable', 'memory', 'not_started'] as const;
+
 const BACKOFF_MS = [0, 250, 1_000, 2_000, 5_000, 10_000, 30_000];
+const backOffMs = (failures: number): number => BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)]!;
+/** A render that runs while its network dies must be ended before it is printed; looking costs nothing. */
+const LOOK_MS = 100;
 /** A Chrome that lived this long counts as a good start: the back-off begins anew. */
 const GOOD_LIFE_MS = 30_000;
 
@@ -45,10 +57,21 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
   let version = '';
   let attempts = 0;
   let replacing = false;
-  let stopped = false;
+  let failedReplacements = 0;
+  let replaceNotBeforeMs = 0;
+  let look: NodeJS.Timeout | undefined;
+  /** Not gone yet with all their processes, those that end included. */
+  const living = new Set<Chrome>();
+  const launches = new Set<Promise<Chrome>>();
+  const stopping = new AbortController();
+  const stopped = () => stopping.signal.aborted;
   let probe: NodeJS.Timeout | undefined;
   let retry: NodeJS.Timeout | undefined;
-  const starts = metrics.counter('pressroom_chrome_starts_total', 'Chromes started, by why.', ['reason']);
+  /** Those that were killed here, and why. */
+  const condemned = new WeakMap<Chrome, (typeof DEATHS)[number]>();
+  const started = metrics.counterBy('pressroom_chrome_starts_total', 'Chromes started, by why.', 'reason', STARTS);
+  const died = metrics.counterBy('pressroom_chrome_deaths_total', 'Chromes that ended before they were told to, by why.', 'reason', DEATHS);
+  chromeMetrics(metrics, () => ({ current, all: [...renders.keys()] }));
 
   const enter = (next: WorkerStatus['chrome']) => {
     if (state !== next) log.info({ from: state, to: next }, 'chrome state');
@@ -57,10 +80,10 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
   };
 
   /** Starts a Chrome and gives it to the slots; resolves when one slot is ready in it. */
-  async function bring(reason: 'first' | 'died' | 'recycle'): Promise<void> {
-    const chrome = await launch();
-    if (stopped) return chrome.close();
-    starts.inc({ reason });
+  async function bring(reason: (typeof STARTS)[number]): Promise<void> {
+    const chrome = await launched();
+    if (stopped()) return chrome.close();
+    started(reason);
     renders.set(chrome, 0);
     const born = performance.now();
     void chrome.exited.then(how => onExit(chrome, how, performance.now() - born));
@@ -70,13 +93,33 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
     try {
       await slots().use(chrome);
     } catch (error) {
-      chrome.kill();
+      kill(chrome, 'unusable');
       const superseded = current !== undefined && current !== chrome;
       if (!superseded) goBackTo(before);
       throw error;
     }
     enter('up');
     if (before) retireWhenUnused(before);
+  }
+
+  async function launched(): Promise<Chrome> {
+    const launching = launch(stopping.signal);
+    launches.add(launching);
+    try {
+      const chrome = await launching;
+      living.add(chrome);
+      return chrome;
+    } catch (error) {
+      if (!stopped()) died('not_started');
+      throw error;
+    } finally {
+      launches.delete(launching);
+    }
+  }
+
+  function kill(chrome: Chrome, why: (typeof DEATHS)[number]): void {
+    if (!condemned.has(chrome)) condemned.set(chrome, why);
+    chrome.kill();
   }
 
   /** The one before a failed replacement goes on, when it still lives. */
@@ -92,10 +135,11 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
   }
 
   function onExit(chrome: Chrome, how: string, livedMs: number): void {
+    void chrome.close().then(() => onGone(chrome));
     if (!renders.delete(chrome)) return;
-    void chrome.close();
+    died(condemned.get(chrome) ?? 'exited');
     slots().lost(chrome);
-    if (chrome !== current || stopped) return;
+    if (chrome !== current || stopped()) return;
     current = undefined;
     attempts = livedMs > GOOD_LIFE_MS ? 0 : attempts + 1;
     log.error({ how, livedMs: Math.round(livedMs), attempts }, 'chrome died');
@@ -103,18 +147,28 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
     restart('died');
   }
 
+  function onGone(chrome: Chrome): void {
+    living.delete(chrome);
+    replaceWhenWorn(); // it may have had to wait for this end
+  }
+
+  function replaceWhenWorn(): void {
+    const done = (current && renders.get(current)) ?? 0;
+    if (done >= config.recycleRenders) void replace({ renders: done });
+  }
+
   function restart(reason: 'died'): void {
-    if (stopped || retry) return;
-    const waitMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length - 1)]!;
+    if (stopped() || retry) return;
     retry = setTimeout(() => {
       retry = undefined;
-      if (stopped || current) return;
+      if (stopped() || current) return;
       bring(reason).catch(error => {
+        if (stopped()) return;
         attempts++;
         log.error({ err: error, attempts }, 'chrome could not be restarted');
         if (!current) restart(reason);
       });
-    }, waitMs);
+    }, backOffMs(attempts));
   }
 
   function retireWhenUnused(chrome: Chrome): void {
@@ -124,14 +178,18 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
     void chrome.close();
   }
 
+  /** A third Chrome beside the new one and the old one would not be in the operator's sums: it waits until the old one is gone. */
   async function replace(why: Record<string, unknown>): Promise<void> {
-    if (replacing || stopped) return;
+    if (replacing || stopped() || living.size > 1 || performance.now() < replaceNotBeforeMs) return;
     replacing = true;
     log.info(why, 'chrome is recycled');
     try {
       await bring('recycle');
+      failedReplacements = 0;
     } catch (error) {
-      log.error({ err: error, oldGoesOn: current !== undefined }, 'the new chrome did not come up');
+      if (stopped()) return;
+      replaceNotBeforeMs = performance.now() + backOffMs(++failedReplacements);
+      log.error({ err: error, failedReplacements, oldGoesOn: current !== undefined }, 'the new chrome did not come up');
       if (!current) {
         enter('down');
         restart('died');
@@ -141,58 +199,73 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
     }
   }
 
+  function broken(chrome: Chrome, error: Error): void {
+    if (condemned.has(chrome)) return;
+    log.error({ err: error, pid: chrome.pid }, 'chrome is of no use and is killed');
+    kill(chrome, 'unusable');
+  }
+
+  function lookAtNetworks(): void {
+    for (const chrome of renders.keys()) if (!chrome.connected()) broken(chrome, new Error(CUT_OFF));
+  }
+
   async function check(): Promise<void> {
     for (const chrome of renders.keys()) {
-      const answered = await Promise.race([
-        chrome.pipe.command('Browser.getVersion').then(
-          () => true,
-          () => true,
-        ),
-        new Promise<false>(resolve => setTimeout(resolve, config.probeMs, false).unref()),
-      ]);
-      if (!answered) {
+      if (!(await answersWithin(config.probeMs, chrome.pipe.command('Browser.getVersion')))) {
         log.error({ pid: chrome.pid }, 'chrome does not answer and is killed');
-        chrome.kill();
+        kill(chrome, 'hung');
       } else if (chrome === current) {
+        await slots().check(chrome, config.probeMs);
         const bytes = await residentBytes(chrome.pid);
-        if (bytes !== undefined && bytes > config.recycleBytes) void replace({ bytes });
+        // One that has rendered nothing is as small as a Chrome can be.
+        if (bytes !== undefined && bytes > config.recycleBytes && renders.get(chrome)) void replace({ bytes });
       }
     }
-    if (!stopped) probe = setTimeout(check, config.probeMs);
+    if (!stopped()) probe = setTimeout(check, config.probeMs);
   }
+
+  async function endAll(): Promise<void> {
+    stopping.abort();
+    clearInterval(look);
+    clearTimeout(probe);
+    clearTimeout(retry);
+    renders.clear();
+    await Promise.allSettled(launches);
+    await Promise.all([...living].map(chrome => chrome.close()));
+  }
+
+  /** A first start that the process is told to end: its Chrome may hang. Later ones are ended by `stop`, when the last render is over. */
+  const giveUpFirst = () => {
+    stopping.abort();
+    for (const chrome of living) chrome.kill();
+  };
 
   return {
     name: 'chrome',
     state: () => state,
     version: () => version,
     running: () => [...renders.keys()],
+    onOutgrown: chrome => kill(chrome, 'memory'),
     onClosed: (chrome, used) => {
       const done = (renders.get(chrome) ?? 0) + (used ? 1 : 0);
       if (renders.has(chrome)) renders.set(chrome, done);
-      if (chrome === current && done >= config.recycleRenders) void replace({ renders: done });
+      replaceWhenWorn();
       retireWhenUnused(chrome);
     },
-    onBroken: (chrome, error) => {
-      log.error({ err: error, pid: chrome.pid }, 'chrome opens no more contexts and is killed');
-      chrome.kill();
-    },
-    start: async () => {
+    onBroken: broken,
+    start: async giveUp => {
+      giveUp?.addEventListener('abort', giveUpFirst, { once: true });
+      look = setInterval(lookAtNetworks, LOOK_MS);
       probe = setTimeout(check, config.probeMs); // before it, since a Chrome can hang while its first slot is opened
       try {
         await bring('first');
       } catch (error) {
-        stopped = true;
-        clearTimeout(probe);
+        await endAll();
         throw error;
+      } finally {
+        giveUp?.removeEventListener('abort', giveUpFirst);
       }
     },
-    stop: async () => {
-      stopped = true;
-      clearTimeout(probe);
-      clearTimeout(retry);
-      const all = [...renders.keys()];
-      renders.clear();
-      await Promise.all(all.map(chrome => chrome.close()));
-    },
+    stop: endAll,
   };
 }
