@@ -1,5 +1,5 @@
 // What can go wrong with MongoDB, in the words that the rest of the API decides by.
-import { MongoError, MongoServerError, MongoWriteConcernError } from 'mongodb';
+import { MongoError, MongoNetworkTimeoutError, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb';
 
 /** An operation did not answer in the time that it had. It may still arrive. */
 export class DatabaseTimeout extends Error {
@@ -12,6 +12,15 @@ export class DatabaseTimeout extends Error {
   }
 }
 
+/** There is no primary, and has been none for so long that an operation would only use up its time: it was not sent at all. */
+export class NoPrimary extends Error {
+  override name = 'NoPrimary';
+
+  constructor(missingMs: number) {
+    super(`MongoDB has had no primary that answers for ${Math.round(missingMs / 1_000)} s`);
+  }
+}
+
 /**
  * Server errors that pass by themselves: shutting down, stepping down, not primary, over the time limit, no quorum.
  * (https://github.com/mongodb/specifications, "retryable writes" and "server discovery and monitoring")
@@ -20,10 +29,20 @@ const PASSING = new Set([6, 7, 50, 64, 89, 91, 100, 134, 189, 202, 262, 9001, 10
 
 /** True when MongoDB could not be reached or could not do its work now; false for a mistake of ours or of the configuration. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseTimeout || error instanceof MongoWriteConcernError) return true;
+  if (error instanceof DatabaseTimeout || error instanceof NoPrimary || error instanceof MongoWriteConcernError) return true;
   if (error instanceof MongoServerError) return PASSING.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
   return error instanceof MongoError;
 }
+
+/** MaxTimeMSExpired, WriteConcernTimeout, NetworkInterfaceExceededTimeLimit, ExceededTimeLimit. */
+const OUT_OF_TIME = new Set([50, 64, 202, 262]);
+
+/** True when an operation ended because its time was over, wherever that was noticed. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseTimeout ||
+  error instanceof MongoNetworkTimeoutError ||
+  error instanceof MongoServerSelectionError ||
+  (error instanceof MongoError && (OUT_OF_TIME.has(Number(error.code)) || error.name === 'MongoWaitQueueTimeoutError'));
 
 /** True when the server itself said no, so that nothing of the operation is still on its way. */
 export const isServerAnswer = (error: unknown): boolean => error instanceof MongoServerError;
@@ -31,8 +50,12 @@ export const isServerAnswer = (error: unknown): boolean => error instanceof Mong
 /** True when a unique index refused the document. */
 export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === 11000;
 
-/** True when MongoDB refused the user or the password. */
-export const isLoginRefused = (error: unknown): boolean => error instanceof MongoServerError && (error.code === 18 || error.code === 13);
+/** True when MongoDB refused the user or the password. Atlas has a code of its own for that and much else. */
+export const isLoginRefused = (error: unknown): boolean =>
+  error instanceof MongoServerError && (error.code === 18 || (error.code === 8000 && /auth/i.test(error.message)));
+
+/** True when the login is good, or none was asked for, and what was asked is not allowed. */
+export const isForbidden = (error: unknown): boolean => error instanceof MongoServerError && error.code === 13;
 
 /**
  * Waits for `operation`, but at most `limitMs`: then rejects with DatabaseTimeout. The operation itself goes on (a sent command can not be

@@ -4,14 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
+import type { Metrics } from '../../common/operations.ts';
 import type { AccountDocument, MetaDocument } from './documents.ts';
-import { isDatabaseUnavailable, isLoginRefused, withinMs } from './failures.ts';
+import { isDatabaseUnavailable, withinMs } from './failures.ts';
 import { migrate } from './migrations.ts';
-import { checkServer } from './server-check.ts';
+import { findPrimary, type Primary } from './primary.ts';
+import { checkServer, neverStarts } from './server-check.ts';
+import { storeMetrics, type Timed } from './store-metrics.ts';
 
 export type { AnyBulkWriteOperation, Collection, Document } from 'mongodb';
 export * from './documents.ts';
-export { DatabaseTimeout, isDatabaseUnavailable, isDuplicate, isServerAnswer, withinMs } from './failures.ts';
+export { DatabaseTimeout, isDatabaseUnavailable, isDuplicate, isServerAnswer, NoPrimary, withinMs } from './failures.ts';
 
 export interface StoreConfig {
   /** `mongodb://` or `mongodb+srv://`; the database is the one it names, else `pressroom`. */
@@ -31,13 +34,18 @@ export interface Store extends Service {
   readonly operationTimeoutMs: number;
   /** For `maxTimeMS` etc. of each operation. */
   readonly limits: { maxTimeMS: number };
+  /** Whether an operation can be sent at all. */
+  readonly primary: Pick<Primary, 'missingMs' | 'throwIfMissing' | 'there'>;
   /** Waits for an operation at most `operationTimeoutMs`, then rejects with DatabaseTimeout; the operation itself goes on. */
   limited<T>(operation: Promise<T>): Promise<T>;
+  /** Tells the metrics how long an operation took. */
+  readonly timed: Timed;
   /** Resolves when a primary answered in time. */
   ping(timeoutMs: number): Promise<void>;
 }
 
 const LOOK_AGAIN_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 
 function createClient({ uri, operationTimeoutMs }: StoreConfig): MongoClient {
   try {
@@ -50,6 +58,8 @@ function createClient({ uri, operationTimeoutMs }: StoreConfig): MongoClient {
       ignoreUndefined: true,
       serverSelectionTimeoutMS: operationTimeoutMs,
       connectTimeoutMS: operationTimeoutMs,
+      // How soon a server that is back is found when nothing is sent to it, and how much later than `connectTimeoutMS` a frozen one is noticed.
+      heartbeatFrequencyMS: HEARTBEAT_MS,
       waitQueueTimeoutMS: operationTimeoutMs,
       // The server gives up first (maxTimeMS), so that its answer says why; this is for a server that has stopped talking.
       socketTimeoutMS: operationTimeoutMs + 1_000,
@@ -59,31 +69,49 @@ function createClient({ uri, operationTimeoutMs }: StoreConfig): MongoClient {
   }
 }
 
-/** Does not connect yet: `start` does. Throws when the address can not be read. */
-export function connectStore(config: StoreConfig, log: Log): Store {
+/** Does not connect yet: `start` does. Throws when the address can not be read. Tools that no one scrapes give no `metrics`. */
+export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): Store {
   const { operationTimeoutMs } = config;
   const client = createClient(config);
-  const hosts = client.options.hosts.map(String);
+  const timed: Timed = metrics ? storeMetrics(metrics, client) : (_name, operation) => operation;
+  const primary = findPrimary(client, log);
   // The driver's own default name is `test`.
   const named = client.options.dbName !== 'test' || /\/test(\?|$)/.test(config.uri);
   const db = client.db(named ? undefined : 'pressroom');
 
-  async function start(giveUp?: AbortSignal): Promise<void> {
+  async function untilItServes(giveUp?: AbortSignal): Promise<void> {
     for (let waiting = false; ; waiting = true) {
       try {
+        giveUp?.throwIfAborted();
         await client.connect();
         await checkServer(db, operationTimeoutMs);
         await migrate(db, log, giveUp);
-        if (waiting) log.info({ hosts }, 'MongoDB answers now');
+        if (waiting) log.info({ members: primary.members() }, 'MongoDB answers now');
         return;
       } catch (error) {
-        if (giveUp?.aborted || !isDatabaseUnavailable(error)) {
-          await client.close();
-          throw isLoginRefused(error) ? new Error('MongoDB refused the user name or the password.', { cause: error }) : error;
-        }
-        log.warn({ hosts, reason: (error as Error).message }, 'MongoDB does not answer, waiting for it');
+        const never = neverStarts(error, client.options, db.databaseName, primary.incompatible());
+        if (never) throw never;
+        // The driver's own words would only be that it was closed.
+        if (giveUp?.aborted) throw new Error(`no primary that answers: ${JSON.stringify(primary.members())}`, { cause: error });
+        if (!isDatabaseUnavailable(error)) throw error;
+        log.warn({ members: primary.members(), reason: (error as Error).message }, 'MongoDB does not answer, waiting for it');
         await sleep(LOOK_AGAIN_MS, undefined, giveUp && { signal: giveUp }).catch(() => undefined);
       }
+    }
+  }
+
+  async function start(giveUp?: AbortSignal): Promise<void> {
+    // The driver knows no signal: closing it ends what it waits for.
+    const close = () => void client.close();
+    giveUp?.addEventListener('abort', close);
+    try {
+      await untilItServes(giveUp);
+      primary.watch();
+    } catch (error) {
+      await client.close();
+      throw error;
+    } finally {
+      giveUp?.removeEventListener('abort', close);
     }
   }
 
@@ -93,11 +121,16 @@ export function connectStore(config: StoreConfig, log: Log): Store {
     meta: db.collection<MetaDocument>('meta'),
     operationTimeoutMs,
     limits: { maxTimeMS: operationTimeoutMs },
+    primary,
     limited: operation => withinMs(operationTimeoutMs, operation),
+    timed,
     ping: async timeoutMs => {
-      await withinMs(timeoutMs, db.command({ ping: 1, maxTimeMS: timeoutMs }));
+      await withinMs(timeoutMs, timed('ping', db.command({ ping: 1, maxTimeMS: timeoutMs })));
     },
     start,
-    stop: () => client.close(),
+    stop: () => {
+      primary.stop();
+      return client.close();
+    },
   };
 }
