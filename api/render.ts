@@ -1,12 +1,13 @@
 // The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this; it tells the story of design §2 and nothing else.
 import type { Metrics } from '../common/operations.ts';
 import type { Caller, Leases } from './accounts/leases.ts';
-import { ApiError, renderFailed } from './contract/errors.ts';
+import { ApiError, type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason, renderFailed } from './contract/errors.ts';
 import type { RenderRequest } from './contract/render-request.ts';
 import type { Dispatch } from './dispatch/dispatch.ts';
 import { type SlotEndReason, SlotLost } from './dispatch/slot-port.ts';
 import { type ConversationLimits, converse } from './render/conversation.ts';
 import { plan as planOf } from './render/plan.ts';
+import type { Room } from './render/print.ts';
 import type { RecentTimes } from './render/recent-times.ts';
 import type { Session } from './render/session.ts';
 
@@ -23,10 +24,16 @@ export interface Rendered {
   timings: Timings;
 }
 
-/**
- * Throws ApiError, or the signal's reason when the caller went away. `bodyBytes` is what the request holds in memory.
- */
-export type RenderUseCase = (request: RenderRequest, caller: Caller, bodyBytes: number, signal: AbortSignal) => Promise<Rendered>;
+/** What the request holds of the process's memory, and what its PDF may. */
+export interface Memory {
+  /** The request's body as it came. */
+  bodyBytes: number;
+  /** Holds the PDF when there is one; its caller gives it back. */
+  room: Room;
+}
+
+/** Throws ApiError, or the signal's reason when the caller went away. */
+export type RenderUseCase = (request: RenderRequest, caller: Caller, memory: Memory, signal: AbortSignal) => Promise<Rendered>;
 
 interface Deps {
   leases: Leases;
@@ -55,12 +62,25 @@ const asApiError = (error: unknown): unknown =>
     ? (slotEnded[error.end]?.() ?? renderFailed('internal', 'The render failed on our side. Try it again.', { cause: error }))
     : error;
 
+type Outcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedReason;
+/** Those that a render can have; a caller whose request never becomes one gets others. */
+const OUTCOMES: readonly Outcome[] = [
+  'ok',
+  'client_closed',
+  'validation_error',
+  'unauthorized',
+  'subscription_inactive',
+  'concurrency_limit',
+  'ssrf_blocked',
+  ...RENDER_FAILED_REASONS,
+];
+
 /** What `pressroom_renders_total` calls the end of a render: the error's code, and for render_failed its reason. */
-export const outcomeOf = (error: unknown, signal: AbortSignal): string =>
+const outcomeOf = (error: unknown, signal: AbortSignal): Outcome =>
   signal.aborted ? 'client_closed' : error instanceof ApiError ? (error.reason ?? error.code) : 'internal';
 
 export function createRender({ leases, dispatch, limits, times, metrics }: Deps): RenderUseCase {
-  const renders = metrics.counter('pressroom_renders_total', 'Renders by how they ended.', ['outcome']);
+  const ended = metrics.counterBy<Outcome>('pressroom_renders_total', 'Renders by how they ended.', 'outcome', OUTCOMES);
   const durations = metrics.histogram(
     'pressroom_render_duration_seconds',
     'Where the time of successful renders goes.',
@@ -68,7 +88,7 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   );
 
-  async function render(request: RenderRequest, caller: Caller, bodyBytes: number, signal: AbortSignal): Promise<Rendered> {
+  async function render(request: RenderRequest, caller: Caller, memory: Memory, signal: AbortSignal): Promise<Rendered> {
     const timings: Timings = {};
     const timed = async <T>(phase: keyof Timings, work: Promise<T>): Promise<T> => {
       const start = performance.now();
@@ -84,7 +104,7 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
       const job = {
         accountId: lease.accountId,
         trial: false,
-        bytes: bodyBytes,
+        bytes: memory.bodyBytes,
         renderId: caller.requestId,
         egress: lease.intranet ? ('intranet' as const) : ('public' as const),
         maxMs: limits.renderMs + plan.waits.delayMs + SLOT_GRACE_MS,
@@ -92,7 +112,7 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
       };
       const printed = await dispatch.dispatch(
         job,
-        session => converse(session, plan, limits, job.signal, timings),
+        session => converse(session, plan, limits, memory.room, job.signal, timings),
         phase => {
           if (phase === 'queued') enqueued = performance.now();
           else timings.queue = (timings.queue ?? 0) + performance.now() - enqueued;
@@ -107,15 +127,15 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
     }
   }
 
-  return async (request, caller, bodyBytes, signal) => {
+  return async (request, caller, memory, signal) => {
     try {
-      const rendered = await render(request, caller, bodyBytes, signal);
-      renders.inc({ outcome: 'ok' });
+      const rendered = await render(request, caller, memory, signal);
+      ended('ok');
       for (const [phase, ms] of Object.entries(rendered.timings)) durations.observe({ phase }, ms / 1_000);
       return rendered;
     } catch (error) {
       const known = asApiError(error);
-      renders.inc({ outcome: outcomeOf(known, signal) });
+      ended(outcomeOf(known, signal));
       throw known;
     }
   };

@@ -1,7 +1,8 @@
-// One log line a request. What it may say is the closed list below: never a query, a header, a body, a key or a message made of them.
+// One log line and one count a request. What it may say is the closed list below: never a query, a header, a body, a key or a message made of them.
 import { z } from 'zod';
 import type { Log } from '../../common/log.ts';
 import { RENDER_FAILED_REASONS, STATUS } from '../contract/errors.ts';
+import type { CountRequest } from './http-metrics.ts';
 import type { Middleware } from './state.ts';
 
 /** Unknown fields are dropped, fields that do not fit make no line at all: what is logged is a schema, not a habit. */
@@ -27,7 +28,7 @@ const QUIET = new Set(['/healthz', '/readyz']);
 /** The path without its query, bounded, and without a key that somebody put into it by mistake. */
 export const loggedPath = (path: string): string => path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
 
-export const accessLog = (log: Log): Middleware => {
+export const accessLog = (log: Log, count: CountRequest): Middleware => {
   return async (ctx, next) => {
     const startMs = performance.now();
     const { method, path } = ctx;
@@ -35,6 +36,7 @@ export const accessLog = (log: Log): Middleware => {
     ctx.res.once('close', () => {
       const { requestId, code, reason, bodyBytes, accepted } = ctx.state;
       const left = !ctx.res.writableFinished;
+      count(path, left ? 'client_closed' : (reason ?? code ?? (ctx.res.statusCode < 400 ? 'ok' : 'unavailable')));
       const line = accessLine.safeParse({
         requestId,
         method,

@@ -16,12 +16,18 @@ export interface BodyLimits {
 
 export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000 };
 
+/**
+ * What a byte of a body costs while its render waits and runs. As a string it takes two, since a single character beyond Latin-1 (a dash, a euro sign)
+ * makes every character of the text two bytes wide; and one more on its way to Chrome, as a frame. The bytes themselves are dropped once they are parsed.
+ */
+export const HELD_PER_BODY_BYTE = 3;
+
 const overloaded = () =>
   renderFailed('overloaded', 'The service holds as many requests as it can at the moment. Try again.', { retryAfterS: 2 });
 
 const tooSlow = (what: string) => invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
 
-/** `reserved`: the bytes that were taken from the budget before. Rejects with ApiError or ClientClosed; then the request is left paused. */
+/** `reserved`: how many bytes of it were taken from the budget before. Rejects with ApiError or ClientClosed; then the request is left paused. */
 function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Reservation, reserved: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -46,7 +52,7 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Re
       bytes += chunk.length;
       free -= chunk.length;
       if (bytes > limits.maxBytes) return fail(tooLarge(limits.maxBytes));
-      if (free < 0 && !reservation.take(-free)) return fail(overloaded());
+      if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return fail(overloaded());
       free = Math.max(0, free);
       chunks.push(chunk);
     }
@@ -59,6 +65,13 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Re
   });
 }
 
+/** The body as a value. A function of its own, so that nothing holds the bytes while the value is in use. */
+async function readJson(...from: Parameters<typeof readBytes>): Promise<{ value: unknown; bytes: number }> {
+  const body = await readBytes(...from);
+  checkNotEmpty(body.length);
+  return { value: parseJson(body), bytes: body.length };
+}
+
 /** Puts the parsed body, its size and the reservation that covers it into the state; the reservation ends with the answer. */
 export const jsonBody = (limits: BodyLimits, budget: ByteBudget): Middleware => {
   return async (ctx, next) => {
@@ -68,16 +81,17 @@ export const jsonBody = (limits: BodyLimits, budget: ByteBudget): Middleware => 
     res.once('close', reservation.close);
     state.reservation = reservation;
     if (req.socket.destroyed) throw new ClientClosed();
-    if (!reservation.take(length)) throw overloaded();
+    if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw overloaded();
     // The server leaves this to us, so that a caller who asks first is refused before sending.
     if (req.headers.expect !== undefined) {
       res.writeContinue();
       state.continued = true;
     }
-    const bytes = await readBytes(req, limits, reservation, length);
-    checkNotEmpty(bytes.length);
-    state.bodyBytes = bytes.length;
-    state.body = parseJson(bytes);
+    const { value, bytes } = await readJson(req, limits, reservation, length);
+    state.bodyBytes = bytes;
+    state.body = value;
     await next();
+    // A caller who is slow to read the answer holds that alone.
+    reservation.give(bytes * HELD_PER_BODY_BYTE);
   };
 };

@@ -1,4 +1,4 @@
-// How many bytes of bodies and PDFs this process holds at once. Taken before they are read, given back when the answer is out.
+// How many bytes of bodies and PDFs this process holds at once. Taken before or as they come, given back when nothing holds them any more.
 
 export interface ByteBudget {
   /** What one request holds. */
@@ -7,11 +7,11 @@ export interface ByteBudget {
 }
 
 export interface Reservation {
-  /** False, and nothing taken, when the budget is used up. */
+  /** False, and nothing taken, when the budget is used up or the request has ended. */
   take(bytes: number): boolean;
-  /** For bytes that are there already, such as a finished PDF: they count, so that others are refused. */
-  add(bytes: number): void;
-  /** Gives all back; what comes later is not counted any more. */
+  /** Gives back so many of those that were taken. */
+  give(bytes: number): void;
+  /** Gives back what is left. What still runs of the request can take no more, and what it gives back is not counted twice. */
   close(): void;
 }
 
@@ -21,21 +21,21 @@ export function createByteBudget(maxBytes: number): ByteBudget {
   function open(): Reservation {
     let held = 0;
     let closed = false;
-    const add = (bytes: number) => {
+    const give = (bytes: number) => {
       if (closed) return;
-      held += bytes;
-      used += bytes;
+      held -= bytes;
+      used -= bytes;
     };
     return {
       take(bytes) {
-        if (used + bytes > maxBytes) return false;
-        add(bytes);
+        if (closed || used + bytes > maxBytes) return false;
+        held += bytes;
+        used += bytes;
         return true;
       },
-      add,
+      give,
       close() {
-        used -= held;
-        held = 0;
+        give(held);
         closed = true;
       },
     };

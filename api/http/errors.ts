@@ -47,7 +47,9 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
       ctx.state.code = error.code;
       if (error.reason) ctx.state.reason = error.reason;
       if (error.reason === 'internal' || error.code === 'internal') log.error({ err: error.cause ?? error, requestId }, 'unexpected error');
-      else if (error.reason === 'database') log.warn({ err: error.cause, requestId }, 'the database failed a request');
+      // Without a cause the log has it already, from who knew it.
+      else if (error.reason === 'database' && error.cause)
+        log.warn({ requestId, reason: (error.cause as Error).message }, 'the database failed a request');
       send(ctx, error);
     }
   };

@@ -4,7 +4,7 @@ import type { Context, Middleware } from './state.ts';
 export interface HealthChecks {
   /** Rejects when the database did not answer in time. */
   database(timeoutMs: number): Promise<void>;
-  /** Workers that are connected and take renders, and their slots. */
+  /** Workers that are connected, do not drain and have a Chrome, and their slots. */
   workers(): { ready: number; slots: number } | Promise<{ ready: number; slots: number }>;
 }
 
@@ -44,7 +44,7 @@ const json = (ctx: Context, status: number, body: unknown): void => {
 /** Says only that the process can answer. */
 export const healthz: Middleware = ctx => json(ctx, 200, { status: 'ok' });
 
-/** 200 when the database answers and at least one worker is connected, else 503; the body says which it is. */
+/** 200 when the database answers and at least one worker can render, else 503; the body says which it is. */
 export function readyz(checks: HealthChecks, nowMs = () => performance.now()): Middleware {
   const askDatabase = async () => {
     await checks.database(LIMIT_MS);

@@ -30,8 +30,12 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       // The guard of the worker decides by what the admission says; this is only to tell the caller early.
       const request = parseRenderRequest(ctx.state.body, { ...ports, intranet });
       ctx.state.body = undefined;
-      const { pdf, pages, usage, timings } = await render(request, { ...caller, requestId }, bodyBytes, hungUp.signal);
-      reservation.add(pdf.length);
+      const { pdf, pages, usage, timings } = await render(
+        request,
+        { ...caller, requestId },
+        { bodyBytes, room: reservation },
+        hungUp.signal,
+      );
       ctx.type = 'application/pdf';
       ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
       ctx.set('Cache-Control', 'no-store');

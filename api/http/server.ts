@@ -13,7 +13,7 @@ export interface HttpConfig {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** After readiness has fallen calls are still accepted so long, until load balancers have noticed. */
+  /** After readiness has fallen calls are still accepted so long, until load balancers have noticed. Each answer then closes its connection. */
   drainDelayMs: number;
   headersTimeoutMs?: number;
   /** How often time-outs are looked for. */
@@ -23,6 +23,8 @@ export interface HttpConfig {
 export interface HttpServer extends Service {
   /** The port it listens on, once started. */
   port(): number;
+  /** Connections that are open now. */
+  connections(): number;
 }
 
 /** Longer than the 60 s that a body may take, which is answered with more words. */
@@ -45,7 +47,13 @@ function readTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-export function httpServer(config: HttpConfig, handle: (request: IncomingMessage, response: ServerResponse) => void, log: Log): HttpServer {
+/** `onBroken` is called for each request that is answered here, without `handle`. */
+export function httpServer(
+  config: HttpConfig,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  log: Log,
+  onBroken: () => void,
+): HttpServer {
   const { headersTimeoutMs = 10_000, checkEveryMs = 1_000 } = config;
   const server = createServer({
     headersTimeout: headersTimeoutMs,
@@ -59,12 +67,13 @@ export function httpServer(config: HttpConfig, handle: (request: IncomingMessage
   const sockets = new Set<Socket>();
   const running = new Map<Duplex, Set<ServerResponse>>();
   const answered = new WeakSet<Duplex>();
-  let draining = false;
+  let stopping = false;
 
   function answerRaw(socket: Duplex, error: ReturnType<typeof invalid>): void {
     if (answered.has(socket)) return;
     answered.add(socket);
     const requestId = createRequestId();
+    onBroken();
     log.info({ requestId, status: error.status, code: error.code }, 'broken request');
     socket.end(rawAnswer(error, requestId));
     // Its handlers would write after us; the answer is in the kernel's hands by the time they could.
@@ -92,11 +101,11 @@ export function httpServer(config: HttpConfig, handle: (request: IncomingMessage
     response.once('close', () => {
       responses.delete(response);
       if (responses.size === 0) running.delete(socket);
-      if (draining) setImmediate(() => server.closeIdleConnections());
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
     // The answer is written: from here on a caller who does not read it is given up.
     response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
-    if (draining) response.setHeader('Connection', 'close');
+    if (stopping) response.setHeader('Connection', 'close');
     if (request.headers.host === undefined && request.httpVersion === '1.1') answerRaw(socket, invalid('The header `Host` is missing.'));
     else if (!readTarget(request)) answerRaw(socket, invalid('The request target is not a valid path or URL.'));
     else handle(request, response);
@@ -107,11 +116,12 @@ export function httpServer(config: HttpConfig, handle: (request: IncomingMessage
   server.on('checkExpectation', request => answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')));
 
   async function stop(hurry: AbortSignal): Promise<void> {
-    await sleep(config.drainDelayMs, undefined, { signal: hurry }).catch(() => undefined);
-    draining = true;
-    const closed = new Promise(resolve => server.close(resolve));
+    // From the first moment on: a kept connection that is closed when it is idle could meet its caller's next call, which would be lost.
+    stopping = true;
     for (const responses of running.values())
       for (const response of responses) if (!response.headersSent) response.setHeader('Connection', 'close');
+    await sleep(config.drainDelayMs, undefined, { signal: hurry }).catch(() => undefined);
+    const closed = new Promise(resolve => server.close(resolve));
     // Node counts a connection that has not said anything yet as busy.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     // Node looks for late headers no more once the server is closed.
@@ -129,6 +139,7 @@ export function httpServer(config: HttpConfig, handle: (request: IncomingMessage
   return {
     name: 'http server',
     port: () => (server.address() as AddressInfo).port,
+    connections: () => sockets.size,
     start: async () => {
       await listen(server, config.port, config.host, error => log.error({ err: error }, 'the HTTP server failed'));
       log.info({ host: config.host, port: (server.address() as AddressInfo).port }, 'listening');

@@ -1,11 +1,12 @@
 // One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../contract/errors.ts';
-import { SlotLost } from '../dispatch/slot-port.ts';
+import { BrowserFailed, SlotLost } from '../dispatch/slot-port.ts';
 import { watchMainDocument } from './main-document.ts';
 import { watchNetwork } from './network-idle.ts';
 import type { Plan } from './plan.ts';
-import { type Output, type Printed, print } from './print.ts';
-import type { Session } from './session.ts';
+import { type Output, type Printed, print, type Room } from './print.ts';
+import { CommandFailed, type Session } from './session.ts';
 import { STEPS } from './steps.ts';
 
 export interface ConversationLimits {
@@ -16,14 +17,24 @@ export interface ConversationLimits {
 
 export type Phase = 'load' | 'wait' | 'print';
 
+/** "Printing failed" comes a few milliseconds before the word that the page's process has gone. */
+const LAST_WORD_MS = 1_000;
+
+/** What stands behind a refusal that no step has foreseen: the end of the slot, when it is told within LAST_WORD_MS. */
+async function whyRefused(session: Session, refusal: CommandFailed): Promise<Error> {
+  const end = await Promise.race([session.ended, sleep(LAST_WORD_MS)]);
+  return end ? new SlotLost(end.reason, end.message, { cause: refusal }) : new BrowserFailed(refusal.message, { cause: refusal });
+}
+
 /**
- * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, or the signal's reason. The milliseconds of each phase are written
- * into `timings`.
+ * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the signal's reason. The PDF counts in `room`; nothing does any more
+ * soon after this has thrown. The milliseconds of each phase are written into `timings`.
  */
 export async function converse(
   session: Session,
   plan: Plan,
   limits: ConversationLimits,
+  room: Room,
   signal: AbortSignal,
   timings: Partial<Record<Phase, number>>,
 ): Promise<Printed> {
@@ -64,9 +75,11 @@ export async function converse(
     Object.assign(timings, spent);
     waitingFor = 'the PDF to be printed';
     const start = performance.now();
-    const printed = await orInterrupted(print(session, plan, limits.output));
+    const printed = await orInterrupted(print(session, plan, limits.output, room));
     timings.print = performance.now() - start;
     return printed;
+  } catch (error) {
+    throw error instanceof CommandFailed ? await whyRefused(session, error) : error;
   } finally {
     clearTimeout(deadline);
     signal.removeEventListener('abort', onAbort);

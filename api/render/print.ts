@@ -1,5 +1,6 @@
 // Prints the page to PDF and reads it in pieces, bounded; a single page is printed again a little taller while it does not fit on its sheet.
 import { invalid, renderFailed } from '../contract/errors.ts';
+import { SlotLost } from '../dispatch/slot-port.ts';
 import { pageCount } from './pdf/page-count.ts';
 import type { Plan } from './plan.ts';
 import { CommandFailed, type Session } from './session.ts';
@@ -19,31 +20,74 @@ export interface Output {
   tagged: boolean;
 }
 
+/** Where a PDF counts while this process holds it. */
+export interface Room {
+  /** False, and nothing taken, when there is no room for so many bytes more. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
 export interface Printed {
   pdf: Buffer;
   pages: number;
 }
 
-async function readStream(session: Session, handle: string, maxBytes: number): Promise<Buffer> {
+const tooLarge = (maxBytes: number) =>
+  renderFailed('output_limit', `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`);
+
+const noRoom = () =>
+  renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
+
+/** Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
+async function readPdf(session: Session, handle: string, maxBytes: number, room: Room): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
-  for (;;) {
-    const reads = await Promise.all(Array.from({ length: READS_AT_ONCE }, () => session.command('IO.read', { handle, size: PIECE_BYTES })));
-    for (const { data, eof, base64Encoded } of reads) {
-      const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
-      size += piece.length;
-      if (size > maxBytes)
-        throw renderFailed(
-          'output_limit',
-          `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`,
-        );
-      if (piece.length > 0) pieces.push(piece);
-      if (eof) return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  let taken = 0;
+  let over = false;
+  const take = (bytes: number) => {
+    if (over || !room.take(bytes)) throw noRoom();
+    taken += bytes;
+  };
+  const read = () => session.command('IO.read', { handle, size: PIECE_BYTES });
+
+  async function readAll(): Promise<Printed> {
+    for (let ended = false; !ended; ) {
+      for (const { data, eof, base64Encoded } of await Promise.all(Array.from({ length: READS_AT_ONCE }, read))) {
+        const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
+        size += piece.length;
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        take(piece.length);
+        if (piece.length > 0) pieces.push(piece);
+        ended ||= eof;
+      }
     }
+    const [only, ...more] = pieces;
+    if (more.length > 0) take(size); // the pieces and the whole are there together
+    const pdf = only && more.length === 0 ? only : Buffer.concat(pieces);
+    return { pdf, pages: pageCount(pdf) };
+  }
+
+  try {
+    // A read that was asked for is answered or given up only when the socket has closed, which a frozen worker puts off: the pieces go before that.
+    const lost = session.ended.then(({ reason, message }) => Promise.reject(new SlotLost(reason, message)));
+    const printed = await Promise.race([readAll(), lost]);
+    taken -= size;
+    return printed;
+  } finally {
+    over = true;
+    pieces.length = 0;
+    room.give(taken);
   }
 }
 
-async function printOnce(session: Session, plan: Plan, heightIn: number, output: Output, ranges = plan.print.pageRanges): Promise<Printed> {
+async function printOnce(
+  session: Session,
+  plan: Plan,
+  heightIn: number,
+  output: Output,
+  room: Room,
+  ranges = plan.print.pageRanges,
+): Promise<Printed> {
   const { top, right, bottom, left } = plan.print.marginIn;
   const { stream } = await session.command('Page.printToPDF', {
     paperWidth: plan.paper.widthIn,
@@ -59,15 +103,15 @@ async function printOnce(session: Session, plan: Plan, heightIn: number, output:
     transferMode: 'ReturnAsStream',
     ...(ranges && { pageRanges: ranges }),
   });
-  const pdf = await readStream(session, stream!, output.maxBytes);
-  return { pdf, pages: pageCount(pdf) };
+  return readPdf(session, stream!, output.maxBytes, room);
 }
 
-async function printSinglePage(session: Session, plan: Plan, output: Output): Promise<Printed> {
+async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
   let measured = await measureSheet(session, plan);
   for (const growth of GROWTH) {
-    const printed = await printOnce(session, plan, boundedHeight(measured * growth), output);
+    const printed = await printOnce(session, plan, boundedHeight(measured * growth), output, room);
     if (printed.pages === 1) return printed;
+    room.give(printed.pdf.length);
     if (growth !== 1) continue;
     await freezeViewportUnits(session, plan);
     measured = await measureSheet(session, plan);
@@ -78,14 +122,15 @@ async function printSinglePage(session: Session, plan: Plan, output: Output): Pr
   );
 }
 
-/** Throws output_limit, or validation_error when `pages` keeps nothing. */
-export async function print(session: Session, plan: Plan, output: Output): Promise<Printed> {
-  if (plan.singlePage) return printSinglePage(session, plan, output);
+/** Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF that it gives is taken from `room`. */
+export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+  if (plan.singlePage) return printSinglePage(session, plan, output, room);
   try {
-    return await printOnce(session, plan, plan.paper.heightIn, output);
+    return await printOnce(session, plan, plan.paper.heightIn, output, room);
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
-    const { pages } = await printOnce(session, plan, plan.paper.heightIn, output, '');
+    const { pdf, pages } = await printOnce(session, plan, plan.paper.heightIn, output, room, '');
+    room.give(pdf.length);
     throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
   }
 }

@@ -110,14 +110,17 @@ describe('the budget of bytes', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('counts what is there anyway, and nothing after its request has ended', () => {
+  it('has back what a request gives before its end, and nothing twice after it', () => {
     const budget = createByteBudget(100);
     const [one, two] = [budget.open(), budget.open()];
-    one.add(150);
-    expect(two.take(1)).to.equal(false);
+    one.take(60);
+    two.take(40);
+    one.give(10);
+    expect(budget.used()).to.equal(90);
     one.close();
-    one.add(150);
-    expect(budget.used()).to.equal(0);
+    one.give(50);
+    expect(one.take(1)).to.equal(false);
+    expect(budget.used()).to.equal(40);
   });
 });
 
