@@ -2,9 +2,14 @@
 
 export const PROTOCOL = 1;
 
-/** Both ends of a slot's socket ask every PING_MS for a sign of life, and take SILENCE_MS without one as the other's death. */
+/** Both ends of a slot's socket ask every PING_MS for a sign of life. A worker that hears nothing for SILENCE_MS ends the slot. */
 export const PING_MS = 2_000;
 export const SILENCE_MS = 8_000;
+/**
+ * So long after the last that an API has sent, its worker has ended the slot, whatever lies between them: the silence, and how often a worker looks. Only then
+ * may the API render the same again elsewhere, or the account would have one more running than its plan allows.
+ */
+export const SLOT_ENDS_MS = SILENCE_MS + PING_MS;
 
 /** Pushed by a worker on `/v1/status` at each change and at least every PING_MS. */
 export interface WorkerStatus {
@@ -55,3 +60,9 @@ export interface PingAnswer {
 
 /** A command that the gateway answers itself, with `{}`: the page is still, so that it needs no screen frames. The worker hides it, until the slot ends. */
 export const STILL = 'Pressroom.still';
+
+/**
+ * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: a render that is given up must have ended before its place is given
+ * away. A worker that does not know it ends the slot when the socket closes.
+ */
+export const END = 'Pressroom.end';

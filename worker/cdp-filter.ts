@@ -1,7 +1,7 @@
 // What a slot's client may say to its page. Owns the list of CDP methods and the rewriting of a client's frame into one for Chrome's pipe.
 // Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
 // doubled key differently could otherwise be talked past this list.
-import { PING, STILL } from '../common/protocol.ts';
+import { END, PING, STILL } from '../common/protocol.ts';
 import { OWN_IDS_FROM } from './cdp-pipe.ts';
 
 const ALLOWED = new Set([
@@ -23,10 +23,15 @@ const ALLOWED = new Set([
 const PARSED_BYTES = 1024 * 1024;
 const HTML_HEAD = /^\{"id":(\d{1,9}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
 
+/** Commands of our own, which never reach Chrome. */
+const OWN = [END, PING, STILL] as const;
+type Own = (typeof OWN)[number];
+const isOwn = (method: string): method is Own => (OWN as readonly string[]).includes(method);
+
 export type Filtered =
   | { kind: 'forward'; parts: Buffer[] }
   /** For the gateway itself. */
-  | { kind: 'own'; id: number; method: typeof PING | typeof STILL }
+  | { kind: 'own'; id: number; method: Own }
   /** Answered with an error; the slot goes on. */
   | { kind: 'refused'; id: number; method: string; problem: string }
   /** No API of ours sends this; the slot ends. */
@@ -78,7 +83,7 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
   if (!Number.isInteger(id) || (id as number) < 1 || (id as number) >= OWN_IDS_FROM || typeof method !== 'string' || !isPlainObject(params))
     return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
   const command = id as number;
-  if (method === PING || method === STILL) return { kind: 'own', id: command, method };
+  if (isOwn(method)) return { kind: 'own', id: command, method };
   if (!ALLOWED.has(method)) return { kind: 'refused', id: command, method: method.slice(0, 80), problem: 'this method is not allowed' };
   if (method === 'Page.navigate' && !navigable(params.url))
     return { kind: 'refused', id: command, method, problem: 'only http, https and about:blank can be opened' };

@@ -8,6 +8,7 @@ import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import {
   EGRESS_DENIED,
+  END,
   PING,
   PING_MS,
   type PingAnswer,
@@ -19,7 +20,7 @@ import {
 } from '../common/protocol.ts';
 import { createTicketChecker, type Ticket } from '../common/ticket.ts';
 import { filterFrame } from './cdp-filter.ts';
-import { oncePerTurn } from './cdp-pipe.ts';
+import { isCrash, oncePerTurn } from './cdp-pipe.ts';
 import type { MemoryWatchdog } from './memory.ts';
 import type { Slot, Slots } from './slots.ts';
 
@@ -30,7 +31,10 @@ const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** Sockets at once; far above slots and APIs together, far below what hurts. */
 const MAX_CONNECTIONS = 2_048;
 const HANDSHAKE_MS = 5_000;
-const CRASHED = Buffer.from('{"method":"Inspector.targetCrashed"');
+/** Why a connection is refused, and why a slot or a connection of its page is ended: the closed lists of the metrics. */
+const REFUSALS = ['path', 'tls', 'full', 'draining', 'malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
+const ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
+const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
 
 interface Deps {
   /** With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority. */
@@ -55,11 +59,21 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
   const watchers = new Set<WebSocket>();
   const live = new Map<WebSocket, number>();
-  const ends = metrics.counter('pressroom_slot_ends_total', 'Slots that the worker ended on its own, by why.', ['reason']);
-  const refusals = metrics.counter('pressroom_gateway_refused_total', 'Connections that the gateway refused, by why.', ['reason']);
-  const egressDenials = metrics.counter('pressroom_egress_denied_total', 'Connections of pages that the guard did not make, by why.', [
+  const countEnd = metrics.counterBy('pressroom_slot_ends_total', 'Slots that the worker ended on its own, by why.', 'reason', ENDS, {
+    pool,
+  });
+  const countRefusal = metrics.counterBy(
+    'pressroom_gateway_refused_total',
+    'Connections that the gateway refused, by why.',
     'reason',
-  ]);
+    REFUSALS,
+  );
+  const countDenial = metrics.counterBy(
+    'pressroom_egress_denied_total',
+    'Connections of pages that the guard did not make, by why.',
+    'reason',
+    DENIALS,
+  );
 
   const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS };
   const answerPlain: RequestListener = (_request, response) => {
@@ -71,14 +85,14 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     ? createTlsServer({ ...limits, ...tls, handshakeTimeout: HANDSHAKE_MS, requestCert: mutual, rejectUnauthorized: mutual }, answerPlain)
     : createServer(limits, answerPlain);
   server.on('tlsClientError', (error: Error) => {
-    refusals.inc({ reason: 'tls' });
+    countRefusal('tls');
     log.warn({ err: error }, 'a TLS handshake was refused');
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', onUpgrade);
 
-  function refuse(socket: Socket, code: number, reason: string): void {
-    refusals.inc({ reason });
+  function refuse(socket: Socket, code: number, reason: (typeof REFUSALS)[number]): void {
+    countRefusal(reason);
     log.debug({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
     socket.on('error', () => {});
     socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\nX-Pressroom-Reason: ${reason}\r\n\r\n`);
@@ -126,7 +140,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
     const end = (reason: SlotEnd, message: string) => {
       if (ws.readyState !== ws.OPEN) return;
-      ends.inc({ reason });
+      countEnd(reason);
       log.warn({ reason, message, renderId: ticket.renderId, slot: slot.number }, 'a slot was ended');
       say(SLOT_ENDED, { reason, message });
       ws.close(4_000, reason);
@@ -135,10 +149,20 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
       void slots.release(slot);
     };
 
+    const answer = (id: number, result: object) => ws.send(JSON.stringify({ id, result }));
+    const own = {
+      [PING]: (id: number) => answer(id, { frameId: slot.frameId } satisfies PingAnswer),
+      [STILL]: (id: number) => {
+        slots.hide(slot);
+        answer(id, {});
+      },
+      [END]: (id: number) => void slots.release(slot).then(() => answer(id, {})),
+    };
+
     keepAlive(ws);
     slot.onEnd = end;
     slot.guard.onDenied(denied => {
-      egressDenials.inc({ reason: denied.reason });
+      countDenial(denied.reason);
       if (ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
     });
     slot.guard.admit(ticket.egress);
@@ -149,7 +173,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     });
     pipe.route(slot.sessionId, frame => {
       if (ws.readyState !== ws.OPEN) return;
-      if (frame.compare(CRASHED, 0, CRASHED.length, 0, Math.min(CRASHED.length, frame.length)) === 0)
+      if (isCrash(frame))
         return watchdog.killedRecently(slot.chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
@@ -161,11 +185,8 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
       if (isBinary) return end('refused', 'a binary frame');
       const filtered = filterFrame(data, slot.sessionId);
       if (filtered.kind === 'forward') pipe.forward(filtered.parts);
-      else if (filtered.kind === 'own') {
-        if (filtered.method === STILL) slots.hide(slot);
-        const result = filtered.method === PING ? ({ frameId: slot.frameId } satisfies PingAnswer) : {};
-        ws.send(JSON.stringify({ id: filtered.id, result }));
-      } else if (filtered.kind === 'garbage') end('refused', filtered.problem);
+      else if (filtered.kind === 'own') own[filtered.method](filtered.id);
+      else if (filtered.kind === 'garbage') end('refused', filtered.problem);
       else {
         log.warn({ method: filtered.method, problem: filtered.problem, renderId: ticket.renderId }, 'a command was refused');
         ws.send(JSON.stringify({ id: filtered.id, error: { code: -32_601, message: `${filtered.method}: ${filtered.problem}` } }));
@@ -190,7 +211,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     });
   };
 
-  /** A frozen or partitioned API cannot keep a render running past its lease: it is cut off after SILENCE_MS. */
+  /** A frozen or partitioned API cannot keep a render running past its lease: it is cut off after SILENCE_MS, and seen in time for SLOT_ENDS_MS. */
   const tick = () => {
     const now = performance.now();
     for (const [ws, heard] of live) {
@@ -209,7 +230,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     push,
     start: async () => {
       await listen(server, config.port, config.host, error => log.error({ err: error }, 'the gateway failed'));
-      ticker = setInterval(tick, PING_MS);
+      ticker = setInterval(tick, PING_MS / 2);
     },
     stop: async hurry => {
       const drained = slots.drain();

@@ -2,7 +2,7 @@
 import { ConfigError, processVariables, readConfig } from '../common/config.ts';
 import { createLifecycle, runUntilSignal } from '../common/lifecycle.ts';
 import { createLog } from '../common/log.ts';
-import { createMetrics, operationsServer } from '../common/operations.ts';
+import { createMetrics, lifecycleMetrics, operationsServer } from '../common/operations.ts';
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
 
@@ -22,6 +22,7 @@ try {
     ),
     ...worker.services,
   ]);
+  lifecycleMetrics(metrics, lifecycle.state);
   await runUntilSignal(log, lifecycle);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;

@@ -3,12 +3,13 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { PROTOCOL, type WorkerStatus } from '../common/protocol.ts';
-import { type Chrome, launchChrome, sweepProfiles } from './chrome.ts';
+import { type Chrome, launchChrome } from './chrome.ts';
 import type { WorkerConfig } from './config.ts';
 import { openGuard } from './egress/proxy.ts';
 import { findChrome } from './find-chrome.ts';
 import { createGateway } from './gateway.ts';
 import { createMemoryWatchdog } from './memory.ts';
+import { sweepProfiles } from './profile.ts';
 import { createSlots, type SlotState } from './slots.ts';
 import { createSupervisor } from './supervisor.ts';
 
@@ -38,7 +39,7 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
   const onChange = () => gateway.push();
   const supervisor = createSupervisor({
     config: config.supervisor,
-    launch: () => launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, log),
+    launch: async giveUp => launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, log, giveUp),
     slots: () => slots,
     log,
     metrics,
@@ -58,6 +59,7 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
     maxBrowserBytes: config.supervisor.recycleBytes + config.renderMaxBytes,
     intervalMs: WATCHDOG_MS,
     watched: () => [...new Set(slots.claimed().map(slot => slot.chrome))],
+    onOutgrown: supervisor.onOutgrown,
     log,
   });
   const gateway = createGateway({
@@ -74,6 +76,12 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
     for (const state of ['warming', 'ready', 'claimed', 'closing'] satisfies SlotState[])
       gauge.set({ pool: config.pool, state }, slots.count(state));
   });
+  metrics
+    .gauge('pressroom_slots_capacity', 'Renders at once that this worker takes.', ['pool'])
+    .set({ pool: config.pool }, config.capacity);
+  metrics.gauge('pressroom_worker_draining', 'Whether this worker takes no new render because it stops: 1 or 0.', ['pool'], gauge =>
+    gauge.set({ pool: config.pool }, slots.draining() ? 1 : 0),
+  );
   const profiles: Service = { name: 'chrome profiles', start: () => sweepProfiles(), stop: async () => {} };
   return { services: [profiles, supervisor, watchdog, gateway], status, chromes: supervisor.running, port: gateway.port };
 }

@@ -5,7 +5,7 @@ import { renderFailed } from '../contract/errors.ts';
 import { dispatchMetrics } from './dispatch-metrics.ts';
 import { createLine, type Waiter } from './line.ts';
 import { createQueue, type QueueBounds } from './queue.ts';
-import { type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from './slot-port.ts';
+import { BrowserFailed, type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from './slot-port.ts';
 import type { WaitLimits } from './wait-limit.ts';
 import type { Workers } from './workers.ts';
 
@@ -29,8 +29,8 @@ export type DispatchPhase = 'queued' | 'running';
 
 export interface Dispatch<S extends SlotSession> {
   /**
-   * Waits for a slot, calls `work` with it, gives it back, and answers as `work` did. `work` rejects with SlotLost when its slot went.
-   * `work` may be called twice: a slot that went with its worker or Chrome is replaced once, at the old place in the line.
+   * Waits for a slot, calls `work` with it, gives it back, and answers as `work` did. `work` rejects with SlotLost when its slot went, with BrowserFailed
+   * when Chrome would not go on. `work` may be called twice: a slot that went with its worker or Chrome is replaced once, at the old place in the line.
    * Rejects with render_failed / queue_full, no_worker or worker_lost, with the signal's reason, or with what `work` threw.
    */
   dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T>;
@@ -55,11 +55,14 @@ export interface DispatchOptions<S extends SlotSession> {
 /** The worker or its whole Chrome went. Any other end would come again with the same page. */
 const WORTH_A_RETRY: ReadonlySet<SlotEndReason> = new Set(['chrome_died', 'worker_stopping', 'silent', 'closed']);
 
+const isWorthARetry = (error: unknown): boolean =>
+  error instanceof BrowserFailed || (error instanceof SlotLost && WORTH_A_RETRY.has(error.end));
+
 export function createDispatch<S extends SlotSession>(options: DispatchOptions<S>): Dispatch<S> {
   const { workers, openSlot, secret, pool, now = () => performance.now() } = options;
   const queue = createQueue<Waiter<S>>(options.queue);
   const oldestWaitMs = () => queue.oldestWaitMs(now());
-  const metrics = dispatchMetrics(options.metrics, pool, { depth: queue.depth, oldestWaitMs, totals: workers.totals });
+  const metrics = dispatchMetrics(options.metrics, pool, { depth: queue.depth, bytes: queue.bytes, oldestWaitMs, totals: workers.totals });
   const line = createLine<S>({ queue, limits: options.queue, workers, openSlot, secret, pool, metrics, now });
   let active = 0;
   let onDrained: (() => void)[] = [];
@@ -84,7 +87,7 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
     aborted.promise.catch(() => {});
     const onAbort = () => {
       line.leave(place);
-      session?.close();
+      void session?.abandon();
       aborted.reject(job.signal.reason);
     };
     job.signal.addEventListener('abort', onAbort, { once: true });
@@ -96,14 +99,16 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
         const opened = await Promise.race([aborted.promise, slot.promise]);
         onPhase?.('running');
         try {
-          return await Promise.race([aborted.promise, work(opened)]);
-        } catch (error) {
-          if (job.signal.aborted) throw job.signal.reason;
-          if (!(error instanceof SlotLost) || !WORTH_A_RETRY.has(error.end)) throw error;
-          if (--lives === 0) throw workerLost(error);
-          metrics.retried();
-        } finally {
+          const done = await Promise.race([aborted.promise, work(opened)]);
           opened.close();
+          return done;
+        } catch (error) {
+          // What did not finish may still run: its lease must not be given back, nor the same be rendered elsewhere, before it has surely ended.
+          await opened.abandon();
+          if (job.signal.aborted) throw job.signal.reason;
+          if (!isWorthARetry(error)) throw error;
+          if (--lives === 0) throw error instanceof SlotLost ? workerLost(error) : error;
+          metrics.retried();
         }
         session = undefined;
         slot = Promise.withResolvers<S>();

@@ -18,10 +18,12 @@ export interface Claim {
 
 export interface Totals {
   workers: number;
+  /** Of these: with a Chrome that is up. */
+  serving: number;
   /** Slots that a claim would get at once, by the workers' own word. */
   ready: number;
   busy: number;
-  /** Capacity in all, draining workers left out. */
+  /** Capacity in all of those that serve. */
   slots: number;
 }
 
@@ -125,12 +127,14 @@ export function createRoster({ random = Math.random }: { random?: () => number }
       };
     },
     totals() {
-      const totals = { workers: 0, ready: 0, busy: 0, slots: 0 };
+      const totals = { workers: 0, serving: 0, ready: 0, busy: 0, slots: 0 };
       for (const { status } of entries.values()) {
         totals.busy += status.busy;
         if (status.draining) continue;
         totals.workers++;
         totals.ready += status.ready;
+        if (status.chrome !== 'up') continue;
+        totals.serving++;
         totals.slots += status.capacity;
       }
       return totals;

@@ -11,8 +11,10 @@ export interface SlotSession {
   readonly worker: string;
   /** Settles when the slot is over for any reason; never rejects. */
   readonly ended: Promise<SlotEnded | { reason: 'silent' | 'closed'; message: string }>;
-  /** Gives the slot back; nothing to do when it is over. */
+  /** Gives the slot back when the render is done; nothing to do when it is over. */
   close(): void;
+  /** Gives back a slot whose render is not done. Resolves when the page has surely ended: the worker said so, or has heard nothing for so long that it must have. Never rejects. */
+  abandon(): Promise<void>;
 }
 
 /** The worker answered 503: it is full or draining. */
@@ -34,6 +36,11 @@ export class SlotLost extends Error {
     super(message, options);
     this.end = end;
   }
+}
+
+/** Chrome refused a command, and the page is no reason for it: a browser that lost a process of its own does so, and may say nothing else for long. */
+export class BrowserFailed extends Error {
+  override name = 'BrowserFailed';
 }
 
 /**

@@ -1,14 +1,16 @@
 // A slot's CDP session: opens the socket to a worker with chrome-remote-interface, sends typed commands, tells when and why it is over. Adapter of the slot port.
+import { setTimeout as sleep } from 'node:timers/promises';
 import CDP from 'chrome-remote-interface';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
   EGRESS_DENIED,
   type EgressDenied,
+  END,
   PING,
   PING_MS,
   type PingAnswer,
-  SILENCE_MS,
   SLOT_ENDED,
+  SLOT_ENDS_MS,
   type SlotEnded,
   STILL,
 } from '../../common/protocol.ts';
@@ -83,9 +85,17 @@ async function open(worker: string, url: string, signal: AbortSignal): Promise<S
 
 function wrap(client: Client, worker: string, frameId: string): Session {
   const over = Promise.withResolvers<Awaited<SlotSession['ended']>>();
+  let abandoned: Promise<void> | undefined;
   let end: Awaited<SlotSession['ended']> | undefined;
-  let heard = performance.now();
+  let heardMs = performance.now();
+  let sentMs = heardMs;
+  /** Only one ping is on its way: what is sent into a silence could keep the slot alive at the other end. */
+  let pinged = false;
 
+  const send = (method: string, params?: object) => {
+    sentMs = performance.now();
+    return client.send(method, params);
+  };
   const finish = (how: Awaited<SlotSession['ended']>) => {
     if (end) return;
     end = how;
@@ -93,17 +103,31 @@ function wrap(client: Client, worker: string, frameId: string): Session {
     over.resolve(how);
     client.close().catch(() => {});
   };
+  /** The worker's word that the page is gone, or its word that the socket is, or the time after which it must have ended by itself. */
+  async function abandon(): Promise<void> {
+    if (!end) {
+      clearInterval(pinging);
+      const surely = new AbortController();
+      const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
+      await Promise.race([send(END).catch(() => {}), over.promise, limit]);
+      surely.abort();
+    }
+    finish({ reason: 'closed', message: 'the render was given up' });
+  }
   client.on('event', () => {
-    heard = performance.now();
+    heardMs = performance.now();
   });
   client.on(SLOT_ENDED, (told: SlotEnded) => finish(told));
   client.on('disconnect', () => finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
   const pinging = setInterval(() => {
-    const silentMs = performance.now() - heard;
-    if (silentMs > SILENCE_MS) return finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
-    client.send(PING).then(
+    const silentMs = performance.now() - Math.max(heardMs, sentMs);
+    if (pinged && silentMs > SLOT_ENDS_MS) finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
+    if (pinged || end) return;
+    pinged = true;
+    send(PING).then(
       () => {
-        heard = performance.now();
+        heardMs = performance.now();
+        pinged = false;
       },
       () => {},
     );
@@ -114,6 +138,10 @@ function wrap(client: Client, worker: string, frameId: string): Session {
     frameId,
     ended: over.promise,
     close: () => finish({ reason: 'closed', message: 'the render is over' }),
+    abandon: () => {
+      abandoned ??= abandon();
+      return abandoned;
+    },
     on: (event, listener) => {
       client.on(event, (...params: unknown[]) => {
         try {
@@ -127,7 +155,7 @@ function wrap(client: Client, worker: string, frameId: string): Session {
     command: async (method, ...[params]) => {
       if (end) throw new SlotLost(end.reason, end.message);
       try {
-        return (await client.send(method, params as object | undefined)) as never;
+        return (await send(method, params as object | undefined)) as never;
       } catch (error) {
         // The socket closes in the same turn in which the worker's last word arrives: `end` knows why.
         if (end) throw new SlotLost((end as SlotEnded).reason, (end as SlotEnded).message);
