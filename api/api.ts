@@ -14,7 +14,8 @@ import { createWorkers } from './dispatch/workers.ts';
 import { BODY_TIMES } from './http/body.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { parseTrustedProxies } from './http/client-ip.ts';
-import { httpServer } from './http/server.ts';
+import { serverMetrics } from './http/http-metrics.ts';
+import { type HttpServer, httpServer } from './http/server.ts';
 import { createRecentTimes } from './render/recent-times.ts';
 import { openSession } from './render/session.ts';
 import { createRender } from './render.ts';
@@ -45,9 +46,9 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
   const dashboardUrl = `${config.publicUrl}/app`;
   const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
   const times = createRecentTimes();
-  const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log);
-  const keys = createAcceptedKeys(store, { peppers, pastDueGraceMs, dashboardUrl }, log);
-  const leases = mongoLeases(store, { plans, pastDueGraceMs, dashboardUrl, retryAfterS: times.retryAfterS }, log);
+  const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log, metrics);
+  const keys = createAcceptedKeys(store, { peppers, pastDueGraceMs, dashboardUrl });
+  const leases = mongoLeases(store, { plans, pastDueGraceMs, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
   const sources = parseWorkerSources(config.workers);
   const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
   const tunnels = createTlsTunnels(listed, config.workersTls, log);
@@ -55,20 +56,27 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
   const workers = createWorkers({ sources, pool, secret, log, reach });
   const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(reach), secret, pool, metrics });
   const render = createRender({ leases, dispatch, limits: config.render, times, metrics });
+  const budget = createByteBudget(config.inFlightMaxBytes);
   const app = createApp({
     publicUrl: config.publicUrl,
     keys,
     render,
     health: {
       database: timeoutMs => store.ping(timeoutMs),
-      workers: () => ({ ready: workers.totals().workers, slots: workers.totals().slots }),
+      workers: () => ({ ready: workers.totals().serving, slots: workers.totals().slots }),
     },
     body: { maxBytes: config.bodyMaxBytes, ...BODY_TIMES },
-    budget: createByteBudget(config.inFlightMaxBytes),
+    budget,
     ports: config.egress,
     trustedProxies: parseTrustedProxies(config.trustedProxies),
     log,
+    metrics,
   });
-  const server = httpServer(config.http, app.callback(), log);
+  const onBroken = serverMetrics(metrics, {
+    connections: () => server.connections(),
+    bytesInFlight: budget.used,
+    maxBytesInFlight: config.inFlightMaxBytes,
+  });
+  const server: HttpServer = httpServer(config.http, app.callback(), log, onBroken);
   return { services: [store, leases, tunnels, workers, server], port: server.port };
 }

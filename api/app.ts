@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Network } from '../common/addresses.ts';
 import type { Log } from '../common/log.ts';
+import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import { accessLog } from './http/access-log.ts';
 import { bearer } from './http/bearer.ts';
@@ -11,6 +12,7 @@ import type { ByteBudget } from './http/byte-budget.ts';
 import { description } from './http/description.ts';
 import { errors, noRoute } from './http/errors.ts';
 import { type HealthChecks, healthz, readyz } from './http/health.ts';
+import { requestCounter } from './http/http-metrics.ts';
 import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
 import type { Middleware, State } from './http/state.ts';
@@ -28,6 +30,7 @@ export interface AppDeps {
   ports: { ports: number[]; allowPorts: number[] };
   trustedProxies: readonly Network[];
   log: Log;
+  metrics: Metrics;
 }
 
 interface Route {
@@ -44,7 +47,7 @@ const nosniff: Middleware = async (ctx, next) => {
   await next();
 };
 
-export function createApp({ publicUrl, keys, render, health, body, budget, ports, trustedProxies, log }: AppDeps): Koa<State> {
+export function createApp({ publicUrl, keys, render, health, body, budget, ports, trustedProxies, log, metrics }: AppDeps): Koa<State> {
   const { openApiJson, docs } = description(publicUrl);
 
   const routes: Route[] = [
@@ -63,8 +66,9 @@ export function createApp({ publicUrl, keys, render, health, body, budget, ports
   const router = new Router<State>({ strict: true, sensitive: true });
   for (const { method, path, handle } of routes) router.register(path, [method], handle);
 
+  const count = requestCounter(metrics, new Set(routes.map(({ path }) => path)));
   const app = new Koa<State>();
-  app.use(requestId).use(accessLog(log)).use(nosniff).use(errors(log, RENDER_PATHS)).use(router.routes()).use(noRoute);
+  app.use(requestId).use(accessLog(log, count)).use(nosniff).use(errors(log, RENDER_PATHS)).use(router.routes()).use(noRoute);
   // What reaches this comes after the answer has begun: the other end went away.
   app.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
   return app;

@@ -2,7 +2,7 @@
 import { ConfigError, processVariables, readConfig } from '../common/config.ts';
 import { createLifecycle, runUntilSignal } from '../common/lifecycle.ts';
 import { createLog } from '../common/log.ts';
-import { createMetrics, operationsServer } from '../common/operations.ts';
+import { createMetrics, lifecycleMetrics, operationsServer } from '../common/operations.ts';
 import { complete, createApi } from './api.ts';
 import { readApiConfig } from './config.ts';
 
@@ -20,6 +20,7 @@ try {
     ),
     ...api.services,
   ]);
+  lifecycleMetrics(metrics, lifecycle.state);
   await runUntilSignal(log, lifecycle);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;

@@ -1,42 +1,99 @@
 // The operations port of every process (9090): /livez, /readyz and /metrics, and the registry that all metrics live in.
 // The probes say only that this process works and is not draining: dependencies are reported elsewhere, never here.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { listen, type Service } from './lifecycle.ts';
+import { type LifecycleState, listen, type Service } from './lifecycle.ts';
+import { PROTOCOL } from './protocol.ts';
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
+
+export interface MetricDescription {
+  name: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  help: string;
+  labels: readonly string[];
+}
 
 /** One registry a process. Names carry `pressroom_`, base units and, for counters, `_total`; never an account id as a label. */
 export interface Metrics {
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
+  /**
+   * A counter by one label whose values are a closed list; gives what counts one. All of `values` are there from the start, since a rate does
+   * not see the first step of a series that was not there before it. `fixed` are labels that never change.
+   */
+  counterBy<V extends string>(
+    name: string,
+    help: string,
+    label: string,
+    values: readonly V[],
+    fixed?: Record<string, string>,
+  ): (value: V) => void;
   /** With `collect` the value is read at the scrape. */
-  gauge<L extends string>(name: string, help: string, labels?: readonly L[], collect?: (gauge: Gauge<L>) => void): Gauge<L>;
+  gauge<L extends string>(name: string, help: string, labels?: readonly L[], collect?: (gauge: Gauge<L>) => void | Promise<void>): Gauge<L>;
   histogram<L extends string>(name: string, help: string, labels: readonly L[], buckets: number[]): Histogram<L>;
   text(): Promise<string>;
+  /** All that was made here, oldest first. What prom-client tells of the process by itself is not in it. */
+  described(): MetricDescription[];
 }
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+/** `processDefaults`: what every process tells of itself, Node's numbers and the release. */
 export function createMetrics({ processDefaults = true } = {}): Metrics {
   const registry = new Registry();
-  if (processDefaults) collectDefaultMetrics({ register: registry });
+  const descriptions: MetricDescription[] = [];
   const registers = [registry];
-  return {
-    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: [...labels], registers }),
+  const settings = <L extends string>(type: MetricDescription['type'], name: string, help: string, labels: readonly L[]) => {
+    descriptions.push({ name, type, help, labels });
+    return { name, help, labelNames: [...labels], registers };
+  };
+
+  const metrics: Metrics = {
+    counter: (name, help, labels = []) => new Counter(settings('counter', name, help, labels)),
+    counterBy(name, help, label, values, fixed = {}) {
+      const counter = metrics.counter(name, help, [...Object.keys(fixed), label]);
+      for (const value of values) counter.inc({ ...fixed, [label]: value }, 0);
+      return value => counter.inc({ ...fixed, [label]: value });
+    },
     gauge: (name, help, labels = [], collect) =>
       new Gauge({
-        name,
-        help,
-        labelNames: [...labels],
-        registers,
+        ...settings('gauge', name, help, labels),
         ...(collect && {
           collect() {
-            collect(this as never);
+            return collect(this as never);
           },
         }),
       }),
-    histogram: (name, help, labels, buckets) => new Histogram({ name, help, labelNames: [...labels], buckets, registers }),
+    histogram: (name, help, labels, buckets) => new Histogram({ ...settings('histogram', name, help, labels), buckets }),
     text: () => registry.metrics(),
+    described: () => [...descriptions],
   };
+  if (processDefaults) {
+    collectDefaultMetrics({ register: registry });
+    metrics
+      .gauge('pressroom_build_info', 'Always 1: the release, and the protocol that it speaks between API and workers.', [
+        'version',
+        'protocol',
+      ])
+      .set({ version, protocol: String(PROTOCOL) }, 1);
+  }
+  return metrics;
+}
+
+const STATES: readonly LifecycleState[] = ['new', 'starting', 'running', 'stopping', 'stopped'];
+
+/** `state` is asked at every scrape. */
+export function lifecycleMetrics(metrics: Metrics, state: () => LifecycleState): void {
+  metrics.gauge(
+    'pressroom_lifecycle_state',
+    'Where the process is in its life: 1 for the state that it is in, else 0.',
+    ['state'],
+    gauge => {
+      for (const each of STATES) gauge.set({ state: each }, each === state() ? 1 : 0);
+    },
+  );
 }
 
 export interface OperationsServer extends Service {

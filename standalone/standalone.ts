@@ -5,7 +5,7 @@ import { readApiConfig } from '../api/config.ts';
 import { processVariables, readConfig } from '../common/config.ts';
 import { createLifecycle, type Lifecycle, type Service } from '../common/lifecycle.ts';
 import { createLog, type Log } from '../common/log.ts';
-import { createMetrics, operationsServer } from '../common/operations.ts';
+import { createMetrics, lifecycleMetrics, operationsServer } from '../common/operations.ts';
 import { readWorkerConfig } from '../worker/config.ts';
 import { createWorker } from '../worker/worker.ts';
 import { findOrInstallChrome } from './chrome.ts';
@@ -139,6 +139,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
     inOrder('API', log, stopMs, apiServices),
     welcome,
   ]);
+  lifecycleMetrics(metrics, lifecycle.state);
   void death.promise.then(say);
   // The log has the stack; the person gets the sentence.
   const start = () =>

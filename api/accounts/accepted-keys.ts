@@ -1,12 +1,10 @@
 // Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
-import type { Log } from '../../common/log.ts';
-import { renderFailed } from '../contract/errors.ts';
 import type { AccountState, Store } from '../store/store.ts';
 import { allowedIps, isServed, keyIsGood, withKey } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Caller } from './leases.ts';
-import { subscriptionInactive, unauthorized } from './refusals.ts';
+import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
 
 /** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
 export interface Accepted extends Omit<Caller, 'requestId'> {
@@ -44,20 +42,31 @@ interface Found {
 type Remembered = { at: number; found: Promise<Found | null> };
 
 /** `nowMs` is monotonic. */
-export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, log: Log, nowMs = () => performance.now()): AcceptedKeys {
+export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, nowMs = () => performance.now()): AcceptedKeys {
   const served = isServed(config.pastDueGraceMs);
   const remembered = new Map<string, Remembered>();
 
-  const read = (accountId: string, hashes: readonly string[]) =>
-    store.limited(
-      store.accounts.findOne<Found>(
-        { _id: accountId },
-        {
-          projection: { _id: 0, state: 1, intranet: 1, served, networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }) },
-          ...store.limits,
-        },
+  async function read(accountId: string, hashes: readonly string[]): Promise<Found | null> {
+    store.primary.throwIfMissing();
+    return store.limited(
+      store.timed(
+        'read_key',
+        store.accounts.findOne<Found>(
+          { _id: accountId },
+          {
+            projection: {
+              _id: 0,
+              state: 1,
+              intranet: 1,
+              served,
+              networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }),
+            },
+            ...store.limits,
+          },
+        ),
       ),
     );
+  }
 
   /** Calls that come at once with one key share one read; only a good answer is kept. */
   function look(accountId: string, hashes: readonly string[]): Promise<Found | null> {
@@ -78,8 +87,7 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, log
     if (accountId === undefined) throw unauthorized();
     const keyHash = hashKeyByEach(keyText!, config.peppers);
     const found = await look(accountId, keyHash).catch(cause => {
-      log.warn({ accountId, reason: (cause as Error).message }, 'a key could not be read');
-      throw renderFailed('database', 'The service cannot reach its database at the moment. Try again.', { cause, retryAfterS: 1 });
+      throw databaseUnreachable(cause);
     });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);

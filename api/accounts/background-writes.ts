@@ -7,14 +7,16 @@ export interface BackgroundWrite {
   attempt(): Promise<unknown>;
   /** Tried at most this long. */
   forMs: number;
+  /** It was never known to be done. */
+  onGivenUp?(): void;
   /** Names the write in the log. */
   fields: { requestId: string; accountId: string; leaseId: string };
 }
 
 export interface BackgroundWrites {
   add(write: BackgroundWrite): void;
-  /** How many are not done yet. */
-  waiting(): number;
+  /** How many are not done yet, in all or of one kind. */
+  waiting(what?: BackgroundWrite['what']): number;
   /** Tries all that wait at once and again until they are done or `hurry` aborts; the rest is logged as given up. What comes later is tried once. */
   flush(hurry: AbortSignal): Promise<void>;
 }
@@ -46,6 +48,7 @@ export function createBackgroundWrites(log: Log, maxWaiting: number, nowMs = () 
 
   function giveUp(write: Waiting, reason: string): void {
     done(write);
+    write.onGivenUp?.();
     const line = { ...write.fields, tries: write.tries, reason };
     if (write.what === 'settle') log.error(line, 'a render was delivered but could not be counted');
     // An unreleased lease ends by itself a few seconds later.
@@ -77,7 +80,7 @@ export function createBackgroundWrites(log: Log, maxWaiting: number, nowMs = () 
       waiting.add(entry);
       void attempt(entry);
     },
-    waiting: () => waiting.size,
+    waiting: what => (what === undefined ? waiting.size : [...waiting].filter(write => write.what === what).length),
     async flush(hurry) {
       const promise = waiting.size > 0 ? emptied.promise : undefined;
       for (const write of waiting) void attempt(write);

@@ -1,6 +1,16 @@
 // The four operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps no state and no retries.
 import type { AccountDocument, AccountState, AnyBulkWriteOperation, Document, Store } from '../store/store.ts';
-import { allowedIps, capOf, isServed, keyIsGood, leasesYoungerThan, runningLeases, usagePlusOne, withKey } from './account-rules.ts';
+import {
+  allowedIps,
+  capOf,
+  isServed,
+  keyIsGood,
+  leasesKept,
+  runningLeases,
+  unexpiredLeases,
+  usagePlusOne,
+  withKey,
+} from './account-rules.ts';
 import type { Plan } from './plans.ts';
 
 export interface LeaseRules {
@@ -8,7 +18,7 @@ export interface LeaseRules {
   pastDueGraceMs: number;
   /** How long a lease lasts from its admission or last renewal. */
   leaseMs: number;
-  /** How long an expired lease is kept for a late settlement. */
+  /** How long an expired lease is kept for a late settlement, unless too many newer ones expired since (EXPIRED_KEPT). */
   keepExpiredMs: number;
 }
 
@@ -60,7 +70,7 @@ export function leaseOperations(store: Store, { plans, pastDueGraceMs, leaseMs, 
         { $not: [{ $in: [leaseId, '$leases.id'] }] },
       ],
     };
-    const withLease = { $concatArrays: [leasesYoungerThan(keepExpiredMs), [{ id: leaseId, key: '$$good.id', expires }]] };
+    const withLease = { $concatArrays: [leasesKept(keepExpiredMs, cap), [{ id: leaseId, key: '$$good.id', expires }]] };
     const found = await accounts.findOneAndUpdate(
       { _id: accountId },
       [{ $set: { leases: withKey(keyHash, { $cond: [mayRun, withLease, '$leases'] }) } }],
@@ -93,10 +103,7 @@ export function leaseOperations(store: Store, { plans, pastDueGraceMs, leaseMs, 
     const { modifiedCount } = await accounts.bulkWrite(leases.map(renewal), { ordered: false, ...limits });
     if (modifiedCount === leases.length) return new Set();
     const living = await accounts
-      .find(
-        { _id: { $in: [...new Set(leases.map(lease => lease.accountId))] } },
-        { projection: { leases: leasesYoungerThan(0) }, ...limits },
-      )
+      .find({ _id: { $in: [...new Set(leases.map(lease => lease.accountId))] } }, { projection: { leases: unexpiredLeases }, ...limits })
       .toArray();
     const alive = new Set(living.flatMap(account => account.leases.map(lease => lease.id)));
     return new Set(leases.map(lease => lease.id).filter(id => !alive.has(id)));

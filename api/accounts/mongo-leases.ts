@@ -3,14 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { ApiError, renderFailed } from '../contract/errors.ts';
+import type { Metrics } from '../../common/operations.ts';
+import { ApiError } from '../contract/errors.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
-import { createBackgroundWrites } from './background-writes.ts';
-import { type Admission, leaseOperations } from './lease-operations.ts';
+import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
+import { leaseMetrics } from './lease-metrics.ts';
+import { type Admission, type LeaseOperations, leaseOperations } from './lease-operations.ts';
 import type { Caller, Lease, Leases } from './leases.ts';
 import type { Plan } from './plans.ts';
-import { subscriptionInactive, unauthorized } from './refusals.ts';
+import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
 import { createRenewals } from './renewals.ts';
 
 export interface LeaseTimes {
@@ -44,6 +46,7 @@ export interface LeaseConfig {
   dashboardUrl: string;
   /** After how many seconds a place is likely to be free: the Retry-After of a refused call. */
   retryAfterS: () => number;
+  metrics: Metrics;
   times?: Partial<LeaseTimes>;
 }
 
@@ -52,35 +55,62 @@ export interface MongoLeases extends Leases, Service {
   counts(): { held: number; waiting: number };
 }
 
+const timedOperations = ({ timed }: Store, { admit, renew, settle, release }: LeaseOperations): LeaseOperations => ({
+  admit: (...of) => timed('admit', admit(...of)),
+  renew: leases => timed('renew', renew(leases)),
+  settle: (...of) => timed('settle', settle(...of)),
+  release: (...of) => timed('release', release(...of)),
+});
+
 /** `nowMs` is monotonic. Start it before the first admission, stop it after the last render: stopping flushes what is not written yet. */
 export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs = () => performance.now()): MongoLeases {
   const times = { ...LEASE_TIMES, ...config.times };
-  const operations = leaseOperations(store, { ...config, ...times });
+  const operations = timedOperations(store, leaseOperations(store, { ...config, ...times }));
   const background = createBackgroundWrites(log, MAX_BACKGROUND_WRITES, nowMs);
-  const renewals = createRenewals(times, leases => store.limited(operations.renew(leases)), log, nowMs);
+  const renewals = createRenewals(
+    times,
+    leases => store.limited(operations.renew(leases)),
+    log,
+    nowMs,
+    why => meters.lost(why),
+  );
   /** The leases that are neither settled nor released. */
   const open = new Map<string, string>();
+  const stopping = new AbortController();
+  const meters = leaseMetrics(config.metrics, { held: () => open.size, waiting: background.waiting });
 
-  function releaseLater(accountId: string, leaseId: string, requestId: string, canNoLongerArrive: Promise<unknown>): void {
+  /** `needed` resolves when what took the lease, or should have released it, can no longer arrive. */
+  function releaseLater(accountId: string, leaseId: string, requestId: string, needed: Promise<boolean>): void {
     background.add({
       what: 'release',
-      attempt: () => canNoLongerArrive.then(() => store.limited(operations.release(accountId, leaseId))),
+      attempt: async () => {
+        if (!(await needed)) return;
+        // A frozen server does what was sent to it when it wakes up, however late: only then there is something to release.
+        await store.primary.there(stopping.signal);
+        await store.limited(operations.release(accountId, leaseId));
+      },
       forMs: times.leaseMs,
       fields: { requestId, accountId, leaseId },
     });
   }
 
-  /** A command whose answer did not come may still be waiting at the server, at most for its time limit. */
-  const arrived = (operation: Promise<unknown>) =>
-    operation.catch(error => (isServerAnswer(error) ? undefined : sleep(store.operationTimeoutMs)));
+  /** Whether a command whose answer did not come may have been sent, told when it no longer waits at a working server: that is at most for its time limit. */
+  async function arrived(operation: Promise<unknown>, sentMs: number): Promise<boolean> {
+    const answered = await operation.then(() => true, isServerAnswer);
+    if (!answered && store.primary.missingMs() >= nowMs() - sentMs) return false;
+    if (!answered) await sleep(store.operationTimeoutMs);
+    return true;
+  }
 
-  async function tryAdmit(caller: Caller, leaseId: string, networks: readonly string[]): Promise<Admission | null> {
-    const operation = operations.admit(caller.accountId, leaseId, caller.keyHash, networks);
+  async function tryAdmit(caller: Caller, leaseId: string, networks: readonly string[], sentMs: number): Promise<Admission | null> {
+    let operation: Promise<Admission | null> | undefined;
     try {
+      store.primary.throwIfMissing();
+      operation = operations.admit(caller.accountId, leaseId, caller.keyHash, networks);
       return await store.limited(operation);
     } catch (error) {
-      releaseLater(caller.accountId, leaseId, caller.requestId, arrived(operation));
-      throw renderFailed('database', 'The service cannot reach its database at the moment. Try again.', { cause: error, retryAfterS: 1 });
+      if (operation) releaseLater(caller.accountId, leaseId, caller.requestId, arrived(operation, sentMs));
+      throw databaseUnreachable(error);
     }
   }
 
@@ -89,13 +119,13 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     const id = randomUUID();
     let sentMs = nowMs();
     let networks = caller.allowedIps ?? [];
-    let found = await tryAdmit(caller, id, networks);
+    let found = await tryAdmit(caller, id, networks, sentMs);
     // The key's networks are not those that the address was checked against: check it against these, and ask once more.
     if (found?.key && !found.admitted && String(found.key.allowedIps) !== String(networks)) {
       networks = found.key.allowedIps;
       if (!addressIsAllowed(caller.clientIp, networks)) throw unauthorized();
       sentMs = nowMs();
-      found = await tryAdmit(caller, id, networks);
+      found = await tryAdmit(caller, id, networks, sentMs);
     }
     if (!found?.key || String(found.key.allowedIps) !== String(networks)) throw unauthorized();
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
@@ -104,28 +134,36 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     return { id, accountId, intranet: found.intranet, lost: renewals.hold({ id, accountId, requestId }, sentMs) };
   }
 
+  /** `repeated`: an attempt before may have counted it without an answer, and then the lease is gone since. It is kept longer than settling is tried. */
+  function settled(usage: number | undefined, fields: BackgroundWrite['fields'], repeated: boolean): void {
+    if (usage !== undefined || repeated) return meters.settled();
+    meters.uncounted('lease_gone');
+    log.error(fields, 'a render could not be counted: its lease is gone');
+  }
+
   async function settle({ id, accountId }: Lease): Promise<number | undefined> {
     const requestId = open.get(id);
     if (requestId === undefined) return undefined;
     open.delete(id);
     renewals.drop(id);
+    const fields = { requestId, accountId, leaseId: id };
     const first = operations.settle(accountId, id);
     try {
       const usage = await withinMs(times.settleWithinMs, first);
-      if (usage === undefined) log.error({ requestId, accountId, leaseId: id }, 'a render could not be counted: its lease is gone');
+      settled(usage, fields, false);
       return usage;
     } catch (error) {
-      log.warn({ requestId, accountId, reason: (error as Error).message }, 'a render is not counted yet, trying on');
-      let attempt = () => first;
+      log.warn({ ...fields, reason: (error as Error).message }, 'a render is not counted yet, trying on');
+      let tries = 0;
       background.add({
         what: 'settle',
-        attempt: () => {
-          const now = attempt();
-          attempt = () => store.limited(operations.settle(accountId, id));
-          return now;
+        attempt: async () => {
+          const repeated = tries++ > 0;
+          settled(await (repeated ? store.limited(operations.settle(accountId, id)) : first), fields, repeated);
         },
+        onGivenUp: () => meters.uncounted('given_up'),
         forMs: times.settleForMs,
-        fields: { requestId, accountId, leaseId: id },
+        fields,
       });
       return undefined;
     }
@@ -136,9 +174,17 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     if (requestId === undefined) return;
     open.delete(id);
     renewals.drop(id);
+    const sentMs = nowMs();
     const first = operations.release(accountId, id);
     // A caller who reads the failure and asks again must find the place free.
-    await withinMs(times.settleWithinMs, first).catch(() => releaseLater(accountId, id, requestId, arrived(first)));
+    await withinMs(times.settleWithinMs, first).catch(() =>
+      releaseLater(
+        accountId,
+        id,
+        requestId,
+        arrived(first, sentMs).then(() => true),
+      ),
+    );
   }
 
   return {
@@ -150,6 +196,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     start: async () => renewals.start(),
     async stop(hurry) {
       renewals.stop();
+      stopping.abort(new Error('the process ends while MongoDB is down'));
       for (const [id] of open) log.warn({ requestId: open.get(id), leaseId: id }, 'a render still ran at the end; its lease will expire');
       await background.flush(hurry);
     },

@@ -1,6 +1,7 @@
 // Keeps the running leases of this process alive, and tells a render when its lease can no longer be counted on.
 import type { Log } from '../../common/log.ts';
 import { renderFailed } from '../contract/errors.ts';
+import type { LeaseLoss } from './lease-metrics.ts';
 
 export interface RenewalTimes {
   /** How long a lease lasts on the server. */
@@ -26,6 +27,12 @@ export interface Renewals {
   stop(): void;
 }
 
+const LOSSES: Record<LeaseLoss, string> = {
+  not_renewed: 'it could not be renewed in time',
+  gone: 'it had expired or was taken away',
+  process_end: 'the process ends',
+};
+
 /**
  * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the server's own deadline is never earlier,
  * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged and the deadlines stay.
@@ -35,6 +42,7 @@ export function createRenewals(
   renew: (leases: readonly HeldLease[]) => Promise<Set<string>>,
   log: Log,
   nowMs: () => number,
+  onLost: (why: LeaseLoss) => void,
 ): Renewals {
   const { leaseMs, renewEveryMs, clockDifferenceMs } = times;
   const held = new Map<string, HeldLease & { abort: AbortController; timer: NodeJS.Timeout }>();
@@ -46,11 +54,12 @@ export function createRenewals(
     held.delete(id);
   }
 
-  function lose(id: string, reason: string): void {
+  function lose(id: string, why: LeaseLoss): void {
     const lease = held.get(id);
     if (!lease) return;
     drop(id);
-    log.warn({ requestId: lease.requestId, accountId: lease.accountId, reason }, 'a lease was lost, its render ends');
+    onLost(why);
+    log.warn({ requestId: lease.requestId, accountId: lease.accountId, reason: LOSSES[why] }, 'a lease was lost, its render ends');
     // The caller sees this: the render's place may be given away, so it ends.
     lease.abort.abort(
       renderFailed('database', 'The service lost touch with its database during the render. Try again.', { retryAfterS: 1 }),
@@ -58,7 +67,7 @@ export function createRenewals(
   }
 
   const deadline = (id: string, sentMs: number) =>
-    setTimeout(lose, Math.max(0, sentMs + leaseMs - clockDifferenceMs - nowMs()), id, 'it could not be renewed in time');
+    setTimeout(lose, Math.max(0, sentMs + leaseMs - clockDifferenceMs - nowMs()), id, 'not_renewed' satisfies LeaseLoss);
 
   async function renewAll(): Promise<void> {
     const sentMs = nowMs();
@@ -68,7 +77,7 @@ export function createRenewals(
       for (const { id } of leases) {
         const lease = held.get(id);
         if (!lease) continue; // settled or released meanwhile
-        if (lost.has(id)) lose(id, 'it had expired or was taken away');
+        if (lost.has(id)) lose(id, 'gone');
         else {
           clearTimeout(lease.timer);
           lease.timer = deadline(id, sentMs);
@@ -95,7 +104,7 @@ export function createRenewals(
     stop() {
       running = false;
       clearTimeout(timer);
-      for (const id of [...held.keys()]) lose(id, 'the process ends');
+      for (const id of [...held.keys()]) lose(id, 'process_end');
     },
   };
 }

@@ -20,7 +20,24 @@ export interface BenchService {
   pid: number;
   /** Throws when the answer is not a PDF. `timings` is the answer's `Server-Timing`. */
   render(html: string): Promise<{ pdf: Buffer; timings: string }>;
+  /** Makes an account on the largest built-in plan; gives what renders with its key. */
+  customer(name: string): Promise<Customer>;
   close(): Promise<void>;
+}
+
+/** Renders, whatever the answer is. */
+export type Customer = (html: string) => Promise<Answer>;
+
+export interface Answer {
+  status: number;
+  body: Buffer;
+  /** `Server-Timing`. */
+  timings: string;
+}
+
+/** Throws when it is something else. */
+export function mustBePdf({ status, body }: Answer): void {
+  if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-') throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
 }
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -35,13 +52,13 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function newKey(uri: string, pepper: string): Promise<string> {
+async function newKey(uri: string, pepper: string, name: string): Promise<string> {
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, silentLog);
   await store.start();
   try {
     const accounts = createAccounts(store, { plans: parsePlans([]), peppers: [pepper] });
-    await accounts.createAccount('bench', { plan: 'scale' });
-    return (await accounts.createKey('bench', { name: 'bench' })).text;
+    await accounts.createAccount(name, { plan: 'scale' });
+    return (await accounts.createKey(name, { name })).text;
   } finally {
     await store.stop(AbortSignal.timeout(5_000));
   }
@@ -89,28 +106,27 @@ async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchServic
       MONGODB_URI: '',
     },
   });
-  const agent = new Agent({ keepAlive: true });
+  // A socket that idles is given up before the service does so: a render sent at that moment would fail.
+  const agent = new Agent({ keepAlive: true, timeout: 1_000 });
   closing.push(async () => {
     agent.destroy();
     await stop(child);
   });
 
-  let key = '';
-  const call = (path: string, method: string, body = '') =>
-    new Promise<{ status: number; type: string; timings: string; body: Buffer }>((resolve, reject) => {
+  const call = (path: string, method: string, key = '', body = '') =>
+    new Promise<Answer>((resolve, reject) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
       const sent = request({ host: '127.0.0.1', port, path, method, agent, headers }, async answer => {
-        const pieces: Buffer[] = [];
-        for await (const piece of answer) pieces.push(piece);
-        const header = (name: string) => String(answer.headers[name] ?? '');
-        resolve({
-          status: answer.statusCode!,
-          type: header('content-type'),
-          timings: header('server-timing'),
-          body: Buffer.concat(pieces),
-        });
+        try {
+          const pieces: Buffer[] = [];
+          for await (const piece of answer) pieces.push(piece);
+          const timings = String(answer.headers['server-timing'] ?? '');
+          resolve({ status: answer.statusCode!, timings, body: Buffer.concat(pieces) });
+        } catch (error) {
+          reject(error);
+        }
       });
-      sent.once('error', reject);
+      sent.on('error', reject);
       sent.end(body);
     });
 
@@ -119,13 +135,18 @@ async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchServic
     if (status !== 200) throw new Error(`the service is not ready: ${body.toString()}`);
   });
   const uri = await managedUri(join(folder, MONGOD_FOLDER));
-  key = await newKey(uri!, pepper);
+  async function customer(name: string): Promise<Customer> {
+    const key = await newKey(uri!, pepper, name);
+    return html => call('/v1/render', 'POST', key, JSON.stringify({ html }));
+  }
+  const bench = await customer('bench');
   return {
     pid: child.pid!,
+    customer,
     async render(html) {
-      const { status, body, timings } = await call('/v1/render', 'POST', JSON.stringify({ html }));
-      if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-') throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
-      return { pdf: body, timings };
+      const answer = await bench(html);
+      mustBePdf(answer);
+      return { pdf: answer.body, timings: answer.timings };
     },
   };
 }

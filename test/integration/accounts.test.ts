@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { createAcceptedKeys } from '../../api/accounts/accepted-keys.ts';
 import { createAccounts } from '../../api/accounts/accounts.ts';
 import { createKeyText, hashKeyByEach } from '../../api/accounts/keys.ts';
-import { silentLog } from '../../common/log.ts';
 import { type LeaseRig, leaseRig, PEPPERS, plans, refusal } from '../support/lease-rig.ts';
 
 describe('accounts and keys', () => {
@@ -112,7 +111,7 @@ describe('accounts and keys', () => {
   describe('as the bearer check asks for them', () => {
     let nowMs = 0;
     const config = { peppers: PEPPERS, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app' };
-    const checker = (peppers = PEPPERS) => createAcceptedKeys(rig.store, { ...config, peppers }, silentLog, () => nowMs);
+    const checker = (peppers = PEPPERS) => createAcceptedKeys(rig.store, { ...config, peppers }, () => nowMs);
     const IP = '192.0.2.1';
 
     it('know the account of a good key, and whether it may reach the intranet', async () => {

@@ -51,7 +51,7 @@ describe('the workers that the API knows', () => {
     const workers = await workersAt([a.address, b.address, nobody.address]);
     expect(workers.known()).to.equal(false);
     await until(workers, () => workers.totals().workers === 2);
-    expect(workers.totals()).to.deep.equal({ workers: 2, ready: 4, busy: 1, slots: 5 });
+    expect(workers.totals()).to.deep.equal({ workers: 2, serving: 2, ready: 4, busy: 1, slots: 5 });
     expect(workers.pick()).to.equal(b.address);
   });
 

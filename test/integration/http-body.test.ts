@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
+import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, type TestAccount, until } from '../support/lease-rig.ts';
@@ -147,14 +148,14 @@ describe('the body of a request', () => {
   it('that breaks off cancels the call', async () => {
     const connection = await calling([JSON_TYPE, 'Content-Length: 1000']);
     connection.send('{');
-    await until(() => http.budget.used() === 1_000);
+    await until(() => http.budget.used() === 1_000 * HELD_PER_BODY_BYTE);
     connection.socket.destroy();
     await until(() => http.budget.used() === 0);
     expect(http.lines.find(({ msg }) => msg === 'request')).to.include({ code: 'client_closed' });
   });
 
   it('is refused before it is read when the process holds too much already', async () => {
-    const budget = createByteBudget(10_000);
+    const budget = createByteBudget(9_500 + 500 * HELD_PER_BODY_BYTE);
     const other = budget.open();
     other.take(9_500);
     const connection = await calling([JSON_TYPE, 'Content-Length: 501'], { budget });
@@ -166,10 +167,10 @@ describe('the body of a request', () => {
   });
 
   it('is refused while it is read when its chunks are more than the process may hold', async () => {
-    const budget = createByteBudget(1_000);
+    const budget = createByteBudget(1_000 * HELD_PER_BODY_BYTE);
     const connection = await calling([JSON_TYPE, CHUNKED], { budget });
     connection.send(chunk(900));
-    await until(() => budget.used() === 900);
+    await until(() => budget.used() === 900 * HELD_PER_BODY_BYTE);
     connection.send(chunk(200));
     expect((await connection.answer()).json().error).to.include({ reason: 'overloaded' });
     connection.socket.end();

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
 
@@ -65,7 +66,7 @@ describe('the HTTP server', () => {
       connection.send(
         `POST /v1/render HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${text}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
       );
-      await until(() => http.budget.used() === 2);
+      await until(() => http.budget.used() === 2 * HELD_PER_BODY_BYTE);
       connection.send('nonsense\r\n');
       expect((await connection.answer()).json().error.code).to.equal('validation_error');
       await connection.closed;
@@ -160,9 +161,15 @@ describe('the HTTP server', () => {
       await stopped;
     });
 
-    it('by accepting calls for a while first', async () => {
-      await opened({ server: { drainDelayMs: 300 } });
+    it('by accepting calls for a while first, each the last of its connection', async () => {
+      const kept = await opened({ server: { drainDelayMs: 300 } });
+      kept.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await kept.answer()).headers['connection']).to.equal('keep-alive');
       const stopped = http.stop();
+      kept.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      const last = await kept.answer();
+      expect(last.status).to.equal(200);
+      expect(last.headers['connection']).to.equal('close');
       expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
       const port = http.server.port();
       await stopped;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,8 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   encoding: 'utf8',
 })
   .split('\n')
-  .filter(file => file.includes('/') && !file.endsWith('.d.ts'));
+  // git lists what was deleted until that is committed.
+  .filter(file => file.includes('/') && !file.endsWith('.d.ts') && existsSync(join(ROOT, file)));
 
 function importsOf(file: string): Import[] {
   const source = readFileSync(join(ROOT, file), 'utf8');

@@ -1,6 +1,6 @@
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type SlotEndReason, SlotLost } from '../../api/dispatch/slot-port.ts';
+import { BrowserFailed, type SlotEndReason, SlotLost } from '../../api/dispatch/slot-port.ts';
 import { createDispatchRig, type DispatchRig, failureOf } from '../support/dispatch-rig.ts';
 import { workerStatus } from '../support/fake-slots.ts';
 
@@ -40,6 +40,15 @@ describe('the retry of dispatch', () => {
       expect(rig.slots.attempts).to.have.length(1);
     });
   }
+
+  it('begins a render again on another worker when Chrome would not go on, and tells why when the second would not either', async () => {
+    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.roster.report('ws://b:1', workerStatus(1));
+    let refusals = 0;
+    const call = rig.call('x', () => Promise.reject(new BrowserFailed(`refusal ${++refusals}`)));
+    expect(await failureOf(call.answer)).to.include({ name: 'BrowserFailed', message: 'refusal 2' });
+    expect(rig.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
+  });
 
   it('gives up with worker_lost when the second slot is lost too', async () => {
     rig.roster.report('ws://a:1', workerStatus(1));

@@ -108,13 +108,15 @@ describe('the roster of workers', () => {
     expect(roster.pick(avoid), 'another, out of reach').to.equal('ws://a:1');
   });
 
-  it('neither uses nor knows a draining worker, and forgets one that is gone', () => {
+  it('neither uses nor knows a draining worker, counts on no slot of one without a Chrome, and forgets one that is gone', () => {
     roster.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
     expect([roster.known(), roster.pick()]).to.deep.equal([false, undefined]);
-    expect(roster.totals()).to.deep.equal({ workers: 0, ready: 0, busy: 1, slots: 0 });
+    expect(roster.totals()).to.deep.equal({ workers: 0, serving: 0, ready: 0, busy: 1, slots: 0 });
     roster.report('ws://a:1', workerStatus(2, { busy: 1 }));
     expect([roster.known(), roster.pick()]).to.deep.equal([true, 'ws://a:1']);
-    expect(roster.totals()).to.deep.equal({ workers: 1, ready: 2, busy: 1, slots: 3 });
+    expect(roster.totals()).to.deep.equal({ workers: 1, serving: 1, ready: 2, busy: 1, slots: 3 });
+    roster.report('ws://a:1', workerStatus(0, { busy: 1, more: { chrome: 'down' } }));
+    expect(roster.totals()).to.deep.equal({ workers: 1, serving: 0, ready: 0, busy: 1, slots: 0 });
     roster.report('ws://a:1', undefined);
     expect([roster.known(), roster.pick()]).to.deep.equal([false, undefined]);
   });

@@ -1,0 +1,101 @@
+// Callers for a run of chaos: on every plan a few more than it allows, of all manners, who call again and again and write down how each call ended.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from '../harness/random.ts';
+import type { Site, SiteAccount } from '../harness/site.ts';
+
+export const PLANS = { free: 1, starter: 2, growth: 4 } as const;
+
+export interface Visit {
+  account: SiteAccount;
+  /** Of the answer, or `left` by the caller's will, or `broken` by somebody else's. */
+  end: number | 'left' | 'broken';
+  /** The error's reason or code. */
+  why: string;
+  /** `X-Usage-Count`. */
+  usage: number | undefined;
+  /** The process that was asked. */
+  pid: number;
+  ms: number;
+}
+
+export interface Callers {
+  readonly accounts: { account: SiteAccount; cap: number }[];
+  readonly visits: Visit[];
+  /** Calls that are not answered yet, by how long they have waited, in ms. */
+  waiting(): number[];
+  /** Nobody calls again; resolves when all calls are over. */
+  stop(): Promise<void>;
+}
+
+const FAILING = [
+  { html: '<p>x</p>', pages: '7' },
+  { html: '<p>x</p>', wait_for_selector: '][' },
+  { html: '<script>window.close()</script>' },
+];
+
+export async function startCallers(site: Site, chance: Chance): Promise<Callers> {
+  const accounts: Callers['accounts'] = [];
+  for (const [plan, cap] of Object.entries(PLANS)) accounts.push({ account: await site.account(plan), cap });
+  const visits: Visit[] = [];
+  const open = new Map<symbol, number>();
+  let stopped = false;
+  let made = 0;
+
+  async function visit(account: SiteAccount): Promise<void> {
+    const there = site.apis.filter(({ process }) => process.alive());
+    if (there.length === 0) return void (await sleep(100));
+    const api = chance.pick(there);
+    const render = `render ${++made}`;
+    const manner = chance.pick(['plain', 'plain', 'plain', 'plain', 'held', 'held', 'fails', 'leaves', 'leaves while held'] as const);
+    const held = manner === 'held' || manner === 'leaves while held';
+    const body = held ? site.witness.page(account.id, render) : manner === 'fails' ? chance.pick(FAILING) : { html: `<p>${render}</p>` };
+    const startMs = performance.now();
+    const mark = Symbol(render);
+    open.set(mark, startMs);
+    const { pid } = api.process;
+    const call = site.render(account, body, api);
+    let left = false;
+    const timers = [
+      held && setTimeout(() => site.witness.letGo(render), chance.int(50, 3_000)),
+      manner.startsWith('leaves') &&
+        setTimeout(
+          () => {
+            left = true;
+            call.hangUp();
+          },
+          chance.int(0, 2_000),
+        ),
+    ];
+    // A page that begins again after its first life was let go must be let go again.
+    const again = held ? setInterval(() => site.witness.letGo(render), 4_000) : undefined;
+    const done = (end: Visit['end'], why = '', usage?: number) =>
+      visits.push({ account, end, why, usage, pid, ms: performance.now() - startMs });
+    try {
+      const answer = await call;
+      const usage = answer.headers['x-usage-count'];
+      if (answer.status === 200) done(200, 'ok', usage === undefined ? undefined : Number(usage));
+      else done(answer.status, answer.error().reason ?? answer.error().code);
+    } catch {
+      done(left ? 'left' : 'broken');
+    }
+    for (const timer of timers) if (timer) clearTimeout(timer);
+    clearInterval(again);
+    open.delete(mark);
+    if (visits.at(-1)!.end !== 200) await sleep(chance.int(20, 300));
+  }
+
+  async function caller(account: SiteAccount): Promise<void> {
+    while (!stopped) await visit(account);
+  }
+  const all = accounts.flatMap(({ account, cap }) => Array.from({ length: cap + 1 }, () => caller(account)));
+
+  return {
+    accounts,
+    visits,
+    waiting: () => [...open.values()].map(since => performance.now() - since),
+    stop: async () => {
+      stopped = true;
+      await Promise.all(all);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+// Everything that can be made to go wrong in a site, each as a story of its own: it does the harm, lasts as long as chance wants, and mends it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromeProcesses } from '../harness/chrome-processes.ts';
+import { commandOf } from '../harness/frames.ts';
+import type { FrameRule, Link } from '../harness/link.ts';
+import type { Chance } from '../harness/random.ts';
+import type { ApiSeat, Seat, Site } from '../harness/site.ts';
+
+export interface Fault {
+  name: string;
+  /** What it works on: two faults never work on the same at once. */
+  targets: string[];
+  run(): Promise<void>;
+}
+
+/** What the faults tell of themselves, for the judgement at the end. */
+export interface Harm {
+  /** These processes were killed without a chance to write down what they owed. */
+  killed: Set<number>;
+  /** What a fault itself saw go wrong. */
+  violations: string[];
+}
+
+const killQuietly = (pid: number, signal: NodeJS.Signals) => {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended meanwhile: nothing is left to harm.
+  }
+};
+
+/** Every fault that makes sense for this site, with its own dice. */
+export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
+  const lasting = (from: number, to: number) => sleep(chance.int(from, to));
+
+  const killed = async (seat: Seat) => {
+    harm.killed.add(seat.process.pid);
+    await seat.process.kill();
+    await lasting(0, 3_000);
+    await seat.start();
+  };
+  const drained = async (seat: Seat) => {
+    const { name } = seat.process;
+    const code = await seat.process.kill('SIGTERM');
+    if (code !== 0) harm.violations.push(`${name} was asked to stop and ended with ${code}`);
+    await lasting(0, 1_000);
+    await seat.start();
+  };
+  const frozen = async (seat: Seat, longestMs: number) => {
+    await seat.process.freeze();
+    await lasting(500, longestMs);
+    seat.process.thaw();
+  };
+  const chrome = async (seat: Seat, kinds: string[], act: (pid: number) => Promise<void>) => {
+    const found = chromeProcesses(seat.process.pid).filter(({ kind }) => kinds.includes(kind));
+    if (found.length > 0) await act(chance.pick(found).pid);
+  };
+  const link = async (which: Link, harmIt: () => void, longestMs: number) => {
+    harmIt();
+    await lasting(200, longestMs);
+    which.heal();
+  };
+  const answers =
+    (name: string): FrameRule['matches'] =>
+    (_frame, { before }) =>
+      before !== undefined && commandOf(before) === name;
+
+  const ofApi = (api: ApiSeat, index: number): Fault[] => {
+    const name = `api ${index + 1}`;
+    const whole = (what: string, run: () => Promise<void>): Fault => ({ name: `${what} ${name}`, targets: [name], run });
+    return [
+      whole('kill', () => killed(api)),
+      whole('drain', () => drained(api)),
+      // Longer than a lease lives.
+      whole('freeze', () => frozen(api, 20_000)),
+      ...api.toWorkers.flatMap((each, worker) => {
+        const path = `${name} to worker ${worker + 1}`;
+        const fault = (what: string, harmIt: () => void, longestMs: number): Fault => ({
+          name: `${what} ${path}`,
+          targets: [path],
+          run: () => link(each, harmIt, longestMs),
+        });
+        return [
+          fault('swallow', () => each.swallow(chance.pick(['up', 'down', 'both'])), 15_000),
+          fault('cut', () => each.cut(), 300),
+          fault('refuse', () => each.refuse(), 5_000),
+          fault('delay', () => each.delay(chance.int(20, 800)), 5_000),
+        ];
+      }),
+      ...(api.toMongod ? ofMongodLink(api.toMongod, `${name} to mongod`) : []),
+    ];
+  };
+
+  const ofMongodLink = (each: Link, path: string): Fault[] => {
+    const fault = (what: string, harmIt: () => void, longestMs: number): Fault => ({
+      name: `${what} ${path}`,
+      targets: [path],
+      run: () => link(each, harmIt, longestMs),
+    });
+    const onAnswers = (what: string, action: FrameRule['do']) =>
+      fault(
+        `${what} answers,`,
+        () =>
+          each.onFrame({
+            direction: 'down',
+            matches: answers(chance.pick(['findAndModify', 'update'])),
+            do: action,
+            times: chance.int(1, 5),
+          }),
+        3_000,
+      );
+    return [
+      fault('swallow', () => each.swallow(chance.pick(['up', 'down', 'both'])), 15_000),
+      fault('cut', () => each.cut(), 300),
+      fault('refuse', () => each.refuse(), 5_000),
+      fault('delay', () => each.delay(chance.int(20, 1_500)), 5_000),
+      onAnswers('cut', 'cut'),
+      onAnswers('lose', 'lose'),
+      onAnswers('delay', { delayMs: chance.int(100, 3_000) }),
+    ];
+  };
+
+  const ofWorker = (worker: Seat, index: number): Fault[] => {
+    const name = `worker ${index + 1}`;
+    const fault = (what: string, run: () => Promise<void>): Fault => ({ name: `${what} ${name}`, targets: [name], run });
+    return [
+      fault('kill', () => killed(worker)),
+      fault('drain', () => drained(worker)),
+      // Shorter than the silence after which its renders are begun elsewhere: nobody can end a page that a standing process holds.
+      fault('freeze', () => frozen(worker, 5_000)),
+      fault('kill the browser of', () => chrome(worker, ['browser'], async pid => killQuietly(pid, 'SIGKILL'))),
+      fault('kill a renderer of', () => chrome(worker, ['renderer'], async pid => killQuietly(pid, 'SIGKILL'))),
+      fault('kill a helper of', () => chrome(worker, ['gpu-process', 'utility', 'zygote'], async pid => killQuietly(pid, 'SIGKILL'))),
+      fault('freeze a Chrome process of', () =>
+        chrome(worker, ['browser', 'renderer'], async pid => {
+          killQuietly(pid, 'SIGSTOP');
+          await lasting(500, 6_000);
+          killQuietly(pid, 'SIGCONT');
+        }),
+      ),
+    ];
+  };
+
+  const mongod = (what: string, run: () => Promise<void>): Fault => ({ name: `${what} mongod`, targets: ['mongod'], run });
+  const ofMongod: Fault[] = [
+    mongod('freeze', async () => {
+      const member = chance.pick(site.cluster.members);
+      await member.freeze();
+      await lasting(500, 8_000);
+      member.thaw();
+    }),
+    mongod('kill', async () => {
+      const member = chance.pick(site.cluster.members);
+      await member.kill();
+      await lasting(0, 5_000);
+      await member.start();
+    }),
+    mongod('fail in', async () => {
+      const data = chance.pick([
+        { closeConnection: true },
+        { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } },
+        { errorCode: 11602, errorLabels: ['RetryableWriteError'] },
+        { blockConnection: true, blockTimeMS: chance.int(200, 3_000) },
+      ]);
+      await site.cluster.fail(chance.pick([['findAndModify'], ['update'], ['findAndModify', 'update', 'find']]), data, {
+        times: chance.int(1, 10),
+      });
+      await lasting(500, 3_000);
+      await site.cluster.working();
+    }),
+    ...(site.cluster.members.length > 1 ? [mongod('step down in', () => site.cluster.stepDown())] : []),
+  ];
+
+  return [...site.apis.flatMap(ofApi), ...site.workers.flatMap(ofWorker), ...ofMongod];
+}

@@ -1,0 +1,75 @@
+// One run of chaos: callers on all plans, faults by chance, two at a time, for as long as told; then everything is mended and judged.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLedger } from '../harness/ledger.ts';
+import { createChance } from '../harness/random.ts';
+import { startSite } from '../harness/site.ts';
+import { startCallers } from './callers.ts';
+import { faultsOf, type Harm } from './faults.ts';
+import { judge } from './judge.ts';
+
+export interface ChaosReport {
+  seed: number;
+  members: number;
+  /** How often each fault was there. */
+  faults: Record<string, number>;
+  /** How often callers were told what. */
+  ends: Record<string, number>;
+  /** Empty when all that is promised held. */
+  violations: string[];
+}
+
+const LANES = 2;
+/** After the last fault all calls have this time to end. */
+const PATIENCE_MS = 150_000;
+
+/** `say` gets a line for each fault. The choices follow from the seed; when they meet what, and so what happens, is the machine's. */
+export async function runChaos(seed: number, forMs: number, say: (line: string) => void): Promise<ChaosReport> {
+  const chance = createChance(seed);
+  const members = chance.percent(33) ? 3 : 1;
+  const site = await startSite({
+    slots: 3,
+    members,
+    links: true,
+    api: {
+      PRESSROOM_RENDER_TIMEOUT: '20s',
+      PRESSROOM_QUEUE_TIMEOUT: '20s',
+      PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '20s',
+      PRESSROOM_DRAIN_DELAY: '200ms',
+    },
+    worker: { PRESSROOM_CHROME_PROBE_INTERVAL: '2s', PRESSROOM_CHROME_RECYCLE_RENDERS: '60' },
+  });
+  try {
+    const ledger = await openLedger(site.cluster);
+    const callers = await startCallers(site, createChance(chance.int(0, 2 ** 30)));
+    const harm: Harm = { killed: new Set(), violations: [] };
+    const count: Record<string, number> = {};
+    const busy = new Set<string>();
+    const startMs = performance.now();
+    const over = () => performance.now() - startMs > forMs;
+
+    async function lane(own = createChance(chance.int(0, 2 ** 30))): Promise<void> {
+      const faults = faultsOf(site, own, harm);
+      while (!over()) {
+        await sleep(own.int(200, 2_500));
+        const fault = own.pick(faults.filter(({ targets }) => !targets.some(target => busy.has(target))));
+        for (const target of fault.targets) busy.add(target);
+        const at = `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
+        await fault.run().catch((error: Error) => harm.violations.push(`${fault.name} at ${at}: ${error.message}`));
+        say(`${at} to ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${fault.name}`);
+        count[fault.name] = (count[fault.name] ?? 0) + 1;
+        for (const target of fault.targets) busy.delete(target);
+      }
+    }
+    await Promise.all(Array.from({ length: LANES }, () => lane()));
+
+    const ended = await Promise.race([callers.stop().then(() => true), sleep(PATIENCE_MS, false, { ref: false })]);
+    if (!ended) harm.violations.push(`calls hang: ${callers.waiting().map(ms => `${Math.round(ms / 1000)} s`)}`);
+    const violations = await judge(site, callers, ledger, harm);
+    await ledger.close();
+    const ends: Record<string, number> = {};
+    for (const { end, why } of callers.visits) ends[`${end} ${why}`.trim()] = (ends[`${end} ${why}`.trim()] ?? 0) + 1;
+    return { seed, members, faults: count, ends, violations };
+  } finally {
+    await site.stop();
+  }
+}

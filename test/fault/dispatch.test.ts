@@ -1,0 +1,188 @@
+// Dispatch: a worker that dies, freezes or is cut off loses no render; one that drains finishes what it has; a page that hangs costs its own time only.
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import type { Call } from '../support/http-call.ts';
+import { chromeProcesses, stillAlive } from './harness/chrome-processes.ts';
+import { failuresOf, type Load, startLoad } from './harness/load.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+
+describe('dispatch, when a worker goes', function () {
+  this.timeout(240_000);
+  let site: Site;
+  let small: Load | undefined;
+
+  const start = async (options: SiteOptions) => {
+    site = await startSite({ apis: 1, slots: 2, ...options });
+  };
+  afterEach(async () => {
+    await small?.stop();
+    await site?.stop();
+  });
+
+  const claimed = async (worker: Seat) => (await worker.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+  const outcomes = async () => (await site.apis[0]!.process.metrics()).by('pressroom_renders_total', 'outcome');
+  const retries = async () => (await site.apis[0]!.process.metrics()).sum('pressroom_render_retries_total');
+
+  /** A page of the account is alive; says on which worker. */
+  async function held(account: SiteAccount, name: string) {
+    const call = site.render(account, site.witness.page(account.id, name));
+    call.catch(() => {}); // looked at later
+    await site.witness.until(account.id, 1);
+    const busy = await Promise.all(site.workers.map(claimed));
+    const index = busy.indexOf(1);
+    return { call, index, worker: site.workers[index]!, other: site.workers[1 - index]! };
+  }
+
+  /** Fails when the call is answered before that moment, which then may never come. */
+  const meanwhile = (call: Call, moment: Promise<void>) => {
+    const early = call.then(({ status, body }) => {
+      throw new Error(`the call was answered early: ${status} ${status === 200 ? '' : body}`);
+    });
+    early.catch(() => {});
+    return Promise.race([moment, early]);
+  };
+
+  const faults: { what: string; strike(index: number): unknown; mend(index: number): unknown }[] = [
+    {
+      what: 'its worker is killed',
+      strike: index => site.workers[index]!.process.kill(),
+      mend: index => site.workers[index]!.start(),
+    },
+    {
+      what: 'its worker is silently cut off',
+      strike: index => site.apis[0]!.toWorkers[index]!.swallow(),
+      mend: index => site.apis[0]!.toWorkers[index]!.heal(),
+    },
+    {
+      what: 'the Chrome of its worker is killed',
+      strike: index => {
+        const [browser] = chromeProcesses(site.workers[index]!.process.pid).filter(({ kind }) => kind === 'browser');
+        process.kill(browser!.pid, 'SIGKILL');
+      },
+      mend: () => {},
+    },
+  ];
+  for (const { what, strike, mend } of faults) {
+    it(`renders a page again on another worker when ${what}, and only after the first page is gone`, async () => {
+      await start({ links: true });
+      const account = await site.account('free'); // one at once
+      const { call, index, worker } = await held(account, 'page');
+      const chromes = chromeProcesses(worker.process.pid);
+      await strike(index);
+      await meanwhile(call, site.witness.until(account.id, 0));
+      await meanwhile(call, site.witness.until(account.id, 1));
+      expect(site.witness.calls('page')).to.equal(2);
+      site.witness.release(account.id);
+      expect((await call).status).to.equal(200);
+      expect(site.witness.most(account.id)).to.equal(1);
+      expect(await account.usage()).to.equal(1);
+      expect(await retries()).to.equal(1);
+      expect(await outcomes()).to.include({ ok: 1 });
+      if (!worker.process.alive()) await eventually(() => expect(stillAlive(chromes)).to.deep.equal([]));
+      await mend(index);
+      await quiet(site);
+    });
+  }
+
+  it('renders a page again on another worker when its worker is frozen', async () => {
+    await start({});
+    const account = await site.account('free');
+    const { call, worker } = await held(account, 'page');
+    await worker.process.freeze();
+    // Nothing can reach the first page any more: its connections end at the frozen worker, which holds them open.
+    await meanwhile(call, site.witness.until(account.id, 2));
+    site.witness.release(account.id);
+    expect((await call).status).to.equal(200);
+    expect(await account.usage()).to.equal(1);
+    expect(await retries()).to.equal(1);
+    worker.process.thaw();
+    await quiet(site);
+    expect(site.witness.calls('page')).to.equal(2);
+  });
+
+  it('leaves a draining worker what it has, gives it nothing new, and nothing of it is left', async () => {
+    await start({});
+    const account = await site.account();
+    const { call, worker, other } = await held(account, 'page');
+    const chromes = chromeProcesses(worker.process.pid);
+    const exited = worker.process.kill('SIGTERM');
+    await eventually(async () => expect(await worker.process.probe('/readyz')).to.equal(503));
+    small = startLoad(3, () => site.render(account, { html: '<p>x</p>' }));
+    await small.until(20);
+    expect((await worker.process.metrics()).by('pressroom_slots', 'state')).to.include({ claimed: 1, ready: 0, warming: 0 });
+    expect(failuresOf(await small.stop())).to.deep.equal([]);
+    expect(await claimed(worker)).to.equal(1);
+    site.witness.release(account.id);
+    expect((await call).status).to.equal(200);
+    expect(site.witness.calls('page')).to.equal(1);
+    expect(await exited).to.equal(0);
+    expect(stillAlive(chromes)).to.deep.equal([]);
+    expect(await retries()).to.equal(0);
+    expect(other.process.alive()).to.equal(true);
+    await quiet(site);
+  });
+
+  it('lets others render on the same worker while a page hangs', async () => {
+    await start({ workers: 1, api: { PRESSROOM_RENDER_TIMEOUT: '5s' } });
+    const account = await site.account();
+    const hanging = site.render(account, { html: '<p>x</p><script>while (1);</script>' });
+    await eventually(async () => expect(await claimed(site.workers[0]!)).to.equal(1));
+    small = startLoad(2, () => site.render(account, { html: '<p>x</p>' }));
+    const answer = await hanging;
+    expect(small.answered()).to.be.greaterThan(0);
+    const answers = await small.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(answer.status).to.equal(502);
+    expect(answer.error().reason).to.equal('page_timeout');
+    expect(await account.usage()).to.equal(answers.length);
+    expect(await outcomes()).to.include({ ok: answers.length, page_timeout: 1 });
+    await quiet(site);
+  });
+
+  const waiting = async (count: number) => {
+    await eventually(async () => expect((await site.apis[0]!.process.metrics()).sum('pressroom_queue_depth')).to.equal(count));
+  };
+
+  /** Two pages run on the only worker and three renders wait, when it is killed. Gives all their answers. */
+  async function killTheLast(account: SiteAccount) {
+    const pages = ['one', 'two'].map(name => site.render(account, site.witness.page(account.id, name)));
+    await site.witness.until(account.id, 2);
+    const others = ['three', 'four', 'five'].map(name => site.render(account, { html: name }));
+    const answers = Promise.all([...pages, ...others].map(call => call.catch((error: Error) => error)));
+    await waiting(3);
+    await site.workers[0]!.process.kill();
+    await waiting(5);
+    return { answers };
+  }
+
+  it('keeps what ran and what waits when the last worker dies, until another takes its place', async () => {
+    await start({ workers: 1 });
+    const account = await site.account();
+    const { answers } = await killTheLast(account);
+    site.witness.release(account.id);
+    await site.workers[0]!.start();
+    expect(failuresOf(await answers)).to.deep.equal([]);
+    expect(await account.usage()).to.equal(5);
+    expect(await retries()).to.equal(2);
+    await quiet(site);
+  });
+
+  it('refuses what ran and what waits when the last worker dies and no other comes in time', async () => {
+    await start({ workers: 1, api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '3s' } });
+    const account = await site.account();
+    const { answers } = await killTheLast(account);
+    for (const answer of await answers) {
+      if (answer instanceof Error) throw answer;
+      expect(answer.status).to.equal(502);
+      expect(answer.error()).to.include({ code: 'render_failed', reason: 'no_worker' });
+      expect(answer.error().message).to.match(/^No worker was connected in the \d+ s that this render waited\. Try it again later\.$/);
+      expect(Number(answer.headers['retry-after'])).to.be.within(1, 30);
+    }
+    expect(await account.usage()).to.equal(0);
+    expect(await outcomes()).to.include({ no_worker: 5 });
+    await quiet(site);
+    await site.workers[0]!.start();
+    expect((await site.render(account, { html: 'x' })).status).to.equal(200);
+  });
+});

@@ -1,0 +1,91 @@
+// Upgrades: API processes and workers of two releases work together, as far as their protocol numbers allow.
+import { expect } from 'chai';
+import { PROTOCOL } from '../../common/protocol.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Rule } from './harness/link.ts';
+import { failuresOf, type Load, startLoad } from './harness/load.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Site, type SiteAccount, startSite } from './harness/site.ts';
+
+describe('workers of another release', function () {
+  this.timeout(300_000);
+  let site: Site;
+  let account: SiteAccount;
+  let running: Load;
+  beforeEach(async () => {
+    site = await startSite({ apis: 1, links: true, api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '20s' } });
+    account = await site.account();
+  });
+  afterEach(async () => {
+    await running?.stop();
+    await site?.stop();
+  });
+
+  const link = (worker: number) => site.apis[0]!.toWorkers[worker]!;
+  const load = () => {
+    running = startLoad(4, () => site.render(account, { html: '<p>x</p>' }));
+  };
+
+  /** From its next status on the worker says that it speaks this protocol. Nothing else of what it says is changed. */
+  function speaks(worker: number, protocol: number): Rule {
+    const own = `"protocol":${PROTOCOL},`;
+    const other = `"protocol":${protocol},`;
+    return link(worker).onFrame({
+      direction: 'down',
+      matches: frame => frame.includes(own),
+      do: { rewrite: frame => Buffer.from(frame.toString().replace(own, other)) },
+    });
+  }
+
+  /** Counts the PDFs that the worker is asked for. */
+  const prints = (worker: number): Rule =>
+    link(worker).onFrame({ direction: 'up', matches: frame => frame.includes('"Page.printToPDF"'), do: { delayMs: 0 } });
+
+  it('are used when they speak the protocol before this one, and replaced one after the other without a loss', async () => {
+    const old = [speaks(0, PROTOCOL - 1), speaks(1, PROTOCOL - 1)];
+    load();
+    await running.until(20);
+    for (const index of [0, 1]) {
+      const [asked, other] = [prints(index), prints(1 - index)];
+      await running.until(running.answered() + 50);
+      // Both are used, whatever each speaks.
+      expect(asked.hits()).to.be.greaterThan(0);
+      expect(other.hits()).to.be.greaterThan(0);
+      const worker = site.workers[index]!;
+      expect(await worker.process.kill('SIGTERM')).to.equal(0);
+      expect(old[index]!.hits()).to.be.greaterThan(0);
+      old[index]!.remove();
+      await worker.start();
+      asked.remove();
+      other.remove();
+    }
+    await running.until(running.answered() + 50);
+    const answers = await running.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(await account.usage()).to.equal(answers.length);
+    expect(site.apis[0]!.process.log.filter(({ msg }) => msg === 'a worker is not used')).to.deep.equal([]);
+    await quiet(site);
+  });
+
+  it('are not used when they speak a later protocol, and the log says why', async () => {
+    load();
+    await running.until(20);
+    speaks(1, PROTOCOL + 1);
+    const line = await site.apis[0]!.process.said('a worker is not used');
+    expect(line).to.include({
+      worker: `ws://127.0.0.1:${link(1).port}`,
+      problem: `it speaks protocol ${PROTOCOL + 1}; accepted are ${PROTOCOL - 1} and ${PROTOCOL}`,
+    });
+    // What runs there is finished.
+    const claimed = async () => (await site.workers[1]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+    await eventually(async () => expect(await claimed()).to.equal(0));
+    const [used, unused] = [prints(0), prints(1)];
+    await running.until(running.answered() + 50);
+    const answers = await running.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(used.hits()).to.be.at.least(40);
+    expect(unused.hits()).to.equal(0);
+    expect((await site.apis[0]!.process.metrics()).sum('pressroom_workers_known')).to.equal(1);
+    await quiet(site);
+  });
+});

@@ -1,0 +1,111 @@
+// Drain: API processes and workers are replaced under load, one after the other or all at once, and no caller notices.
+import { Agent } from 'node:http';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { renderCall } from '../support/http-call.ts';
+import { type Front, startFront } from './harness/front.ts';
+import { failuresOf, type Load, startLoad } from './harness/load.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+
+const CALLERS = 6;
+/** The longest that a load balancer here may take to notice that a process is not ready any more. */
+const NOTICED = { PRESSROOM_DRAIN_DELAY: '1s' };
+const SLOW_MS = 60_000;
+
+describe('drain, under load', function () {
+  this.timeout(900_000);
+  let site: Site;
+  let front: Front;
+  let account: SiteAccount;
+  let agent: Agent;
+  let running: Load;
+
+  async function start(options: SiteOptions = {}, passes?: 'connections') {
+    site = await startSite({ ...options, api: { ...NOTICED, ...options.api } });
+    account = await site.account();
+    front = await startFront(site.apis, passes);
+    await twoReady();
+  }
+  beforeEach(() => {
+    agent = new Agent({ keepAlive: true });
+  });
+  afterEach(async () => {
+    await running?.stop();
+    agent.destroy();
+    await front?.close();
+    await site?.stop();
+  });
+
+  const twoReady = () => eventually(() => expect(front.ready()).to.be.at.least(2), SLOW_MS);
+  const load = (over?: Agent) => {
+    running = startLoad(CALLERS, () => renderCall(front.port, account.key, { html: '<p>x</p>' }, {}, over));
+  };
+
+  async function replace(seat: Seat): Promise<void> {
+    expect(await seat.process.kill('SIGTERM'), `exit code of ${seat.process.name}`).to.equal(0);
+    await seat.start();
+  }
+
+  async function takeTurns(seats: readonly Seat[], times: number): Promise<void> {
+    for (let time = 0; time < times; time++)
+      for (const seat of seats) {
+        await replace(seat);
+        await twoReady();
+      }
+  }
+
+  /** Every call brought a PDF, and each is counted once. */
+  async function allWell(): Promise<void> {
+    const answers = await running.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    await eventually(async () => expect(await account.usage()).to.equal(answers.length));
+    await quiet(site);
+  }
+
+  it('loses none of 2,000 renders while each of two API processes is replaced ten times', async () => {
+    await start();
+    load();
+    await takeTurns(site.apis, 10);
+    await running.until(2_000);
+    expect(front.reused()).to.be.greaterThan(1_000);
+    await allWell();
+  });
+
+  it('loses no render of callers who keep their connections to an API process that is replaced', async () => {
+    await start({}, 'connections');
+    load(agent);
+    await takeTurns(site.apis, 5);
+    await allWell();
+  });
+
+  it('loses none of 1,000 renders while each of two workers is replaced ten times', async () => {
+    await start();
+    load();
+    await takeTurns(site.workers, 10);
+    await running.until(1_000);
+    await allWell();
+    const metrics = await Promise.all(site.apis.map(({ process }) => process.metrics()));
+    const sum = (name: string, labels = {}) => metrics.reduce((total, each) => total + each.sum(name, labels), 0);
+    expect(sum('pressroom_renders_total', { outcome: 'ok' })).to.equal(running.answered());
+    expect(sum('pressroom_render_retries_total')).to.equal(0);
+  });
+
+  it('loses no render when all processes are told to stop at the same moment and others take their places', async () => {
+    await start();
+    load();
+    await running.until(100);
+    const before = [...site.apis];
+    // As a rolling update does: who is to take over is there first. The workers keep their addresses, so for a while there is none.
+    await site.addApi();
+    await site.addApi();
+    await eventually(() => expect(front.ready()).to.equal(4), SLOW_MS);
+    await Promise.all([
+      ...before.map(async ({ process }) => expect(await process.kill('SIGTERM'), process.name).to.equal(0)),
+      ...site.workers.map(replace),
+    ]);
+    const then = running.answered();
+    await running.until(then + 100);
+    await allWell();
+  });
+});

@@ -1,0 +1,189 @@
+// MongoDB works, but badly: each write takes two seconds, its primary changes or dies, its disk is full, its password is another one. What callers and operators see of it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { httpCall } from '../support/http-call.ts';
+import { skip } from '../support/skip.ts';
+import { openLink } from './harness/link.ts';
+import { type PatientCallers, startPatientCallers, type Visit, visit } from './harness/patient-callers.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+import { mountSmallDisk, type SmallDisk } from './harness/small-disk.ts';
+
+const GONE = 'MongoDB has no primary that answers';
+const BACK = 'MongoDB has a primary again';
+const STILL = { html: '<p>x</p>' };
+/** The most that one database operation may take, and what a busy machine may add. */
+const ANSWERED_MS = 5_000 + 10_000;
+
+describe('a MongoDB that works badly', function () {
+  this.timeout(240_000);
+  let site: Site;
+  let account: SiteAccount;
+  let open: (() => unknown)[] = [];
+
+  async function start(options: SiteOptions): Promise<void> {
+    site = await startSite({ ...options, api: { PRESSROOM_PLANS: 'scale=32' } });
+    open.push(() => site.stop());
+    account = await site.account();
+  }
+  afterEach(async () => {
+    for (const close of open.reverse()) await close();
+    open = [];
+  });
+
+  function come(): PatientCallers {
+    const callers = startPatientCallers(site, account, 3);
+    open.push(() => callers.stop());
+    return callers;
+  }
+
+  const total = async (name: string, labels?: Record<string, string>) => {
+    const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
+    return samples.reduce((sum, each) => sum + each.sum(name, labels), 0);
+  };
+  const delivered = (visits: readonly Visit[]) => visits.filter(({ status }) => status === 200);
+
+  /** Every refusal is the database's and says when to come again; every PDF is counted, once; nothing is held. */
+  async function allIsRight(visits: readonly Visit[]): Promise<void> {
+    const refused = visits.filter(({ status }) => status !== 200);
+    for (const { status, why, retryAfterS, ms } of refused) {
+      expect([status, why, retryAfterS]).to.deep.equal([502, 'render_failed/database', 1]);
+      expect(ms).to.be.lessThan(ANSWERED_MS);
+    }
+    await eventually(async () => expect(await total('pressroom_lease_writes_waiting')).to.equal(0));
+    const count = delivered(visits).length;
+    expect(await account.usage()).to.equal(count);
+    expect(await total('pressroom_renders_total', { outcome: 'ok' })).to.equal(count);
+    expect(await total('pressroom_renders_settled_total')).to.equal(count);
+    expect(await total('pressroom_renders_uncounted_total')).to.equal(0);
+    await quiet(site);
+  }
+
+  it('delivers slowly and counts late when each write takes two seconds', async () => {
+    await start({ apis: 1, slots: 4 });
+    const [api] = site.apis;
+    await site.cluster.fail(['findAndModify', 'update'], { blockConnection: true, blockTimeMS: 2_000 });
+    const long = visit(site, account, site.witness.page(account.id, 'long'), api!);
+    await site.witness.until(account.id, 1);
+    const aliveMs = performance.now();
+    const visits = await Promise.all(Array.from({ length: 6 }, () => visit(site, account, STILL, api!)));
+    const bad = await visit(site, account, { ...STILL, wait_for_selector: '][' }, api!);
+    expect([bad.status, bad.why]).to.deep.equal([400, 'validation_error']);
+    // Longer than a lease lasts: slow renewals keep it.
+    await sleep(Math.max(0, aliveMs + 17_000 - performance.now()));
+    expect(site.witness.alive(account.id)).to.equal(1);
+    site.witness.release(account.id);
+    visits.push(await long);
+    for (const { status, usage, ms } of visits) {
+      expect([status, usage]).to.deep.equal([200, undefined]);
+      // Two seconds for the admission, and one that the count is waited for.
+      expect(ms).to.be.at.least(3_000);
+    }
+    const { log } = api!.process;
+    const late = log.filter(({ msg }) => msg === 'a render is not counted yet, trying on');
+    expect(late.map(line => line['reason'])).to.deep.equal(visits.map(() => 'MongoDB did not answer within 1000 ms'));
+    expect(log.filter(({ msg }) => msg === GONE)).to.deep.equal([]);
+    const [took, times] = await Promise.all(
+      ['sum', 'count'].map(each => total(`pressroom_mongodb_operation_duration_seconds_${each}`, { operation: 'admit' })),
+    );
+    expect(took! / times!).to.be.at.least(2);
+    await site.cluster.working();
+    await allIsRight(visits);
+  });
+
+  it('costs at most some clear refusals when its primary gives up its office, and when it dies', async () => {
+    await start({ members: 3 });
+    const callers = come();
+    const served = () => callers.next(({ status }) => status === 200);
+    await served();
+    await site.cluster.stepDown();
+    await served();
+    const dead = await site.cluster.primary();
+    await dead.kill();
+    const host = `127.0.0.1:${dead.port}`;
+    for (const { process } of site.apis) {
+      const line = await process.said(GONE, ({ members }) => /ECONN|closed/.test((members as Record<string, string>)[host]!));
+      expect(line['calls']).to.equal('wait');
+      expect(Object.values(line['members'] as object)).to.include('is a secondary');
+      await process.said(BACK);
+    }
+    await served();
+    await dead.start();
+    await served();
+    await callers.stop();
+    expect(delivered(callers.visits).length).to.be.greaterThan(callers.visits.length / 2);
+    await allIsRight(callers.visits);
+  });
+
+  it('is told apart from a working one when it refuses a login that was good before', async () => {
+    await start({ apis: 0 });
+    const admin = site.cluster.client.db('admin');
+    await admin.command({ createUser: 'press', pwd: 'the first', roles: ['readWriteAnyDatabase'] });
+    const link = await openLink(site.cluster.members[0]!.port, 'mongodb');
+    open.push(() => link.close());
+    const api = await site.addApi({
+      MONGODB_URI: site.cluster.uriThrough(link.port).replace('//', '//press:the%20first@').concat('&authSource=admin'),
+    });
+    const visits = [await visit(site, account, STILL, api)];
+    await admin.command({ updateUser: 'press', pwd: 'the second' });
+    visits.push(await visit(site, account, STILL, api));
+    expect(delivered(visits).length).to.equal(2);
+
+    // Only who connects anew is asked for the password.
+    link.cut();
+    for (let count = 0; count < 3; count++) {
+      const refused = await visit(site, account, STILL, api);
+      expect([refused.status, refused.why]).to.deep.equal([502, 'render_failed/database']);
+      visits.push(refused);
+    }
+    const line = await api.process.said('MongoDB refuses the login, its user or password has changed');
+    expect(line).to.deep.include({ level: 'error', user: 'press', member: `127.0.0.1:${link.port}` });
+    expect(JSON.stringify(api.process.log)).to.not.contain('the first').and.not.contain('the%20first');
+    expect([await api.process.probe('/livez'), await api.process.probe('/readyz')]).to.deep.equal([200, 200]);
+    const { checks } = JSON.parse((await httpCall(api.port, 'GET', '/readyz')).body.toString());
+    expect(checks.database).to.deep.equal({ status: 'unavailable' });
+
+    await admin.command({ updateUser: 'press', pwd: 'the first' });
+    await eventually(async () => {
+      const again = await visit(site, account, STILL, api);
+      visits.push(again);
+      expect(again.status).to.equal(200);
+    });
+    await allIsRight(visits);
+  });
+
+  it('comes back with all that it has promised after its disk was full', async function () {
+    let disk: SmallDisk;
+    try {
+      disk = mountSmallDisk(640);
+    } catch (error) {
+      skip(this, `A small disk can not be mounted here: ${(error as Error).message}`);
+    }
+    open.push(() => disk.remove());
+    await start({ dataDir: disk.path });
+    const [member] = site.cluster.members;
+    const callers = come();
+    await callers.next(({ status }) => status === 200);
+    disk.fill();
+    // What it does by itself once a minute: writing its data out. It dies of it.
+    await site.cluster.client
+      .db('admin')
+      .command({ fsync: 1 })
+      .catch(() => {});
+    await callers.next(({ why }) => why === 'render_failed/database');
+    for (const { process } of site.apis) {
+      const { members } = await process.said(GONE);
+      expect(members)
+        .to.have.property(`127.0.0.1:${member!.port}`)
+        .that.matches(/ECONNREFUSED|closed|ECONNRESET/);
+    }
+    disk.makeRoom();
+    await member!.kill();
+    await member!.start();
+    for (const { process } of site.apis) await process.said(BACK);
+    await callers.next(({ status }) => status === 200);
+    await callers.stop();
+    await allIsRight(callers.visits);
+  });
+});

@@ -1,0 +1,201 @@
+// Callers who send wrongly, slowly or without a key, many at once: each has an answer that says what is wrong, while others are served.
+import { expect } from 'chai';
+import { createKeyText } from '../../api/accounts/keys.ts';
+import { eventually } from '../support/eventually.ts';
+import { rawConnection } from '../support/http-rig.ts';
+import type { PressroomProcess } from './harness/pressroom-process.ts';
+import { type Site, type SiteAccount, startSite } from './harness/site.ts';
+import { ends, send } from './overload-callers.ts';
+import { largePdf } from './overload-pages.ts';
+
+const MIB = 2 ** 20;
+const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
+const QUICK = `--import=${new URL('overload-body-times.ts', import.meta.url)}`;
+/** What V8 has not collected yet, and buffers of sockets. Up to 60 MiB of it were seen. */
+const BESIDE_BYTES = 192 * MIB;
+
+type Connection = Awaited<ReturnType<typeof rawConnection>>;
+
+describe('an API process that is called wrongly', function () {
+  this.timeout(300_000);
+  let site: Site;
+  let api: PressroomProcess;
+  let port: number;
+  let account: SiteAccount;
+  let beforeBytes: number;
+  let connections: Connection[] = [];
+  afterEach(async () => {
+    for (const { socket } of connections) socket.destroy();
+    connections = [];
+    await site?.stop();
+  });
+
+  async function start(env: Record<string, string>): Promise<void> {
+    site = await startSite({ apis: 1, workers: 1, api: env });
+    port = site.apis[0]!.port;
+    api = site.apis[0]!.process;
+    account = await site.account('scale');
+    for (let count = 0; count < 10; count++) await send(port, account.key, SMALL);
+    beforeBytes = (await api.memory()).nowBytes;
+  }
+
+  async function open(): Promise<Connection> {
+    const connection = await rawConnection(port);
+    connections.push(connection);
+    return connection;
+  }
+
+  async function isAtRest(): Promise<void> {
+    for (const { socket } of connections) socket.destroy();
+    await eventually(async () => {
+      const metrics = await api.metrics();
+      expect([metrics.sum('pressroom_in_flight_bytes'), metrics.sum('pressroom_http_connections')]).to.deep.equal([0, 0]);
+    });
+    expect((await api.memory()).peakBytes - beforeBytes).to.be.lessThan(BESIDE_BYTES);
+    expect((await send(port, account.key, SMALL)).status).to.equal(200);
+  }
+
+  /** The head of a call of the account, with these headers. */
+  const head = (...headers: string[]) =>
+    [
+      'POST /v1/render HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${account.key}`,
+      'Content-Type: application/json',
+      ...headers,
+      '',
+      '',
+    ].join('\r\n');
+  const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`;
+
+  /** Writes it again and again, as fast as it is taken, until the connection is over. */
+  function pour({ socket, send }: Connection, text: string): void {
+    const more = () => {
+      while (!socket.destroyed && socket.writable && send(text)) {}
+    };
+    socket.on('drain', more);
+    more();
+  }
+  function drip({ socket, send }: Connection): void {
+    const timer = setInterval(() => send(' '), 100);
+    socket.once('close', () => clearInterval(timer));
+  }
+
+  const wrong: [string, (connection: Connection) => void, { code: string; says: string }][] = [
+    ['a length over the limit', c => c.send(head(`Content-Length: ${MIB + 1}`)), { code: 'payload_too_large', says: String(MIB) }],
+    [
+      'chunks over the limit, without end',
+      c => {
+        c.send(head('Transfer-Encoding: chunked'));
+        pour(c, chunk(64 * 1024));
+      },
+      { code: 'payload_too_large', says: String(MIB) },
+    ],
+    ['a length that is no number', c => c.send(head('Content-Length: many')), { code: 'validation_error', says: 'not valid HTTP' }],
+    ['a length below nothing', c => c.send(head('Content-Length: -1')), { code: 'validation_error', says: 'not valid HTTP' }],
+    [
+      'a chunk whose length is wrong',
+      c => c.send(`${head('Transfer-Encoding: chunked')}1\r\n{"html":"x"}\r\n0\r\n\r\n`),
+      { code: 'validation_error', says: 'not valid HTTP' },
+    ],
+    [
+      'less than it has announced, and its end',
+      c => {
+        c.send(`${head('Content-Length: 100')}{"html":`);
+        c.socket.end();
+      },
+      { code: 'validation_error', says: 'not valid HTTP' },
+    ],
+    ['nothing of its body', c => c.send(head('Content-Length: 1000')), { code: 'validation_error', says: 'nothing came for 5 s' }],
+    [
+      'a byte of its body now and then',
+      c => {
+        c.send(head('Content-Length: 1000'));
+        drip(c);
+      },
+      { code: 'validation_error', says: 'took more than 10 s' },
+    ],
+    [
+      '20,000 bytes of headers',
+      c => c.send(head(`X-Long: ${'a'.repeat(20_000)}`)),
+      { code: 'validation_error', says: 'larger than 16 KiB' },
+    ],
+    [
+      'a byte of its headers now and then',
+      c => {
+        c.send('POST /v1/render HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+        drip(c);
+      },
+      { code: 'validation_error', says: 'did not arrive in time' },
+    ],
+  ];
+
+  it('tells each of 20 callers of every wrong kind what is wrong, and serves another meanwhile', async () => {
+    await start({ PRESSROOM_BODY_MAX: '1MiB', NODE_OPTIONS: QUICK });
+    const answers = wrong.flatMap(([what, act, expected]) =>
+      Array.from({ length: 20 }, async () => {
+        const connection = await open();
+        act(connection);
+        const { status, json } = await connection.answer().catch(error => expect.fail(`${what}: ${error.message}`));
+        expect(json().error, what).to.include({ code: expected.code });
+        expect(json().error.message, what).to.include(expected.says);
+        expect(status, what).to.equal(400);
+        await connection.closed;
+      }),
+    );
+    let over = false;
+    const all = Promise.all(answers).finally(() => {
+      over = true;
+    });
+    all.catch(() => {}); // looked at below
+    const served: number[] = [];
+    do served.push((await send(port, account.key, SMALL)).status);
+    while (!over);
+    await all;
+    expect(new Set(served)).to.deep.equal(new Set([200]));
+    await isAtRest();
+  });
+
+  it('answers 200 strangers before their bodies of 10 MiB, of which it holds nothing', async () => {
+    // Less than one of the bodies: none could be held.
+    await start({ PRESSROOM_BYTES_IN_FLIGHT: '1MiB' });
+    const body = Buffer.alloc(10 * MIB, 'a');
+    expect((await send(port, account.key, body)).error()).to.include({ reason: 'overloaded' });
+    const former = await site.account('scale');
+    await site.cluster.client
+      .db('pressroom')
+      .collection<{ _id: string }>('accounts')
+      .updateOne({ _id: former.id }, { $set: { keys: [] } });
+    const strangers = Array.from({ length: 200 }, (_, number) =>
+      number < 20 ? former.key : number < 40 ? createKeyText(account.id) : number < 60 ? 'no key of ours' : undefined,
+    );
+    await Promise.all(
+      strangers.map(async key => {
+        const connection = await open();
+        const authorization = key === undefined ? [] : [`Authorization: Bearer ${key}`];
+        const lines = ['POST /v1/render HTTP/1.1', 'Host: x', ...authorization, 'Content-Type: application/json'];
+        connection.send([...lines, `Content-Length: ${body.length}`, '', ''].join('\r\n'));
+        const answer = await connection.answer();
+        expect(answer.status).to.equal(401);
+        expect(answer.json().error).to.include({ code: 'unauthorized' });
+        expect(answer.headers).to.include({ connection: 'close' });
+      }),
+    );
+    expect(await ends(strangers.map(key => send(port, key, body)))).to.deep.equal({ '401 unauthorized': 200 });
+    await isAtRest();
+  });
+
+  it('holds the PDF alone for a caller who does not read it, until he goes', async () => {
+    await start({});
+    const request = largePdf(30);
+    const body = JSON.stringify({ ...request, html: `<!--${'a'.repeat(9 * MIB)}-->${request.html}` });
+    const connection = await open();
+    connection.socket.pause();
+    connection.send(`${head(`Content-Length: ${body.length}`)}${body}`);
+    /** The body counts 27 MiB while its render runs. */
+    const held = async () => (await api.metrics()).sum('pressroom_in_flight_bytes') / MIB;
+    await eventually(async () => expect(await held()).to.be.within(30, 31), 120_000);
+    connection.socket.destroy();
+    await eventually(async () => expect(await held()).to.equal(0));
+  });
+});

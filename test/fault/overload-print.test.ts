@@ -1,0 +1,139 @@
+// What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken however the reading ends.
+import { expect } from 'chai';
+import { ApiError } from '../../api/contract/errors.ts';
+import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { SlotLost } from '../../api/dispatch/slot-port.ts';
+import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { converse } from '../../api/render/conversation.ts';
+import { plan } from '../../api/render/plan.ts';
+import type { Room } from '../../api/render/print.ts';
+import { eventually } from '../support/eventually.ts';
+import { errorOf, startWorker, type TestWorker } from '../support/worker.ts';
+import { largePdf } from './overload-pages.ts';
+
+const MIB = 2 ** 20;
+const LARGE = largePdf(5);
+/** Taller than its viewport, whatever that is: printed more than once until it fits on one sheet. */
+const GROWING = { html: '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>', single_page: true };
+
+describe('the budget of bytes, while a PDF is read from Chrome', function () {
+  this.timeout(60_000);
+  let worker: TestWorker;
+  before(async () => {
+    worker = await startWorker();
+  });
+  after(() => worker?.stop());
+
+  /** Renders on a slot of its own. */
+  async function render(request: object, room: Room, { signal = new AbortController().signal, maxBytes = 100 * MIB } = {}) {
+    const session = await worker.open();
+    try {
+      const parsed = parseRenderRequest(request, { ports: [80], allowPorts: [], intranet: false });
+      const limits = { renderMs: 50_000, output: { maxBytes, tagged: false } };
+      return await converse(session, plan(parsed), limits, room, signal, {});
+    } finally {
+      void session.close();
+    }
+  }
+
+  /** Calls `act` as soon as the first piece of a PDF is held. */
+  const atFirstPiece = (room: Room, act: () => void): Room => {
+    let pieces = 0;
+    return {
+      give: room.give,
+      take: bytes => {
+        const taken = room.take(bytes);
+        if (++pieces === 1) act();
+        return taken;
+      },
+    };
+  };
+
+  it('holds the finished PDF, and twice its size for the moment in which it is put together', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const reservation = budget.open();
+    let most = 0;
+    const { pdf } = await render(LARGE, {
+      give: reservation.give,
+      take: bytes => {
+        const taken = reservation.take(bytes);
+        most = Math.max(most, budget.used());
+        return taken;
+      },
+    });
+    expect(pdf.length).to.be.greaterThan(5 * MIB);
+    expect(budget.used()).to.equal(pdf.length);
+    expect(most).to.equal(2 * pdf.length);
+    reservation.close();
+    expect(budget.used()).to.equal(0);
+  });
+
+  it('refuses a PDF for which it has no room as overloaded, and has back what was read of it', async () => {
+    const budget = createByteBudget(3 * MIB);
+    const other = budget.open();
+    other.take(MIB);
+    const error = await errorOf(render(LARGE, budget.open()));
+    expect(error).to.be.instanceOf(ApiError).and.to.include({ code: 'render_failed', reason: 'overloaded' });
+    expect((error as ApiError).headers['Retry-After']).to.equal('2');
+    expect(budget.used()).to.equal(MIB);
+  });
+
+  it('has all back from a PDF that is larger than one may be', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const error = await errorOf(render(LARGE, budget.open(), { maxBytes: 3 * MIB }));
+    expect(error).to.include({ reason: 'output_limit' });
+    expect(budget.used()).to.equal(0);
+  });
+
+  it('has all back when the render is given up in the middle of its PDF', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const gone = new AbortController();
+    const room = atFirstPiece(budget.open(), () => gone.abort(new Error('nobody waits')));
+    const error = await errorOf(render(LARGE, room, { signal: gone.signal }));
+    expect(error?.message).to.equal('nobody waits');
+    await eventually(() => expect(budget.used()).to.equal(0));
+  });
+
+  it('holds one PDF alone when another slot prints what a lost one had begun', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const reservation = budget.open();
+    const killed: Promise<void>[] = [];
+    const room = atFirstPiece(reservation, () => killed.push(worker.killChrome()));
+    expect(await errorOf(render(LARGE, room))).to.be.instanceOf(SlotLost);
+    expect(budget.used()).to.equal(0);
+    await Promise.all(killed);
+    await worker.until({ chrome: 'up' });
+    const { pdf } = await eventually(() => render(LARGE, reservation));
+    expect(budget.used()).to.equal(pdf.length);
+  });
+
+  it('holds the last print alone of a single page that is printed several times', async () => {
+    const budget = createByteBudget(100 * MIB);
+    let prints = 0;
+    const reservation = budget.open();
+    const { pdf } = await render(GROWING, {
+      give: reservation.give,
+      take: bytes => {
+        if (bytes > 0) prints += 1;
+        return reservation.take(bytes);
+      },
+    });
+    expect(prints).to.be.greaterThan(1);
+    expect(budget.used()).to.equal(pdf.length);
+  });
+
+  it('holds nothing of a document that was printed only to count its pages', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const error = await errorOf(render({ html: '<p>one page</p>', pages: '7' }, budget.open()));
+    expect(error).to.include({ code: 'validation_error' });
+    expect(budget.used()).to.equal(0);
+  });
+
+  it('takes nothing more for a request that has ended', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const reservation = budget.open();
+    reservation.close();
+    expect(await errorOf(render(LARGE, reservation))).to.include({ reason: 'overloaded' });
+    expect(budget.used()).to.equal(0);
+  });
+});

@@ -1,0 +1,76 @@
+// A queue that is full says so at once, and those who wait in it are served all the same.
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import type { Answer } from '../support/http-call.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Site, type SiteAccount, startSite } from './harness/site.ts';
+
+const SMALL = { html: '<p>small</p>' };
+/** A request whose body has so many bytes, though its page is small. */
+const ofBytes = (bytes: number) => {
+  const page = (filling: string) => ({ html: `<!--${filling}--><p>small</p>` });
+  return page('a'.repeat(bytes - JSON.stringify(page('')).length));
+};
+
+describe('a queue that overflows', function () {
+  this.timeout(120_000);
+  let site: Site;
+  let accounts: SiteAccount[];
+  afterEach(() => site?.stop());
+
+  /** One slot, and a render that holds it until the witness lets it go. */
+  async function start(env: Record<string, string>): Promise<{ first: Promise<Answer>; letGo(): void }> {
+    site = await startSite({
+      apis: 1,
+      workers: 1,
+      slots: 1,
+      api: { PRESSROOM_QUEUE_TIMEOUT: '10m', PRESSROOM_RENDER_TIMEOUT: '10m', ...env },
+    });
+    accounts = await Promise.all(Array.from({ length: 6 }, () => site.account('scale')));
+    const [holder] = accounts as [SiteAccount];
+    const first = site.render(holder, site.witness.page(holder.id, 'the first'));
+    first.catch(() => {}); // looked at later
+    await site.witness.until(holder.id, 1);
+    return { first, letGo: () => site.witness.release(holder.id) };
+  }
+
+  /** Calls of several accounts, so that no plan is in the way. */
+  const call = (count: number, body: object) => Array.from({ length: count }, (_, index) => site.render(accounts[1 + (index % 5)]!, body));
+  const waiting = async () => {
+    const metrics = await site.apis[0]!.process.metrics();
+    return { renders: metrics.sum('pressroom_queue_depth'), bytes: metrics.sum('pressroom_queue_bytes') };
+  };
+  const statuses = async (answers: Promise<Answer>[]) => (await Promise.all(answers)).map(({ status }) => status);
+
+  function isQueueFull({ status, headers, error }: Answer): void {
+    expect(status).to.equal(502);
+    expect(error()).to.include({ code: 'render_failed', reason: 'queue_full' });
+    expect(headers['retry-after']).to.match(/^([1-9]|[12]\d|30)$/);
+  }
+
+  it('answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After', async () => {
+    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_RENDERS: '5' });
+    const inside = call(5, SMALL);
+    await eventually(async () => expect((await waiting()).renders).to.equal(5));
+    const refused = await Promise.all(call(20, SMALL));
+    for (const answer of refused) isQueueFull(answer);
+    // Nobody had to go or to be served for that.
+    expect((await waiting()).renders).to.equal(5);
+    letGo();
+    expect(await statuses([first, ...inside])).to.deep.equal(Array(6).fill(200));
+    expect(await statuses(call(5, SMALL))).to.deep.equal(Array(5).fill(200));
+    await quiet(site);
+  });
+
+  it('answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait', async () => {
+    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '3MiB' });
+    const inside = call(3, ofBytes(1_000_000));
+    await eventually(async () => expect(await waiting()).to.deep.equal({ renders: 3, bytes: 3_000_000 }));
+    for (const answer of await Promise.all(call(10, ofBytes(1_000_000)))) isQueueFull(answer);
+    const small = call(5, SMALL);
+    await eventually(async () => expect((await waiting()).renders).to.equal(8));
+    letGo();
+    expect(await statuses([first, ...inside, ...small])).to.deep.equal(Array(9).fill(200));
+    await quiet(site);
+  });
+});

@@ -1,0 +1,81 @@
+// What the settle runs stand on: a fresh mongod, one account with a plan of 32, and lease adapters on it as API processes have them.
+import { pino } from 'pino';
+import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
+import { createAccounts } from '../../api/accounts/accounts.ts';
+import { hashKeyByEach } from '../../api/accounts/keys.ts';
+import { leaseOperations } from '../../api/accounts/lease-operations.ts';
+import type { Caller } from '../../api/accounts/leases.ts';
+import { LEASE_TIMES, type LeaseTimes, mongoLeases } from '../../api/accounts/mongo-leases.ts';
+import { parsePlans } from '../../api/accounts/plans.ts';
+import { connectStore } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { createMetrics } from '../../common/operations.ts';
+import { freshMongod } from '../support/mongod.ts';
+import type { Bounds } from './account-look.ts';
+
+/** Renders at once of the account's plan, and callers. */
+export const CAP = 32;
+
+const PEPPERS = ['a pepper of the settle runs'];
+/** What an API process gives a database operation. */
+const OPERATION_TIMEOUT_MS = 5_000;
+/** Later than any month to come, so that no turn of a month begins a new count in the middle of a run. */
+const PERIOD = '2999-12';
+
+export type SettleRig = Awaited<ReturnType<typeof settleRig>>;
+
+export async function settleRig(wanted: Partial<LeaseTimes> = {}) {
+  const times = { ...LEASE_TIMES, ...wanted };
+  const plans = parsePlans([`crowd=${CAP}`]);
+  const mongod = await freshMongod();
+  const closing: (() => Promise<void>)[] = [mongod.stop];
+  const close = async () => {
+    for (const each of closing.splice(0).reverse()) await each();
+  };
+  /** Lines of the adapters' logs, by what they say. */
+  const said = new Map<string, number>();
+  const log = pino(
+    { level: 'warn' },
+    {
+      write(line: string) {
+        const { msg } = JSON.parse(line) as { msg: string };
+        said.set(msg, (said.get(msg) ?? 0) + 1);
+      },
+    },
+  );
+
+  async function connect() {
+    const store = connectStore({ uri: mongod.uri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, silentLog);
+    await store.start();
+    closing.push(() => store.stop(new AbortController().signal));
+    return store;
+  }
+
+  const rules = { plans, pastDueGraceMs: 0 };
+  const metrics = () => createMetrics({ processDefaults: false });
+  /** The leases of one API process. One that is never started renews nothing, like a process that is cut off from its database. */
+  const leasesOn = (store: Awaited<ReturnType<typeof connect>>) =>
+    mongoLeases(store, { ...rules, dashboardUrl: '', retryAfterS: () => 1, metrics: metrics(), times }, log);
+
+  try {
+    const stores = [await connect(), await connect()] as const;
+    const processes = stores.map(leasesOn);
+    for (const leases of processes) {
+      await leases.start();
+      closing.push(() => leases.stop(AbortSignal.timeout(OPERATION_TIMEOUT_MS)));
+    }
+    const [store] = stores;
+    const accounts = createAccounts(store, { plans, peppers: PEPPERS });
+    const { id } = await accounts.createAccount('crowd', { plan: 'crowd' });
+    const { text } = await accounts.createKey('crowd', { name: 'key' });
+    await store.accounts.updateOne({ _id: id }, { $set: { usage: { period: PERIOD, count: 0 } } });
+    const caller: Caller = { accountId: id, keyHash: hashKeyByEach(text, PEPPERS), clientIp: '192.0.2.1', requestId: 'settle run' };
+    const expiredKept = Math.max(EXPIRED_KEPT.atLeast, EXPIRED_KEPT.forEachPlace * CAP);
+    const bounds: Bounds = { cap: CAP, expiredKept, keepExpiredMs: times.keepExpiredMs };
+    const operations = leaseOperations(store, { ...rules, ...times });
+    return { store, processes, leasesOn, operations, caller, times, bounds, said, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

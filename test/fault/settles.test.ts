@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
+import type { LeaseDocument } from '../../api/store/store.ts';
+import { type LeaseRig, leaseRig, QUICK, refusal } from '../support/lease-rig.ts';
+import { lookAt } from './account-look.ts';
+import { chanceOfThisRun } from './harness/random.ts';
+import { CAP, settleRig } from './settle-rig.ts';
+import { settles } from './settles.ts';
+
+describe('one account that renders without end', () => {
+  it('has an exact count and a document that does not grow, after 20,000 renders', async function () {
+    this.timeout(15 * 60_000);
+    const { violations, tally, counted } = await settles({
+      count: 20_000,
+      chance: chanceOfThisRun('the settles'),
+      times: { ...QUICK, settleWithinMs: 1_000, keepExpiredMs: 3_000, settleForMs: 540_000 },
+    });
+    expect(violations).to.deep.equal([]);
+    expect(counted).to.equal(tally.sent);
+    const { released, renewed, late, abandoned, repeated } = tally;
+    for (const [kind, times] of Object.entries({ released, renewed, late, abandoned, repeated }))
+      expect(times, `renders that were ${kind}`).to.be.greaterThan(0);
+  });
+});
+
+describe('the leases that crashes leave', () => {
+  let rig: LeaseRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(() => rig.reset());
+  after(() => rig?.close());
+
+  const { atLeast, forEachPlace } = EXPIRED_KEPT;
+  const ids = (leases: readonly LeaseDocument[]) => leases.map(({ id }) => id);
+  /** Named by number; the last one expired last. */
+  const expiredLeases = (count: number): LeaseDocument[] =>
+    Array.from({ length: count }, (_, nth) => ({ id: `expired ${nth}`, key: 'k', expires: new Date(Date.now() - 60_000 + nth) }));
+  const runningLease: LeaseDocument = { id: 'running', key: 'k', expires: new Date(Date.now() + 3_600_000) };
+
+  it('are bounded, and the newest are kept', async () => {
+    const expired = expiredLeases(1_280);
+    const free = await rig.account('free', { leases: expired });
+    const lease = await (await rig.replica()).admit(free.caller);
+    expect(ids((await free.read()).leases)).to.deep.equal([...ids(expired.slice(-atLeast)), lease.id]);
+  });
+
+  it('are more with a larger plan', async () => {
+    const { store, processes, caller, close } = await settleRig();
+    try {
+      await store.accounts.updateOne({ _id: caller.accountId }, { $set: { leases: expiredLeases(1_280) } });
+      await processes[0]!.admit(caller);
+      expect(await lookAt(store, caller.accountId)).to.include({ running: 1, expired: forEachPlace * CAP });
+    } finally {
+      await close();
+    }
+  });
+
+  it('never push out one that runs', async () => {
+    const starter = await rig.account('starter', { leases: [runningLease, ...expiredLeases(500)] });
+    const leases = await rig.replica();
+    const lease = await leases.admit(starter.caller);
+    expect(ids((await starter.read()).leases).slice(-2)).to.deep.equal(['running', lease.id]);
+    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+  });
+
+  it('do not count when they are gone, and the log says so', async () => {
+    const free = await rig.account('free');
+    const [cutOff, other] = [await rig.replica(), await rig.replica()];
+    const lease = await cutOff.admit(free.caller);
+    const expired = new Date(Date.now() - 120_000);
+    await rig.store.accounts.updateOne({ _id: free.id }, { $set: { 'leases.0.expires': expired } });
+    await rig.store.accounts.updateOne({ _id: free.id }, { $push: { leases: { $each: expiredLeases(atLeast) } } });
+    expect(await other.settle(await other.admit(free.caller))).to.equal(1);
+    expect(await cutOff.settle(lease)).to.equal(undefined);
+    expect(await free.usage()).to.equal(1);
+    expect(rig.lines.map(({ msg }) => msg)).to.include('a render could not be counted: its lease is gone');
+  });
+});

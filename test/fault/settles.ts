@@ -1,0 +1,94 @@
+// A run of admit + settle pairs on one account, which must count exactly and leave the account's document as small as it was.
+import type { LeaseTimes } from '../../api/accounts/mongo-leases.ts';
+import { type Look, lookAt, wrongWith } from './account-look.ts';
+import type { Chance } from './harness/random.ts';
+import { type Pair, settleCallers, type Tally } from './settle-callers.ts';
+import { settleRig } from './settle-rig.ts';
+
+const LOOKS = 100;
+const PARTS = 10;
+
+export interface SettleReport {
+  /** Sentences; none when all is well. */
+  violations: string[];
+  tally: Tally;
+  /** The account's count at the end. */
+  counted: number;
+  looks: number;
+  /** The most that any look saw. */
+  most: { leases: number; expired: number; bytes: number };
+  last: Look;
+  /** Of each tenth of the run. */
+  perSecond: number[];
+}
+
+interface Wanted {
+  /** Pairs. */
+  count: number;
+  chance: Chance;
+  times?: Partial<LeaseTimes>;
+  /** Hears of each tenth. */
+  say?: (line: string) => void;
+}
+
+const UNCOUNTED = ['a render could not be counted: its lease is gone', 'a render was delivered but could not be counted'];
+
+export async function settles({ count, chance, times, say = () => {} }: Wanted): Promise<SettleReport> {
+  const rig = await settleRig(times);
+  try {
+    const { store, caller, bounds, said } = rig;
+    const { callers, tally, settled } = settleCallers(rig, chance);
+    const first = await lookAt(store, caller.accountId);
+    const violations: string[] = [];
+    const most = { leases: 0, expired: 0, bytes: 0 };
+    const perSecond: number[] = [];
+    let last = first;
+    let looks = 0;
+    let begun = 0;
+    let ended = 0;
+    let partBeganMs = performance.now();
+
+    async function look(admitSentMs: number): Promise<void> {
+      const { answered } = tally;
+      last = await lookAt(store, caller.accountId);
+      looks += 1;
+      violations.push(...wrongWith(last, first, bounds, performance.now() - admitSentMs));
+      if (last.usage < answered) violations.push(`${answered} renders were answered as counted, the account has ${last.usage}`);
+      if (last.usage > tally.sent) violations.push(`${tally.sent} renders were settled, the account has ${last.usage}`);
+      most.leases = Math.max(most.leases, last.arrays['leases']!);
+      most.expired = Math.max(most.expired, last.expired);
+      most.bytes = Math.max(most.bytes, last.bytes);
+    }
+
+    function endPart(): void {
+      const now = performance.now();
+      perSecond.push((count / PARTS / (now - partBeganMs)) * 1_000);
+      partBeganMs = now;
+      const { arrays, running, expired, bytes } = last;
+      say(
+        `${String(perSecond.length * PARTS).padStart(3)} %  ${perSecond.at(-1)!.toFixed(0)} pairs/s, ${arrays['leases']} leases (${running} running, ${expired} expired), ${bytes} bytes`,
+      );
+    }
+
+    async function call(pair: Pair): Promise<void> {
+      while (begun < count && violations.length === 0) {
+        begun += 1;
+        const admitSentMs = await pair();
+        ended += 1;
+        const nth = ended;
+        if (nth % Math.ceil(count / LOOKS) === 0) await look(admitSentMs);
+        if (nth % Math.ceil(count / PARTS) === 0) endPart();
+      }
+    }
+
+    await Promise.all(callers.map(pair => call(pair).catch(error => violations.push((error as Error).message))));
+    await settled();
+    const admitSentMs = await callers[0]!();
+    await look(admitSentMs);
+    if (last.usage !== tally.sent) violations.push(`${tally.sent} renders were settled, the account counts ${last.usage}`);
+    for (const line of UNCOUNTED) if (said.has(line)) violations.push(`the log says ${said.get(line)} times: ${line}`);
+    return { violations: [...new Set(violations)], tally, counted: last.usage, looks, most, last, perSecond };
+  } finally {
+    await rig.close();
+  }
+}

@@ -1,0 +1,97 @@
+// Usage when MongoDB has written and its answer never comes: the connection breaks, the answer vanishes, or the server can not say that others have it too.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { countedRight, metricsAgree } from './harness/counted-right.ts';
+import { openCustomers, type Rush } from './harness/customers.ts';
+import { commandOf } from './harness/frames.ts';
+import { type Ledger, openLedger } from './harness/ledger.ts';
+import type { FrameRule } from './harness/link.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Chance, chanceOfThisRun } from './harness/random.ts';
+import { type Site, startSite } from './harness/site.ts';
+
+const RENDERS = 300;
+
+/** The command that both admits and counts. */
+const FIND_AND_MODIFY = 'findAndModify';
+const answersIt: FrameRule['matches'] = (_frame, { before }) => before !== undefined && commandOf(before) === FIND_AND_MODIFY;
+
+describe('the usage of customers, when answers of MongoDB get lost', function () {
+  this.timeout(300_000);
+  let site: Site;
+  let ledger: Ledger;
+
+  beforeEach(async () => {
+    site = await startSite({ links: true, api: { PRESSROOM_PLANS: 'scale=32' } });
+    ledger = await openLedger(site.cluster);
+  });
+  afterEach(async () => {
+    await ledger?.close();
+    await site?.stop();
+  });
+
+  /** While the callers come, the server itself fails now and then, in one way or another. */
+  async function failNowAndThen(rush: Rush, chance: Chance): Promise<void> {
+    let over = false;
+    void rush.over.then(() => {
+      over = true;
+    });
+    while (!over) {
+      const data = chance.pick([
+        { closeConnection: true },
+        { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } },
+        { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } },
+        { errorCode: 11602, errorLabels: ['RetryableWriteError'] },
+      ]);
+      await site.cluster.fail([chance.pick([FIND_AND_MODIFY, 'update'])], data, { times: chance.int(1, 4) });
+      await sleep(chance.int(100, 800));
+    }
+    await site.cluster.working();
+  }
+
+  it(`is exact after ${RENDERS} renders`, async () => {
+    const chance = chanceOfThisRun('usage with lost answers');
+    const customers = await openCustomers(site);
+    const rules = site.apis.flatMap(({ toMongod }) => {
+      const sometimes = (share: number, action: FrameRule['do']) =>
+        toMongod!.onFrame({ direction: 'down', matches: (...of) => answersIt(...of) && chance.percent(share), do: action });
+      return [sometimes(4, 'cut'), sometimes(1, 'lose'), sometimes(4, { delayMs: 300 })];
+    });
+    const rush = customers.come(RENDERS, chance);
+    await failNowAndThen(rush, chance);
+    const hits = rules.map(rule => rule.hits());
+    for (const { toMongod } of site.apis) toMongod!.heal();
+    expect(hits.reduce((total, each) => total + each)).to.be.greaterThan(0);
+    const visits = await rush.over;
+    await metricsAgree(site, visits, await countedRight(site, customers, ledger, visits));
+    // Most of them got through all of this.
+    const stayed = visits.filter(({ manner }) => manner === 'stays');
+    expect(stayed.filter(({ end }) => end === 200).length).to.be.greaterThan(stayed.length / 2);
+  });
+
+  it('counts once a render whose caller leaves while it is being counted', async () => {
+    const account = await site.account();
+    const [api] = site.apis;
+    const call = site.render(account, site.witness.page(account.id, 'a page'), api);
+    const end = call.catch(error => error.name);
+    await site.witness.until(account.id, 1);
+    const rule = api!.toMongod!.onFrame({
+      direction: 'up',
+      matches: frame => commandOf(frame) === FIND_AND_MODIFY,
+      do: 'swallow',
+      times: 1,
+    });
+    site.witness.release(account.id);
+    await eventually(() => expect(rule.hits()).to.equal(1));
+    call.hangUp();
+    expect(await end).to.equal('AbortError');
+    expect(await account.usage()).to.equal(0);
+    api!.toMongod!.heal();
+    await eventually(async () => expect(await account.usage()).to.equal(1));
+    await quiet(site);
+    await ledger.caughtUp();
+    expect(ledger.wrong()).to.deep.equal([]);
+    expect(ledger.counted(account.id).length).to.equal(1);
+  });
+});
