@@ -99,7 +99,9 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const mongod = binary && managed(binary, dataDir, death.resolve);
   const metrics = createMetrics();
   const poolSecret = workerConfig.secret ?? newSecret();
-  const worker = createWorker({ ...workerConfig, secret: poolSecret, chrome: { ...workerConfig.chrome, executable } }, log, metrics);
+  // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as a whole.
+  const chrome = { ...workerConfig.chrome, executable, ownGroup: false };
+  const worker = createWorker({ ...workerConfig, secret: poolSecret, chrome }, log, metrics);
   const uri = () => apiConfig.mongodbUri ?? mongod!.uri();
 
   let firstKey: string | undefined;

@@ -13,6 +13,8 @@ export interface ChromeConfig {
   /** Upper bound of a renderer's JavaScript heap. */
   heapMiB: number;
   startTimeoutMs: number;
+  /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
+  ownGroup: boolean;
 }
 
 export interface ChromeProcess {
@@ -151,8 +153,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
     cwd: '/',
     env: { HOME: profile.path, PATH: process.env.PATH, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: profile.path },
     ...(config.uid === undefined ? {} : { uid: config.uid, gid: config.uid }),
-    // A process group of its own: what hangs or stands still outlives its browser and has another parent then, but it stays in the group.
-    detached: true,
+    detached: config.ownGroup,
   });
   const starting = listenWhileStarting(child);
   const exited = new Promise<string>(resolve => {
@@ -161,8 +162,16 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   });
   const pipe = createCdpPipe(child.stdio[3] as Writable, child.stdio[4] as Readable);
   let over = false;
+  let alive = true;
+  void exited.then(() => {
+    alive = false;
+  });
+  let browserPid: number | undefined;
   const kill = () => {
-    if (child.pid !== undefined && !over) killQuietly(-child.pid);
+    if (child.pid === undefined || over) return;
+    if (config.ownGroup) return killQuietly(-child.pid);
+    // Debian's executable is a shell script that waits for the real one: end both.
+    for (const pid of alive ? [browserPid, child.pid] : []) if (pid !== undefined) killQuietly(pid);
   };
   const end = async () => {
     (child.stdio[3] as Writable).destroy();
@@ -190,6 +199,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   }
   starting.stop();
   const { pid, version } = why;
+  browserPid = pid;
   log.info({ pid, version, sandbox: config.sandbox }, 'chrome is up');
   return { pid, version, pipe, processes, connected, exited, close, kill };
 }

@@ -89,6 +89,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       uid: process.getuid?.() === 0 ? e.PRESSROOM_CHROME_UID : undefined,
       heapMiB: Math.floor(e.PRESSROOM_RENDER_MEMORY / 2 ** 20),
       startTimeoutMs: 20_000,
+      ownGroup: true,
     },
     supervisor: {
       recycleRenders: e.PRESSROOM_CHROME_RECYCLE_RENDERS,

@@ -13,7 +13,7 @@ describe('workers of another release', function () {
   let account: SiteAccount;
   let running: Load;
   beforeEach(async () => {
-    site = await startSite({ apis: 1, links: true, api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '20s' } });
+    site = await startSite({ apis: 1, links: true, api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '5s' } });
     account = await site.account();
   });
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { splitFrames } from './harness/frames.ts';
+import { commandOf, splitFrames } from './harness/frames.ts';
 
 describe('the frames of a stream', () => {
   /** A frame as RFC 6455 writes it. */
@@ -73,6 +73,23 @@ describe('the frames of a stream', () => {
     const [rest] = splitter.rest();
     expect(rest!.wire.equals(whole.subarray(0, 8))).to.equal(true);
     expect(rest!.payload).to.equal(undefined);
+  });
+
+  it('are not looked for behind an upgrade that was refused', () => {
+    const splitter = splitFrames('websocket');
+    const head = 'HTTP/1.1 503 Service Unavailable\r\nUpgrade: websocket\r\n\r\n';
+    const frames = splitter.push(Buffer.from(`${head}no slot is free`));
+    expect(frames.map(({ wire }) => wire.toString())).to.deep.equal([head, 'no slot is free']);
+    expect(frames.some(({ payload }) => payload)).to.equal(false);
+  });
+
+  it('tell the name of a MongoDB command, also behind a sequence of documents', () => {
+    const flags = Buffer.alloc(4);
+    const command = Buffer.concat([Buffer.from([0]), Buffer.from('0f000000', 'hex'), Buffer.from('\x10insert\0')]);
+    const sequence = Buffer.concat([Buffer.from([1]), Buffer.from('09000000', 'hex'), Buffer.from('docs\0')]);
+    expect(commandOf(mongoMessage(Buffer.concat([flags, command])))).to.equal('insert');
+    expect(commandOf(mongoMessage(Buffer.concat([flags, sequence, command])))).to.equal('insert');
+    expect(commandOf(Buffer.alloc(30))).to.equal(undefined);
   });
 
   it('are refused when the bytes are something else', () => {
