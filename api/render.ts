@@ -54,7 +54,11 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
     ),
   memory: () => renderFailed('page_crash', 'The page used more memory than one render may. Use smaller images, or less content.'),
   deadline: () => renderFailed('page_timeout', 'The render took longer than it may.'),
-  flooded: () => renderFailed('output_limit', 'The page made more events than the service takes. It may request or log without end.'),
+  flooded: () =>
+    renderFailed(
+      'output_limit',
+      'The page made more or larger events than the service takes. It may request without end, or use URLs or error messages of many megabytes.',
+    ),
 };
 
 const asApiError = (error: unknown): unknown =>

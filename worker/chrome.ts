@@ -104,7 +104,7 @@ const explain = (said: string, why: string): Error =>
         'Chrome cannot use its sandbox here. Allow user namespaces to this container or user (seccomp, sysctl kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns), ' +
           'install the set-uid helper (Debian: chromium-sandbox), or set PRESSROOM_CHROME_SANDBOX=off and accept that a page which breaks out of its renderer owns the worker.',
       )
-    : new Error(`Chrome did not start: ${why}${said ? `; it said: ${said.trim().split('\n').slice(-3).join(' | ')}` : ''}`);
+    : new Error(`${why}${said ? `; it said: ${said.trim().split('\n').slice(-3).join(' | ')}` : ''}`);
 
 /** Signals a process, or with a negative number a process group, that may be gone already. */
 export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
@@ -190,7 +190,8 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
     return ending;
   };
   const { processes, connected } = watchProcesses(pipe);
-  const why = await firstWord(hello(pipe, processes), exited, config.startTimeoutMs, giveUp);
+  const endedEarly = exited.then(how => `${config.executable} ended at its start: ${how}`);
+  const why = await firstWord(hello(pipe, processes), endedEarly, config, giveUp);
   if (typeof why === 'string') {
     const error = explain(starting.text(), why);
     kill();
@@ -205,14 +206,15 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
 }
 
 /** What Chrome says of itself, or why it said nothing. */
-async function firstWord<T>(said: Promise<T>, exited: Promise<string>, timeoutMs: number, giveUp: AbortSignal | undefined) {
+async function firstWord<T>(said: Promise<T>, ended: Promise<string>, config: ChromeConfig, giveUp: AbortSignal | undefined) {
   const late = Promise.withResolvers<string>();
-  const timer = setTimeout(late.resolve, timeoutMs, `it did not answer within ${timeoutMs / 1_000} s`);
-  const onGiveUp = () => late.resolve('the worker stops');
+  const { executable, startTimeoutMs } = config;
+  const timer = setTimeout(late.resolve, startTimeoutMs, `${executable} did not answer within ${startTimeoutMs / 1_000} s of its start`);
+  const onGiveUp = () => late.resolve(`the worker stopped before ${executable} was up`);
   if (giveUp?.aborted) onGiveUp();
   giveUp?.addEventListener('abort', onGiveUp, { once: true });
   try {
-    return await Promise.race([said.catch(() => exited), exited, late.promise]);
+    return await Promise.race([said.catch(() => ended), ended, late.promise]);
   } finally {
     clearTimeout(timer);
     giveUp?.removeEventListener('abort', onGiveUp);

@@ -26,6 +26,8 @@ import type { Slot, Slots } from './slots.ts';
 
 /** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
+/** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
+const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
 /** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** Sockets at once; far above slots and APIs together, far below what hurts. */
@@ -177,6 +179,8 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
         return watchdog.killedRecently(slot.chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
+      // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
+      if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
       if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');
       gather();
       ws.send(frame, { binary: false });

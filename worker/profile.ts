@@ -48,16 +48,19 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+const read = (pid: string, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+const groupOf = async (pid: string) => Number((await read(pid, 'stat')).replace(/^.*\) /s, '').split(' ')[2]);
+
 /** Process groups with a process that was started on this profile. Without /proc (not Linux) none is found. */
 async function groupsOn(profile: string): Promise<Set<number>> {
   const groups = new Set<number>();
   for (const pid of await readdir('/proc').catch(() => [])) {
-    if (!/^\d+$/.test(pid)) continue;
-    const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
-    if (!(await read('cmdline')).split('\0').includes(`--user-data-dir=${profile}`)) continue;
-    const group = Number((await read('stat')).replace(/^.*\) /s, '').split(' ')[2]);
-    if (group > 1) groups.add(group);
+    if (!/^\d+$/.test(pid) || !(await read(pid, 'cmdline')).split('\0').includes(`--user-data-dir=${profile}`)) continue;
+    groups.add(await groupOf(pid));
   }
+  groups.delete(Number.NaN);
+  // Where Chrome has no group of its own, the one who started that worker may have started this one too.
+  groups.delete(await groupOf('self'));
   return groups;
 }
 

@@ -12,7 +12,8 @@ export async function load({ session, plan, document }: Page): Promise<void> {
   const prepared = Promise.all([
     isStill(plan) && session.command(STILL),
     setViewport(session, plan),
-    watched && session.command('Network.enable', {}),
+    // What a page sends is nobody's business here, and would come with each event.
+    watched && session.command('Network.enable', { maxPostDataSize: 1 }),
   ]);
   prepared.catch(() => {}); // looked at below, unless opening the page fails first
   if (plan.source.kind === 'html') {

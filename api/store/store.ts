@@ -44,6 +44,11 @@ export interface Store extends Service {
   ping(timeoutMs: number): Promise<void>;
 }
 
+const inWords = (members: Record<string, string>) =>
+  Object.entries(members)
+    .map(([host, words]) => `${host}: ${words}`)
+    .join('; ');
+
 const LOOK_AGAIN_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 
@@ -92,7 +97,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
         const never = neverStarts(error, client.options, db.databaseName, primary.incompatible());
         if (never) throw never;
         // The driver's own words would only be that it was closed.
-        if (giveUp?.aborted) throw new Error(`no primary that answers: ${JSON.stringify(primary.members())}`, { cause: error });
+        if (giveUp?.aborted) throw new Error(inWords(primary.members()), { cause: error });
         if (!isDatabaseUnavailable(error)) throw error;
         log.warn({ members: primary.members(), reason: (error as Error).message }, 'MongoDB does not answer, waiting for it');
         await sleep(LOOK_AGAIN_MS, undefined, giveUp && { signal: giveUp }).catch(() => undefined);
@@ -102,7 +107,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
 
   async function start(giveUp?: AbortSignal): Promise<void> {
     // The driver knows no signal: closing it ends what it waits for.
-    const close = () => void client.close();
+    const close = () => void client.close().catch(() => undefined);
     giveUp?.addEventListener('abort', close);
     try {
       await untilItServes(giveUp);

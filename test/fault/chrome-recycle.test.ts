@@ -112,7 +112,11 @@ describe('a Chrome that is recycled', function () {
     neverWithout(await watch.stop());
     // The new one is small: it stays.
     expect(await chromeLives(worker)).to.deep.equal({ starts: { first: 1, recycle: 1 }, deaths: {} });
-    await eventually(() => expect(ofKind(worker, 'browser').map(({ pid }) => pid)).to.have.length(1).and.not.include(old));
+    await eventually(() =>
+      expect(ofKind(worker, 'browser').map(({ pid }) => pid))
+        .to.have.length(1)
+        .and.not.include(old),
+    );
     await quiet(site);
   });
 

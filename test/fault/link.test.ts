@@ -4,6 +4,8 @@ import { eventually } from '../support/eventually.ts';
 import { type Link, openLink } from './harness/link.ts';
 import { connectPeer, type Peer, startPeers } from './harness/peer.ts';
 
+const MIB = 1024 * 1024;
+
 describe('a link between two processes', () => {
   let target: Awaited<ReturnType<typeof startPeers>>;
   let link: Link;
@@ -97,10 +99,10 @@ describe('a link between two processes', () => {
     it('stops a sender whose receiver does not read, and loses nothing', async () => {
       const [near, far] = await pair();
       far.socket.pause();
-      const totalBytes = 40 * 1024 * 1024;
+      const totalBytes = 40 * MIB;
       near.socket.write(Buffer.alloc(totalBytes, 'x'));
       // Kernels hold some MiB at each of the four sockets on the way.
-      await eventually(() => expect(link.bytes().up).to.be.at.least(4 * 1024 * 1024));
+      await eventually(() => expect(link.bytes().up).to.be.at.least(4 * MIB));
       expect(await bytesWhenStill()).to.be.lessThan(totalBytes / 2);
       let arrived = 0;
       far.socket.removeAllListeners('data').on('data', chunk => {
@@ -180,12 +182,26 @@ describe('a link between two processes', () => {
     it('blocks a sender in the end instead of holding all it has, and loses nothing', async () => {
       const [near, far] = await pair();
       link.swallow();
-      const sent = Buffer.alloc(12 * 1024 * 1024, 'x');
+      const sent = Buffer.alloc(12 * MIB, 'x');
       near.socket.write(sent);
-      await eventually(() => expect(link.bytes().up).to.be.at.least(4 * 1024 * 1024));
-      expect(await bytesWhenStill()).to.be.lessThan(5 * 1024 * 1024);
+      await eventually(() => expect(link.bytes().up).to.be.at.least(4 * MIB));
+      expect(await bytesWhenStill()).to.be.lessThan(5 * MIB);
       link.heal();
       await eventually(() => expect(far.received().length).to.equal(sent.length));
+    });
+
+    it('keeps what a slow receiver had left with it', async () => {
+      const [near, far] = await pair();
+      far.socket.pause();
+      near.socket.write(Buffer.alloc(40 * MIB, 'x'));
+      await eventually(() => expect(link.bytes().up).to.be.at.least(4 * MIB));
+      const taken = await bytesWhenStill();
+      link.swallow();
+      far.socket.resume();
+      await bytesWhenStill();
+      expect(far.received().length).to.be.lessThan(taken - 2 * MIB);
+      link.heal();
+      await eventually(() => expect(far.received().length).to.equal(40 * MIB));
     });
 
     it('gives up what it holds when it is cut before it heals', async () => {

@@ -109,7 +109,7 @@ describe('a MongoDB that is gone for a minute under load', function () {
       expect([...answers]).to.deep.equal(['502 render_failed/database 1']);
       expect(Math.max(...refused.map(({ ms }) => ms))).to.be.lessThan(OPERATION_MS + MARGIN_MS);
       const late = refused.filter(({ startMs }) => startMs > knownMs && startMs < backMs).map(({ ms }) => ms);
-      expect(late.length).to.be.greaterThan(50);
+      expect(late.length).to.be.greaterThan(20);
       expect(median(late)).to.be.lessThan(OPERATION_MS / 5);
       for (const [index, bytes] of after.entries()) expect(bytes - before[index]!).to.be.lessThan(64 * 2 ** 20);
 
@@ -136,5 +136,6 @@ function expectReadable({ log }: PressroomProcess, calls: number): void {
   const others = log.filter(({ msg }) => msg !== 'request');
   expect(log.length).to.be.lessThan(2 * calls + 100);
   expect(others.filter(({ msg }) => msg === GONE).length).to.be.within(4, 12);
-  expect(others.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
+  for (const unwanted of ['unexpected error', 'a lease could not be released and will expire'])
+    expect(others.filter(({ msg }) => msg === unwanted)).to.deep.equal([]);
 }

@@ -14,7 +14,10 @@ const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
  */
 const BESIDE_BYTES = 320 * MIB;
 /** Slow machines serve all the same. */
-const PATIENCE = { PRESSROOM_RENDER_TIMEOUT: '10m', PRESSROOM_QUEUE_TIMEOUT: '10m' };
+const PATIENCE = {
+  api: { PRESSROOM_RENDER_TIMEOUT: '10m', PRESSROOM_QUEUE_TIMEOUT: '10m' },
+  worker: { PRESSROOM_CHROME_PROBE_INTERVAL: '60s' },
+};
 
 describe('the memory of an API process', function () {
   this.timeout(400_000);
@@ -25,7 +28,7 @@ describe('the memory of an API process', function () {
   afterEach(() => site?.stop());
 
   async function start(budget: string, slots: number): Promise<SiteAccount> {
-    site = await startSite({ apis: 1, workers: 1, slots, api: { ...PATIENCE, PRESSROOM_BYTES_IN_FLIGHT: budget } });
+    site = await startSite({ apis: 1, workers: 1, slots, ...PATIENCE, api: { ...PATIENCE.api, PRESSROOM_BYTES_IN_FLIGHT: budget } });
     port = site.apis[0]!.port;
     api = site.apis[0]!.process;
     const account = await site.account('scale');
@@ -78,6 +81,14 @@ describe('the memory of an API process', function () {
     await servesAgain(account);
     // The room of all that were refused is there again.
     expect((await send(port, account.key, body)).body.length).to.be.greaterThan(30 * MIB);
+    await servesAgain(account);
+  });
+
+  it('stays inside the budget when pages throw errors of 10 million characters again and again, and ends them', async () => {
+    const account = await start('64MiB', 8);
+    const body = Buffer.from(JSON.stringify({ html: 'x', wait_for_expression: "(() => { throw new Error('x'.repeat(10e6)); })()" }));
+    expect(await ends(Array.from({ length: 4 }, () => send(port, account.key, body)))).to.deep.equal({ '502 output_limit': 4 });
+    await staysInside(64 * MIB);
     await servesAgain(account);
   });
 });

@@ -1,5 +1,7 @@
 // `npm run chaos -- --minutes N --seed S`: runs of chaos, two minutes each, for as long as told. Ends with 1 at the first that broke a promise.
 import { parseArgs } from 'node:util';
+import { findOrInstallChrome } from '../../../standalone/chrome.ts';
+import { readWorkerConfig } from '../../../worker/config.ts';
 import { runChaos } from './run-chaos.ts';
 
 const RUN_MS = 120_000;
@@ -14,6 +16,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
+process.env['PRESSROOM_CHROME'] = await findOrInstallChrome(process.env, console.log, readWorkerConfig(process.env).chrome.uid);
 const totalMs = minutes * 60_000;
 for (let doneMs = 0; doneMs < totalMs; seed++) {
   const forMs = Math.min(RUN_MS, totalMs - doneMs);

@@ -35,12 +35,15 @@ export function chromeProcesses(pid: number): ChromeProcess[] {
     for (let at = parentOf.get(child); at !== undefined && at > 1; at = parentOf.get(at)) if (at === pid) return true;
     return false;
   };
-  return [...parentOf.keys()].filter(below).flatMap(child => {
+  const found = [...parentOf.keys()].filter(below).flatMap(child => {
     const command = read(`/proc/${child}/cmdline`);
     if (!command.includes('--user-data-dir=') && !command.includes('--type=')) return [];
     const kind = /--type=([\w-]+)/.exec(command)?.[1] ?? (/^\S*\b(?:ba|da)?sh\0/.test(command) ? 'launcher' : 'browser');
     return [{ pid: child, kind }];
   });
+  // One that a browser has forked a moment ago still has the browser's command line.
+  const browsers = new Set(found.filter(({ kind }) => kind === 'browser').map(each => each.pid));
+  return found.filter(({ pid: child, kind }) => kind !== 'browser' || !browsers.has(parentOf.get(child)!));
 }
 
 /** Which of them still live; they keep their numbers when their parent has gone. */

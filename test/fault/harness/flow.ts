@@ -90,7 +90,7 @@ export function createFlow(kind: FrameKind, { silent, delayMs, fate, sink, cut, 
   function write(frame: Frame, bytes: Buffer): void {
     const socket = sink();
     if (!socket?.writable) return release(frame);
-    // Waiting for each write bounds what lies in the socket, and lets a reset follow what it must not overtake.
+    // What waits for a slow receiver waits here and not in the socket: it is still the link's to hold back.
     writing = true;
     socket.write(bytes, () => {
       writing = false;

@@ -1,0 +1,22 @@
+// Two minutes of chaos, with another seed each time; `npm run chaos` goes on for as long as told.
+import { expect } from 'chai';
+import { type ChaosReport, runChaos } from './chaos/run-chaos.ts';
+import { chanceOfThisRun } from './harness/random.ts';
+
+const RUN_MS = 90_000;
+/** With the calls that still end and the quiet after it; a busy machine needs more. */
+const LONGEST_MS = 600_000;
+
+describe('chaos', function () {
+  this.timeout(LONGEST_MS);
+
+  it('breaks no promise', async () => {
+    const lines: string[] = [];
+    const report = await runChaos(chanceOfThisRun('chaos').seed, RUN_MS, line => lines.push(line));
+    expect(report.violations, `${lines.join('\n')}\n`).to.deep.equal([]);
+    expect(pdfs(report)).to.be.greaterThan(0);
+    expect(Object.keys(report.faults).length).to.be.greaterThan(5);
+  });
+});
+
+const pdfs = ({ ends }: ChaosReport) => ends['200 ok'] ?? 0;

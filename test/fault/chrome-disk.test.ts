@@ -1,0 +1,113 @@
+// The disk of Chrome's profile is full: what runs goes on, a Chrome that cannot be started again is tried ever more slowly, and all is well when there is room.
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { failuresOf, startLoad } from './harness/load.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
+import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from './harness/worker-look.ts';
+
+const FOR_FILES = 400;
+
+describe('a Chrome whose disk is full', function () {
+  this.timeout(120_000);
+  const file = temporaryFolder();
+  let disk: string;
+  let site: Site | undefined;
+  let account: SiteAccount;
+  let worker: Seat;
+
+  before(async function () {
+    disk = file('disk');
+    await mkdir(disk);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=16m,nr_inodes=${FOR_FILES},mode=1777`, 'pressroom-test', disk], {
+        stdio: 'ignore',
+      });
+    } catch {
+      return skip(this, 'a small disk cannot be mounted here');
+    }
+    site = await startSite({ apis: 1 });
+    account = await site.account();
+    worker = site.workers[0]!;
+    await worker.process.kill();
+    await worker.start({ TMPDIR: disk });
+    expect(profilesIn(disk, worker.process.pid)).to.have.length(1);
+  });
+  after(async () => {
+    await site?.stop();
+    if (site) execFileSync('umount', [disk]);
+  });
+
+  const render = () =>
+    site!.render(account, { html: '<p>x</p><canvas id="c"></canvas><script>c.getContext("2d").fillRect(0, 0, 9, 9)</script>' });
+
+  /** Until not a byte more can be written, nor a file be made. */
+  function fill(): void {
+    const until = (act: () => void) => {
+      try {
+        for (;;) act();
+      } catch (error) {
+        expect((error as NodeJS.ErrnoException).code).to.equal('ENOSPC');
+      }
+    };
+    const block = Buffer.alloc(65_536);
+    const made: number[] = [];
+    until(() => made.push(openSync(`${disk}/fill-${process.hrtime.bigint()}`, 'w')));
+    for (const one of made) until(() => writeSync(one, block));
+    for (const one of made) closeSync(one);
+  }
+  const makeRoom = () => {
+    for (const name of readdirSync(disk)) if (name.startsWith('fill-')) rmSync(`${disk}/${name}`);
+  };
+
+  it('renders as before, is down when it cannot be started again, and comes back when there is room', async () => {
+    const load = startLoad(3, render);
+    await load.until(10);
+    fill();
+    const onFull = load.answered();
+    await load.until(onFull + 20);
+    expect(await chromeLives(worker)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
+
+    // What the dead Chrome leaves is filled at once.
+    const filling = setInterval(fill, 5);
+    try {
+      process.kill(browserOf(worker), 'SIGKILL');
+      const said = await worker.process.said('chrome could not be restarted');
+      expect((said['err'] as Error).message).to.match(
+        new RegExp(
+          `^no folder for Chrome's profile can be made in ${disk} \\(ENOSPC\\): make room there, or point TMPDIR to another folder$`,
+        ),
+      );
+    } finally {
+      clearInterval(filling);
+    }
+    const watch = watchWorker(worker);
+    const down = load.answered();
+    await load.until(down + 20);
+    await sleep(1_000);
+    const seen = await watch.stop();
+    expect(new Set(seen.map(({ readyz }) => readyz))).to.deep.equal(new Set([503]));
+    expect(new Set(seen.map(({ livez }) => livez))).to.deep.equal(new Set([200]));
+
+    makeRoom();
+    await worker.process.untilReady();
+    const again = load.answered();
+    await load.until(again + 20);
+    const answers = await load.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(await account.usage()).to.equal(answers.length);
+    const { starts, deaths } = await chromeLives(worker);
+    expect(starts).to.deep.equal({ first: 1, died: 1 });
+    expect(deaths).to.include({ exited: 1 }).and.have.all.keys('exited', 'not_started');
+    await eventually(() => expect(ofKind(worker, 'browser')).to.have.length(1));
+    expect(profilesIn(disk, worker.process.pid)).to.have.length(1);
+    expect(await chromeLives(site!.workers[1]!)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
+    await quiet(site!);
+  });
+});

@@ -1,0 +1,107 @@
+// A worker whose very first Chrome does not come up: it ends, and its last line tells the operator why. Nothing of it is left.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { silentLog } from '../../common/log.ts';
+import { launchChrome } from '../../worker/chrome.ts';
+import { readWorkerConfig } from '../../worker/config.ts';
+import { findChrome } from '../../worker/find-chrome.ts';
+import { eventually } from '../support/eventually.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { errorOf } from '../support/worker.ts';
+import { ownPort } from './harness/ports.ts';
+import { type PressroomProcess, startPressroom } from './harness/pressroom-process.ts';
+
+/** Names the sleeping process of these tests. */
+const SLEEP_S = `${98_700_000 + process.pid}`;
+const sleepers = (): string[] =>
+  readdirSync('/proc').filter(pid => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`sleep\0${SLEEP_S}`);
+    } catch {
+      return false;
+    }
+  });
+
+describe('a worker whose first Chrome does not start', function () {
+  this.timeout(60_000);
+  const file = temporaryFolder();
+  let worker: PressroomProcess | undefined;
+
+  before(() => chmodSync(file(), 0o777)); // Chrome is another user
+  afterEach(async () => {
+    await worker?.kill();
+    expect(readdirSync(file()).filter(name => name.startsWith('pressroom-chrome-'))).to.deep.equal([]);
+    await eventually(() => expect(sleepers()).to.deep.equal([]));
+  });
+
+  /** A program in Chrome's place. */
+  function chromeThat(name: string, ...lines: string[]): string {
+    writeFileSync(file(name), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+    return file(name);
+  }
+
+  async function start(chrome: string): Promise<PressroomProcess> {
+    worker = startPressroom('worker', 'worker', await ownPort(), {
+      PRESSROOM_POOL_SECRET: 'a pool secret of the scenarios',
+      PRESSROOM_GATEWAY_HOST: '127.0.0.1',
+      PRESSROOM_GATEWAY_PORT: '0',
+      PRESSROOM_CHROME: chrome,
+      TMPDIR: file(),
+    });
+    return worker;
+  }
+
+  async function lastWord(process: PressroomProcess): Promise<string> {
+    expect(await process.exited).to.equal(1);
+    const { msg, err } = process.log.at(-1)!;
+    expect(msg).to.equal('could not start');
+    return (err as Error).message;
+  }
+
+  it('ends and says what Chrome said, when Chrome ends at once', async () => {
+    const chrome = chromeThat('ends', 'echo "cannot open shared object file: libnss3.so" >&2', 'exit 127');
+    expect(await lastWord(await start(chrome))).to.equal(
+      `chrome did not start: ${chrome} ended at its start: exit code 127; it said: cannot open shared object file: libnss3.so`,
+    );
+  });
+
+  it('ends and names the variable, when the program is not there', async () => {
+    expect(await lastWord(await start(file('nothing')))).to.equal(
+      `chrome did not start: PRESSROOM_CHROME=${file('nothing')} is not there or cannot be executed`,
+    );
+  });
+
+  it('ends and says how to give Chrome its sandbox, when there is none', async function () {
+    if (process.getuid?.() !== 0) return skip(this, 'only root can give Chrome a place without user namespaces');
+    // In a namespace of its own no further one may be made, and the set-uid helper has no root to become.
+    const enter = 'unshare --user --map-current-user --keep-caps';
+    const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces';
+    const becomeChrome = `exec setpriv --no-new-privs --ambient-caps -all --inh-caps -all ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`;
+    try {
+      execFileSync('setpriv', ['--reuid', '64117', '--clear-groups', 'sh', '-c', `${enter} sh -c '${forbid}'`], { stdio: 'ignore' });
+    } catch {
+      return skip(this, 'unshare or setpriv are not there, or user namespaces are not allowed');
+    }
+    const chrome = chromeThat('unboxed', `exec ${enter} sh -c '${forbid} && ${becomeChrome}' sh "$@"`);
+    const message = await lastWord(await start(chrome));
+    expect(message).to.match(/^chrome did not start: Chrome cannot use its sandbox here\. Allow user namespaces/);
+    expect(message).to.include('set PRESSROOM_CHROME_SANDBOX=off');
+  });
+
+  it('is alive and not ready while Chrome hangs at its start, and stops when it is told to', async () => {
+    const hanging = await start(chromeThat('hangs', `sleep ${SLEEP_S}`));
+    await eventually(() => expect(sleepers()).to.have.length(1));
+    expect(await hanging.probe('/livez')).to.equal(200);
+    expect(await hanging.probe('/readyz')).to.equal(503);
+    expect(await hanging.kill('SIGTERM')).to.equal(0);
+  });
+
+  it('gives up a Chrome that hangs at its start, and ends all of it', async () => {
+    const config = readWorkerConfig({ PRESSROOM_POOL_SECRET: 'a pool secret of the scenarios' });
+    const executable = chromeThat('hangs', `sleep ${SLEEP_S}`);
+    const error = await errorOf(launchChrome({ ...config.chrome, executable, startTimeoutMs: 500 }, silentLog));
+    expect(error?.message).to.equal(`${executable} did not answer within 0.5 s of its start`);
+  });
+});
