@@ -55,6 +55,16 @@ describe('dispatch, when a worker goes', function () {
       mend: index => site.apis[0]!.toWorkers[index]!.heal(),
     },
     {
+      what: 'its worker is heard no more',
+      strike: index => site.apis[0]!.toWorkers[index]!.swallow('down'),
+      mend: index => site.apis[0]!.toWorkers[index]!.heal(),
+    },
+    {
+      what: 'its worker hears nothing more',
+      strike: index => site.apis[0]!.toWorkers[index]!.swallow('up'),
+      mend: index => site.apis[0]!.toWorkers[index]!.heal(),
+    },
+    {
       what: 'the Chrome of its worker is killed',
       strike: index => {
         const [browser] = chromeProcesses(site.workers[index]!.process.pid).filter(({ kind }) => kind === 'browser');
@@ -81,6 +91,26 @@ describe('dispatch, when a worker goes', function () {
       expect(await outcomes()).to.include({ ok: 1 });
       if (!worker.process.alive()) await eventually(() => expect(stillAlive(chromes)).to.deep.equal([]));
       await mend(index);
+      await quiet(site);
+    });
+  }
+
+  for (const { breaks, status, usage } of [
+    { breaks: 1, status: 200, usage: 1 },
+    { breaks: 2, status: 502, usage: 0 },
+  ]) {
+    it(`answers ${status} when the connection to a worker breaks ${breaks} times in the middle of the PDF`, async () => {
+      await start({ links: true });
+      const account = await site.account('free');
+      let left = breaks;
+      const matches = (frame: Buffer) => frame.includes('"base64Encoded":true') && left-- > 0;
+      for (const link of site.apis[0]!.toWorkers) link.onFrame({ direction: 'down', matches, do: 'cut' });
+      const answer = await site.render(account, { html: '<p>x</p>' });
+      expect(answer.status).to.equal(status);
+      if (status === 502) expect(answer.error().reason).to.equal('worker_lost');
+      expect(left).to.be.at.most(0);
+      expect(await account.usage()).to.equal(usage);
+      expect(await retries()).to.equal(1);
       await quiet(site);
     });
   }

@@ -7,6 +7,7 @@ import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { plan } from '../../api/render/plan.ts';
 import type { Room } from '../../api/render/print.ts';
+import type { Session } from '../../api/render/session.ts';
 import { eventually } from '../support/eventually.ts';
 import { errorOf, startWorker, type TestWorker } from '../support/worker.ts';
 import { largePdf } from './overload-pages.ts';
@@ -25,8 +26,12 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
   after(() => worker?.stop());
 
   /** Renders on a slot of its own. */
-  async function render(request: object, room: Room, { signal = new AbortController().signal, maxBytes = 100 * MIB } = {}) {
-    const session = await worker.open();
+  async function render(
+    request: object,
+    room: Room,
+    { signal = new AbortController().signal, maxBytes = 100 * MIB, through = (session: Session) => session } = {},
+  ) {
+    const session = through(await eventually(() => worker.open()));
     try {
       const parsed = parseRenderRequest(request, { ports: [80], allowPorts: [], intranet: false });
       const limits = { renderMs: 50_000, output: { maxBytes, tagged: false } };
@@ -94,6 +99,26 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
     await eventually(() => expect(budget.used()).to.equal(0));
   });
 
+  it('has all back when the render is given up though its worker answers no more', async () => {
+    const budget = createByteBudget(100 * MIB);
+    const gone = new AbortController();
+    let reads = 0;
+    /** Answers two reads; the third stays without an answer whatever becomes of its slot, as with a frozen worker. */
+    const through = (session: Session): Session => ({
+      ...session,
+      command: async (method, ...params) => {
+        if (method === 'IO.read' && ++reads > 2) {
+          gone.abort(new Error('nobody waits'));
+          await new Promise(() => {});
+        }
+        return session.command(method, ...params);
+      },
+    });
+    const error = await errorOf(render(LARGE, budget.open(), { signal: gone.signal, through }));
+    expect(error?.message).to.equal('nobody waits');
+    await eventually(() => expect(budget.used()).to.equal(0));
+  });
+
   it('holds one PDF alone when another slot prints what a lost one had begun', async () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open();
@@ -103,7 +128,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
     expect(budget.used()).to.equal(0);
     await Promise.all(killed);
     await worker.until({ chrome: 'up' });
-    const { pdf } = await eventually(() => render(LARGE, reservation));
+    const { pdf } = await render(LARGE, reservation);
     expect(budget.used()).to.equal(pdf.length);
   });
 
