@@ -63,7 +63,9 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
         await service.start(giveUp.signal);
       } catch (error) {
         if (giveUp.signal.aborted) return;
-        throw new Error(`${service.name} did not start: ${(error as Error).message}`, { cause: error });
+        const { message, stack } = error as Error;
+        // Not as its cause: the log would write the sentence twice.
+        throw Object.assign(new Error(`${service.name} did not start: ${message}`), { stack });
       }
       started.push(service);
     }

@@ -45,6 +45,9 @@ const DEATHS = ['exited', 'hung', 'unusable', 'memory', 'not_started'] as const;
 
 const BACKOFF_MS = [0, 250, 1_000, 2_000, 5_000, 10_000, 30_000];
 const backOffMs = (failures: number): number => BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)]!;
+/** Of the browser's process, and of the one that is the network of all pages: cookies are kept there. */
+const signsOfLife = ({ pipe }: Chrome) => Promise.all([pipe.command('Browser.getVersion'), pipe.command('Storage.getCookies')]);
+
 /** A render that runs while its network dies must be ended before it is printed; looking costs nothing. */
 const LOOK_MS = 100;
 /** A Chrome that lived this long counts as a good start: the back-off begins anew. */
@@ -211,7 +214,7 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
 
   async function check(): Promise<void> {
     for (const chrome of renders.keys()) {
-      if (!(await answersWithin(config.probeMs, chrome.pipe.command('Browser.getVersion')))) {
+      if (!(await answersWithin(config.probeMs, signsOfLife(chrome)))) {
         log.error({ pid: chrome.pid }, 'chrome does not answer and is killed');
         kill(chrome, 'hung');
       } else if (chrome === current) {

@@ -1,12 +1,13 @@
 // The disk of Chrome's profile is full: what runs goes on, a Chrome that cannot be started again is tried ever more slowly, and all is well when there is room.
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
-import { temporaryFolder } from '../support/temporary.ts';
 import { failuresOf, startLoad } from './harness/load.ts';
 import { quiet } from './harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
@@ -16,22 +17,21 @@ const FOR_FILES = 400;
 
 describe('a Chrome whose disk is full', function () {
   this.timeout(120_000);
-  const file = temporaryFolder();
   let disk: string;
+  let mounted = false;
   let site: Site | undefined;
   let account: SiteAccount;
   let worker: Seat;
 
   before(async function () {
-    disk = file('disk');
-    await mkdir(disk);
+    disk = await mkdtemp(join(tmpdir(), 'pressroom-test-'));
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=16m,nr_inodes=${FOR_FILES},mode=1777`, 'pressroom-test', disk], {
-        stdio: 'ignore',
-      });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=16m,nr_inodes=${FOR_FILES}`, 'pressroom-test', disk], { stdio: 'ignore' });
+      mounted = true;
     } catch {
       return skip(this, 'a small disk cannot be mounted here');
     }
+    await chmod(disk, 0o777); // Chrome is another user
     site = await startSite({ apis: 1 });
     account = await site.account();
     worker = site.workers[0]!;
@@ -41,7 +41,8 @@ describe('a Chrome whose disk is full', function () {
   });
   after(async () => {
     await site?.stop();
-    if (site) execFileSync('umount', [disk]);
+    if (mounted) execFileSync('umount', [disk]);
+    await rm(disk, { recursive: true });
   });
 
   const render = () =>

@@ -173,13 +173,19 @@ describe('a Chrome of which a process is killed or frozen', function () {
     await end();
   });
 
-  it('is killed and replaced when its browser is frozen, and its renders are tried elsewhere', async () => {
-    await begin();
-    await freeze(browserOf(page.worker));
-    await renderedElsewhere();
-    await died('hung');
-    await end();
-  });
+  const hangs = {
+    browser: () => browserOf(page.worker),
+    'network process': () => ofKind(page.worker, 'utility')[0]!.pid,
+  };
+  for (const [what, pidOf] of Object.entries(hangs)) {
+    it(`is killed and replaced when its ${what} is frozen, and its renders are tried elsewhere`, async () => {
+      await begin();
+      await freeze(pidOf());
+      await renderedElsewhere();
+      await died('hung');
+      await end();
+    });
+  }
 
   it('leaves nothing when a process of it stood still as it died', async () => {
     await begin();

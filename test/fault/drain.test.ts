@@ -75,7 +75,7 @@ describe('drain, under load', function () {
   it('loses no render of callers who keep their connections to an API process that is replaced', async () => {
     await start({}, 'connections');
     load(agent);
-    await takeTurns(site.apis, 5);
+    await takeTurns(site.apis, 3);
     await allWell();
   });
 

@@ -13,6 +13,7 @@ import { mongodBinary, testMongod } from '../support/mongod.ts';
 import { startCluster } from './harness/cluster.ts';
 import { commandOf } from './harness/frames.ts';
 import { type Link, openLink } from './harness/link.ts';
+import { asMongoDb5, asWireVersion8 } from './harness/old-mongod.ts';
 import { ownPort } from './harness/ports.ts';
 import { type PressroomProcess, startPressroom } from './harness/pressroom-process.ts';
 
@@ -164,14 +165,14 @@ describe('the start of an API', function () {
       const rule = link.onFrame({
         direction: 'down',
         matches: (_frame, { before }) => before !== undefined && commandOf(before) === 'buildInfo',
-        do: { rewrite: older },
+        do: { rewrite: asMongoDb5 },
       });
       expect(await lastWords(uri)).to.match(/MongoDB 5\.[\d.]+ is too old: Pressroom needs 6\.0 or newer/);
       expect(rule.hits()).to.equal(1);
     });
 
     it('ends with a sentence when it is so old that the driver does not speak with it', async () => {
-      link.onFrame({ direction: 'down', matches: frame => frame.includes('maxWireVersion\0'), do: { rewrite: wireVersion8 } });
+      link.onFrame({ direction: 'down', matches: frame => frame.includes('maxWireVersion\0'), do: { rewrite: asWireVersion8 } });
       expect(await lastWords(uri)).to.match(/Pressroom needs 6\.0 or newer.*wire version 8/);
     });
   });
@@ -190,23 +191,3 @@ describe('the start of an API', function () {
     await expectWaiting(process, { [`127.0.0.1:${port}`]: /answers, but as no member of the replica set `rs`/ });
   });
 });
-
-/** A copy with `value` written as the number behind `field`. */
-function withNumber(frame: Buffer, field: string, value: number): Buffer {
-  const copy = Buffer.from(frame);
-  copy.writeInt32LE(value, copy.indexOf(`${field}\0`) + field.length + 1);
-  return copy;
-}
-
-const wireVersion8 = (frame: Buffer) => withNumber(frame, 'maxWireVersion', 8);
-
-/** The answer to buildInfo, of the same length, with 5 as the first number of its version. */
-function older(frame: Buffer): Buffer {
-  const array = frame.indexOf('versionArray\0');
-  const first = frame.indexOf('\x100\0', array, 'latin1');
-  const copy = Buffer.from(frame);
-  copy.writeInt32LE(5, first + 3);
-  const text = copy.indexOf('\x02version\0', 0, 'latin1') + '\x02version\0'.length + 4;
-  copy.write('5', text, 'latin1');
-  return copy;
-}

@@ -1,0 +1,86 @@
+// Dispatch to a single worker: a page that hangs costs its own time only, and a worker that dies may be replaced in time.
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { failuresOf, type Load, startLoad } from './harness/load.ts';
+import { quiet } from './harness/quiet.ts';
+import { type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+
+describe('dispatch to a single worker', function () {
+  this.timeout(240_000);
+  let site: Site;
+  let small: Load | undefined;
+
+  const start = async (options: SiteOptions) => {
+    site = await startSite({ apis: 1, workers: 1, ...options });
+  };
+  afterEach(async () => {
+    await small?.stop();
+    await site?.stop();
+  });
+
+  const claimed = async () => (await site.workers[0]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+  const metrics = () => site.apis[0]!.process.metrics();
+  const outcomes = async () => (await metrics()).by('pressroom_renders_total', 'outcome');
+  const retries = async () => (await metrics()).sum('pressroom_render_retries_total');
+
+  it('lets others render on the same worker while a page hangs', async () => {
+    await start({ api: { PRESSROOM_RENDER_TIMEOUT: '5s' } });
+    const account = await site.account();
+    const hanging = site.render(account, { html: '<p>x</p><script>while (1);</script>' });
+    await eventually(async () => expect(await claimed()).to.equal(1));
+    small = startLoad(2, () => site.render(account, { html: '<p>x</p>' }));
+    const answer = await hanging;
+    expect(small.answered()).to.be.greaterThan(0);
+    const answers = await small.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(answer.status).to.equal(502);
+    expect(answer.error().reason).to.equal('page_timeout');
+    expect(await account.usage()).to.equal(answers.length);
+    expect(await outcomes()).to.include({ ok: answers.length, page_timeout: 1 });
+    await quiet(site);
+  });
+
+  const waiting = (count: number) => eventually(async () => expect((await metrics()).sum('pressroom_queue_depth')).to.equal(count));
+
+  /** Two pages run on the only worker and three renders wait, when it is killed. Gives all their answers. */
+  async function killTheLast(account: SiteAccount) {
+    const pages = ['one', 'two'].map(name => site.render(account, site.witness.page(account.id, name)));
+    await site.witness.until(account.id, 2);
+    const others = ['three', 'four', 'five'].map(name => site.render(account, { html: name }));
+    const answers = Promise.all([...pages, ...others].map(call => call.catch((error: Error) => error)));
+    await waiting(3);
+    await site.workers[0]!.process.kill();
+    return { answers };
+  }
+
+  it('keeps what ran and what waits when the last worker dies, until another takes its place', async () => {
+    await start({});
+    const account = await site.account();
+    const { answers } = await killTheLast(account);
+    await waiting(5);
+    site.witness.release(account.id);
+    await site.workers[0]!.start();
+    expect(failuresOf(await answers)).to.deep.equal([]);
+    expect(await account.usage()).to.equal(5);
+    expect(await retries()).to.equal(2);
+    await quiet(site);
+  });
+
+  it('refuses what ran and what waits when the last worker dies and no other comes in time', async () => {
+    await start({ api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '3s' } });
+    const account = await site.account();
+    const { answers } = await killTheLast(account);
+    for (const answer of await answers) {
+      if (answer instanceof Error) throw answer;
+      expect(answer.status).to.equal(502);
+      expect(answer.error()).to.include({ code: 'render_failed', reason: 'no_worker' });
+      expect(answer.error().message).to.match(/^No worker was connected in the \d+ s that this render waited\. Try it again later\.$/);
+      expect(Number(answer.headers['retry-after'])).to.be.within(1, 30);
+    }
+    expect(await account.usage()).to.equal(0);
+    expect(await outcomes()).to.include({ no_worker: 5 });
+    await quiet(site);
+    await site.workers[0]!.start();
+    expect((await site.render(account, { html: 'x' })).status).to.equal(200);
+  });
+});
