@@ -4,12 +4,11 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import WebSocket from 'ws';
+import { chromeProcesses } from '../fault/harness/chrome-processes.ts';
 import { errorOf, evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
-const renderers = () =>
-  execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    .split('\n')
-    .filter(line => line.includes('--type=renderer') && line.includes('headless')).length;
+/** Of this process's own worker: others may run beside it. */
+const renderers = () => chromeProcesses(process.pid).filter(({ kind }) => kind === 'renderer');
 
 /** What the gateway answers to a plain upgrade with this path. */
 const upgrade = (port: number, path: string) =>
@@ -73,7 +72,7 @@ describe('a worker', function () {
   });
 
   it('gives each claim a context and a process of its own, and destroys them after it', async () => {
-    const before = renderers();
+    const before = renderers().length;
     const first = await worker.open();
     await evaluate(first, 'window.mark = 1; document.title = "mine"');
     const second = await worker.open();
@@ -85,7 +84,7 @@ describe('a worker', function () {
     expect(await evaluate(third, 'typeof window.mark')).to.equal('undefined');
     third.close();
     await worker.until({ busy: 0, ready: 2 });
-    expect(renderers()).to.be.at.most(before + 1);
+    expect(renderers().length).to.be.at.most(before + 1);
   });
 
   it('answers 503 when it is full, and serves again when a slot comes back', async () => {
@@ -181,13 +180,9 @@ describe('a worker', function () {
     const neighbour = await worker.open();
     const session = await worker.open();
     session.command('Page.navigate', { url: 'about:blank' }).catch(() => {});
-    const pids = () =>
-      execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
-        .split('\n')
-        .filter(line => line.includes('--type=renderer'));
     await evaluate(session, 'window.big = new Array(4e6).fill(7).map(String).join(""); 1');
-    const largest = pids()
-      .map(line => Number(line.trim().split(' ')[0]))
+    const largest = renderers()
+      .map(({ pid }) => pid)
       .sort((a, b) => rss(b) - rss(a))[0]!;
     process.kill(largest, 'SIGKILL');
     expect(await session.ended).to.include({ reason: 'renderer_crashed' });
