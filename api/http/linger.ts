@@ -2,9 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
-/** Closing with unread bytes in the kernel resets the connection, and the caller loses the answer: so the rest is read, within these bounds. */
+/**
+ * Closing with unread bytes in the kernel resets the connection, and the caller loses the answer: so the rest is read, within these bounds. Many clients read only
+ * when they have sent everything, and on a slow line that takes its time: a connection on which something still comes is worth waiting for.
+ */
 const MAX_BYTES = 10 * 2 ** 20;
-const MAX_MS = 2_000;
+const SILENT_MS = 2_000;
+const MAX_MS = 30_000;
 
 /** Whether a body was announced that has not arrived as a whole. */
 export const stillSending = (request: IncomingMessage): boolean =>
@@ -15,15 +19,18 @@ export function lingering(request: IncomingMessage, answer: Buffer): Readable {
   const stream = new Readable({ read: () => {} });
   let left = MAX_BYTES;
   const count = (chunk: Buffer) => {
+    silent.refresh();
     left -= chunk.length;
     if (left <= 0) end();
   };
   const end = () => {
-    clearTimeout(timer);
+    clearTimeout(silent);
+    clearTimeout(total);
     request.off('data', count).off('end', end).off('close', end);
     stream.push(null);
   };
-  const timer = setTimeout(end, MAX_MS);
+  const silent = setTimeout(end, SILENT_MS);
+  const total = setTimeout(end, MAX_MS);
   stream.push(answer);
   request.on('data', count).once('end', end).once('close', end).resume();
   return stream;

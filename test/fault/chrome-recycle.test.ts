@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { type HeldPage, holdPage } from './harness/held-page.ts';
 import { failuresOf, type Load, startLoad } from './harness/load.ts';
 import { quiet } from './harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
 import { browserOf, chromeLives, ofKind, type Sighting, watchWorker } from './harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
@@ -24,23 +24,30 @@ describe('a Chrome that is recycled', function () {
   let load: Load | undefined;
   let page: HeldPage | undefined;
 
-  const start = async (options: SiteOptions) => {
-    site = await startSite({ apis: 1, ...options });
+  before(async () => {
+    site = await startSite({ apis: 1, slots: 3 });
+  });
+  after(() => site?.stop());
+
+  /** The first workers of the site run with this environment, the others not at all. */
+  async function restart(count: number, env: Record<string, string>): Promise<Seat> {
+    await Promise.all(site.workers.map(worker => worker.process.kill()));
+    await Promise.all(site.workers.slice(0, count).map(worker => worker.start(env)));
     account = await site.account();
-  };
+    return site.workers[0]!;
+  }
   afterEach(async () => {
     if (page) site.witness.release(page.account.id);
     await load?.stop();
     load = undefined;
     page = undefined;
-    await site.stop();
   });
 
   const recycled = async (worker: Seat) => (await chromeLives(worker)).starts['recycle'] ?? 0;
   const serving = async (worker: Seat) => (await worker.process.metrics()).by('pressroom_chromes', 'state');
 
   it('loses none of 200 renders while it is replaced every 20 of them', async () => {
-    await start({ worker: { PRESSROOM_CHROME_RECYCLE_RENDERS: '20' } });
+    await restart(2, { PRESSROOM_CHROME_RECYCLE_RENDERS: '20' });
     const watches = site.workers.map(worker => watchWorker(worker));
     load = startLoad(4, () => site.render(account, SMALL));
     await load.until(200);
@@ -63,8 +70,7 @@ describe('a Chrome that is recycled', function () {
   });
 
   it('has a slot for the next render at every moment, and never a third Chrome while a long render keeps the old one', async () => {
-    await start({ workers: 1, slots: 3, worker: { PRESSROOM_CHROME_RECYCLE_RENDERS: '10' } });
-    const [worker] = site.workers as [Seat];
+    const worker = await restart(1, { PRESSROOM_CHROME_RECYCLE_RENDERS: '10' });
     page = await holdPage(site);
     const old = browserOf(worker);
     const watch = watchWorker(worker, 0);
@@ -88,9 +94,7 @@ describe('a Chrome that is recycled', function () {
   });
 
   it('is replaced when its browser holds too much memory, and finishes what it has', async () => {
-    const probe = { PRESSROOM_CHROME_PROBE_INTERVAL: '500ms' };
-    await start({ workers: 1, worker: { ...probe, PRESSROOM_CHROME_RECYCLE_MEMORY: '64MiB' } });
-    const [worker] = site.workers as [Seat];
+    const worker = await restart(1, { PRESSROOM_CHROME_PROBE_INTERVAL: '500ms', PRESSROOM_CHROME_RECYCLE_MEMORY: '64MiB' });
     await site.render(account, SMALL);
     const old = browserOf(worker);
     const watch = watchWorker(worker);
@@ -128,8 +132,7 @@ describe('a Chrome that is recycled', function () {
     },
   ];
   it('is not touched by pages that grow without end: each ends alone, and is told why', async () => {
-    await start({ workers: 1, slots: 3, worker: { PRESSROOM_RENDER_MEMORY: '160MiB' } });
-    const [worker] = site.workers as [Seat];
+    const worker = await restart(1, { PRESSROOM_RENDER_MEMORY: '160MiB' });
     load = startLoad(1, () => site.render(account, SMALL));
     for (const { where, script } of leaks) {
       const leaking = await site.account();

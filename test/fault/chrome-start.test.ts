@@ -33,21 +33,23 @@ describe('a Chrome that does not start again', function () {
     const lines = ['#!/bin/sh', `date +%s%3N >> ${file()}/starts`, `[ -e ${file('broken')} ] && echo out of order >&2 && exit 3`];
     writeFileSync(script, [...lines, `exec ${chrome} "$@"`, ''].join('\n'), { mode: 0o755 });
   });
-  beforeEach(async () => {
-    mkdirSync(file('tmp'), { recursive: true });
+  before(async () => {
+    mkdirSync(file('tmp'));
     chmodSync(file('tmp'), 0o777);
     site = await startSite({ apis: 1 });
+  });
+  after(() => site?.stop());
+  beforeEach(async () => {
     account = await site.account();
-    const [worker] = site.workers as [Seat];
+    const [worker, other] = site.workers as [Seat, Seat];
     await worker.process.kill();
-    await worker.start({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
-  });
-  afterEach(async () => {
-    await site.stop();
-    rmSync(file('broken'), { force: true });
     rmSync(file('starts'), { force: true });
+    await worker.start(scripted());
+    if (!other.process.alive()) await other.start();
   });
+  afterEach(() => rmSync(file('broken'), { force: true }));
 
+  const scripted = () => ({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
   /** When the script was called, ms. */
   const starts = () => (existsSync(file('starts')) ? readFileSync(file('starts'), 'utf8').trim().split('\n').map(Number) : []);
   const readyz = async () => {
@@ -96,7 +98,7 @@ describe('a Chrome that does not start again', function () {
     const [worker, other] = site.workers as [Seat, Seat];
     await other.process.kill();
     await worker.process.kill();
-    await worker.start({ PRESSROOM_CHROME: script, TMPDIR: file('tmp'), PRESSROOM_CHROME_RECYCLE_RENDERS: '5' });
+    await worker.start({ ...scripted(), PRESSROOM_CHROME_RECYCLE_RENDERS: '5' });
     writeFileSync(file('broken'), '');
     const before = starts().length;
     const watch = watchWorker(worker);
@@ -139,7 +141,7 @@ describe('a Chrome that does not start again', function () {
     await worker.process.kill();
     await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
     expect(profilesIn(file('tmp'), pid)).to.have.length(1);
-    await worker.start({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
+    await worker.start(scripted());
     expect(profilesIn(file('tmp'), pid)).to.deep.equal([]);
   });
 
@@ -151,7 +153,7 @@ describe('a Chrome that does not start again', function () {
     await worker.process.kill();
     await sleep(200);
     expect(stillAlive(processes)).to.not.deep.equal([]);
-    await worker.start({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
+    await worker.start(scripted());
     await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
     expect(profilesIn(file('tmp'), pid)).to.deep.equal([]);
     expect(ofKind(worker, 'browser')).to.have.length(1);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
@@ -82,6 +83,18 @@ describe('the body of a request', () => {
     for (let sent = 0; sent < 8; sent += 1) if (!connection.send(Buffer.alloc(MIB, 'a'))) await once(connection.socket, 'drain');
     connection.socket.resume();
     expect((await connection.answer()).json().error.code).to.equal('payload_too_large');
+    await connection.closed;
+    expect(connection.failures).to.deep.equal([]);
+  });
+
+  it('is thrown away as long as it keeps coming, so that a caller on a slow line has the answer', async () => {
+    const connection = await calling([JSON_TYPE, 'Content-Length: 2000'], { body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
+    expect((await connection.answer()).json().error.code).to.equal('payload_too_large');
+    // Twice as long as a silent caller is waited for.
+    for (let sent = 0; sent < 2_000; sent += 100) {
+      connection.send('a'.repeat(100));
+      await sleep(200);
+    }
     await connection.closed;
     expect(connection.failures).to.deep.equal([]);
   });

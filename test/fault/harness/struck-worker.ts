@@ -2,6 +2,7 @@
 // Chrome, and then it is seen what became of the page, of the others, and of the processes.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
+import type { Answer } from '../../support/http-call.ts';
 import { type ChromeProcess, chromeProcesses, stillAlive } from './chrome-processes.ts';
 import { type HeldPage, holdPage } from './held-page.ts';
 import { failuresOf, type Load, startLoad } from './load.ts';
@@ -14,7 +15,7 @@ export const SMALL = { html: '<p>x</p>' };
 export interface StruckWorker {
   page: HeldPage;
   load: Load;
-  /** Another load instead of the one that runs, whose answers are not looked at any more. */
+  /** Stops the load and begins another. */
   loadAgain(): Promise<void>;
   /** The page came up again elsewhere, once, and is delivered and counted once. */
   renderedElsewhere(): Promise<void>;
@@ -24,10 +25,22 @@ export interface StruckWorker {
   refused(reason: string): Promise<string>;
   /** One more Chrome died, for one of these reasons, one was started in its place, and nothing of the old one is left. */
   chromeDied(...reasons: string[]): Promise<void>;
-  /** None of the small renders failed, each is counted, the other worker has the Chrome that it had, and nothing is held. */
+  /** None of the small renders failed, each is counted, the API's numbers say what the callers saw, the other worker has the Chrome that it had, and nothing is held. */
   end(): Promise<void>;
   /** Lets go of everything, whatever happened. */
   clear(): Promise<void>;
+}
+
+const apiMetrics = (site: Site) => Promise.all(site.apis.map(api => api.process.metrics()));
+const retries = async (site: Site) => (await apiMetrics(site)).reduce((sum, each) => sum + each.sum('pressroom_render_retries_total'), 0);
+
+/** What the API processes together say of renders by how they ended, without those of which there were none. */
+async function outcomes(site: Site): Promise<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const metrics of await apiMetrics(site))
+    for (const [outcome, times] of Object.entries(metrics.by('pressroom_renders_total', 'outcome')))
+      if (times > 0) sums[outcome] = (sums[outcome] ?? 0) + times;
+  return sums;
 }
 
 /** Begins the story at a site of two workers at rest. `first` is html before the page's own; `api` renders it; `small` is what the crowd sends. */
@@ -41,8 +54,11 @@ export async function strikeable(
   const processes: ChromeProcess[] = chromeProcesses(worker.process.pid);
   const lives = async () => ({ struck: await chromeLives(worker), other: await chromeLives(page.others[0]!) });
   const before = await lives();
+  const retriesBefore = await retries(site);
   const start = () => startLoad(3, () => site.render(crowd, small));
-  let counted = await crowd.usage();
+  const countedBefore = await crowd.usage();
+  const outcomesBefore = await outcomes(site);
+  const earlier: (Answer | Error)[] = [];
   let load = start();
   await load.until(5);
 
@@ -53,8 +69,7 @@ export async function strikeable(
       return load;
     },
     loadAgain: async () => {
-      await load.stop();
-      counted = await crowd.usage();
+      earlier.push(...(await load.stop()));
       load = start();
     },
     renderedElsewhere: async () => {
@@ -65,6 +80,7 @@ export async function strikeable(
       expect(site.witness.calls(page.name)).to.equal(2);
       expect(site.witness.most(account.id)).to.equal(1);
       expect(await account.usage()).to.equal(1);
+      expect(await retries(site)).to.be.greaterThan(retriesBefore);
     },
     goesOn: async () => {
       site.witness.release(account.id);
@@ -93,9 +109,15 @@ export async function strikeable(
       await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
     },
     end: async () => {
-      const answers = await load.stop();
+      const answers = [...earlier, ...(await load.stop())];
       expect(failuresOf(answers)).to.deep.equal([]);
-      expect((await crowd.usage()) - counted).to.equal(answers.length);
+      expect((await crowd.usage()) - countedBefore).to.equal(answers.length);
+      const expected = { ...outcomesBefore };
+      for (const answer of [...answers, await page.answer] as Answer[]) {
+        const outcome = answer.status === 200 ? 'ok' : answer.error().reason!;
+        expected[outcome] = (expected[outcome] ?? 0) + 1;
+      }
+      expect(await outcomes(site)).to.deep.equal(expected);
       await worker.process.untilReady();
       expect((await lives()).other).to.deep.equal(before.other);
       await quiet(site);
