@@ -11,8 +11,8 @@ import { largePdf } from './overload-pages.ts';
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
 const QUICK = `--import=${new URL('overload-body-times.ts', import.meta.url)}`;
-/** What V8 has not collected yet of what was read and thrown away, and buffers of sockets. 90 to 210 MiB of it were seen. */
-const BESIDE_BYTES = 320 * MIB;
+/** What V8 has not collected yet of what was read and thrown away, and buffers of sockets. 85 to 120 MiB of it were seen. */
+const BESIDE_BYTES = 256 * MIB;
 
 type Connection = Awaited<ReturnType<typeof rawConnection>>;
 
