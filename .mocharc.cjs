@@ -6,7 +6,9 @@ const named = process.argv.slice(2).some(argument => /\.test\.ts$|[*/]$/.test(ar
 module.exports = {
   extension: ['ts'],
   // Mocha adds the files of the command line to these: so that one file can be run alone, they stand here only when none is named.
-  spec: named ? [] : ['test/unit', 'test/integration', 'test/browser', 'test/fault'].filter(existsSync).map(folder => `${folder}/**/*.test.ts`),
+  spec: named
+    ? []
+    : ['test/unit', 'test/integration', 'test/browser', 'test/fault'].filter(existsSync).map(folder => `${folder}/**/*.test.ts`),
   require: ['test/support/hooks.ts'],
   timeout: 20000,
   forbidOnly: true,

@@ -94,7 +94,7 @@ describe('a Chrome that is recycled', function () {
   });
 
   it('is replaced when its browser holds too much memory, and finishes what it has', async () => {
-    const worker = await restart(1, { PRESSROOM_CHROME_PROBE_INTERVAL: '500ms', PRESSROOM_CHROME_RECYCLE_MEMORY: '64MiB' });
+    const worker = await restart(1, { PRESSROOM_CHROME_PROBE_INTERVAL: '2s', PRESSROOM_CHROME_RECYCLE_MEMORY: '64MiB' });
     await site.render(account, SMALL);
     const old = browserOf(worker);
     const watch = watchWorker(worker);

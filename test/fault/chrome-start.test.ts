@@ -25,15 +25,13 @@ describe('a Chrome that does not start again', function () {
   let account: SiteAccount;
   let script: string;
 
-  before(() => {
+  before(async () => {
     // Chrome is another user than the tests: it writes down each start, and fails while the file `broken` is there.
     chmodSync(file(), 0o777);
     script = file('chrome');
     const chrome = findChrome(process.env.PRESSROOM_CHROME);
     const lines = ['#!/bin/sh', `date +%s%3N >> ${file()}/starts`, `[ -e ${file('broken')} ] && echo out of order >&2 && exit 3`];
     writeFileSync(script, [...lines, `exec ${chrome} "$@"`, ''].join('\n'), { mode: 0o755 });
-  });
-  before(async () => {
     mkdirSync(file('tmp'));
     chmodSync(file('tmp'), 0o777);
     site = await startSite({ apis: 1 });

@@ -12,7 +12,7 @@ export interface HeldPage {
   others: Seat[];
 }
 
-const claimed = async (worker: Seat) => (await worker.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+const claimed = async ({ process }: Seat) => (process.alive() ? (await process.metrics()).sum('pressroom_slots', { state: 'claimed' }) : 0);
 let made = 0;
 
 /** Resolves when the page is alive. Nothing else may render meanwhile. `first` is html before the page's own; `api` is who is called. */
