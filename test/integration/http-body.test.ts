@@ -92,6 +92,7 @@ describe('the body of a request', () => {
     expect((await connection.answer()).json().error.code).to.equal('payload_too_large');
     // Twice as long as a silent caller is waited for.
     for (let sent = 0; sent < 2_000; sent += 100) {
+      expect(connection.socket.writable, `open after ${sent} bytes`).to.equal(true);
       connection.send('a'.repeat(100));
       await sleep(200);
     }
