@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
-import { failuresOf, startLoad } from './harness/load.ts';
+import { failuresOf, type Load, startLoad } from './harness/load.ts';
 import { quiet } from './harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
 import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from './harness/worker-look.ts';
@@ -45,6 +45,9 @@ describe('a Chrome whose disk is full', function () {
     await rm(disk, { recursive: true });
   });
 
+  let load: Load | undefined;
+  afterEach(() => load?.stop());
+
   const render = () =>
     site!.render(account, { html: '<p>x</p><canvas id="c"></canvas><script>c.getContext("2d").fillRect(0, 0, 9, 9)</script>' });
 
@@ -68,7 +71,7 @@ describe('a Chrome whose disk is full', function () {
   };
 
   it('renders as before, is down when it cannot be started again, and comes back when there is room', async () => {
-    const load = startLoad(3, render);
+    load = startLoad(3, render);
     await load.until(10);
     fill();
     const onFull = load.answered();

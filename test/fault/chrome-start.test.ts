@@ -1,15 +1,15 @@
 // Chrome does not start, at first or again: the worker says so at every probe, tries again ever more slowly, and serves as soon as it can. And a worker that
 // is killed leaves nothing behind.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { killQuietly } from '../../worker/chrome.ts';
 import { findChrome } from '../../worker/find-chrome.ts';
 import { eventually } from '../support/eventually.ts';
 import { freeze } from '../support/freeze.ts';
 import { httpCall } from '../support/http-call.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { chromeProcesses, stillAlive } from './harness/chrome-processes.ts';
-import { failuresOf, startLoad } from './harness/load.ts';
+import { failuresOf, type Load, startLoad } from './harness/load.ts';
 import { quiet } from './harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
 import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from './harness/worker-look.ts';
@@ -45,7 +45,12 @@ describe('a Chrome that does not start again', function () {
     await worker.start(scripted());
     if (!other.process.alive()) await other.start();
   });
-  afterEach(() => rmSync(file('broken'), { force: true }));
+  let load: Load | undefined;
+  afterEach(async () => {
+    rmSync(file('broken'), { force: true });
+    await load?.stop();
+    load = undefined;
+  });
 
   const scripted = () => ({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
   /** When the script was called, ms. */
@@ -57,7 +62,7 @@ describe('a Chrome that does not start again', function () {
 
   it('is down for all to see, is tried again ever more slowly, and comes back', async () => {
     const [worker] = site.workers as [Seat];
-    const load = startLoad(3, () => site.render(account, SMALL));
+    load = startLoad(3, () => site.render(account, SMALL));
     await load.until(5);
     writeFileSync(file('broken'), '');
     const diedMs = Date.now();
@@ -100,7 +105,7 @@ describe('a Chrome that does not start again', function () {
     writeFileSync(file('broken'), '');
     const before = starts().length;
     const watch = watchWorker(worker);
-    const load = startLoad(1, () => site.render(account, SMALL));
+    load = startLoad(1, () => site.render(account, SMALL));
     await load.until(5);
     await eventually(() => expect(starts()).to.have.length(before + 2));
     const answered = load.answered();
@@ -148,11 +153,14 @@ describe('a Chrome that does not start again', function () {
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);
     await freeze(browserOf(worker));
-    await worker.process.kill();
-    await sleep(200);
-    expect(stillAlive(processes)).to.not.deep.equal([]);
-    await worker.start(scripted());
-    await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
+    try {
+      await worker.process.kill();
+      expect(stillAlive(processes)).to.not.deep.equal([]);
+      await worker.start(scripted());
+      await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
+    } finally {
+      for (const { pid: left } of stillAlive(processes)) killQuietly(left);
+    }
     expect(profilesIn(file('tmp'), pid)).to.deep.equal([]);
     expect(ofKind(worker, 'browser')).to.have.length(1);
   });
