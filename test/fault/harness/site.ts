@@ -4,6 +4,7 @@ import { createAccounts } from '../../../api/accounts/accounts.ts';
 import { parsePlans } from '../../../api/accounts/plans.ts';
 import { type AccountDocument, connectStore } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Call, renderCall } from '../../support/http-call.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Link, openLink } from './link.ts';
@@ -12,6 +13,8 @@ import { type PressroomProcess, startPressroom } from './pressroom-process.ts';
 import { startWitness, type Witness } from './witness.ts';
 
 const PEPPER = 'a pepper of the scenarios';
+/** The longest that it may take on a busy machine. */
+const START_MS = 60_000;
 const POOL_SECRET = 'a pool secret of the scenarios';
 
 /** A place where an API or a worker runs, now this process, later perhaps another. */
@@ -144,6 +147,12 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
   }
   for (let count = 0; count < wantedApis; count++) await addApi();
   await Promise.all(workers.map(({ process }) => process.untilReady()));
+  // An API that came first looks for its workers now and then.
+  for (const { process } of apis)
+    await eventually(async () => {
+      const known = (await process.metrics()).sum('pressroom_workers_known');
+      if (known !== workers.length) throw new Error(`${process.name} knows ${known} of ${workers.length} workers`);
+    }, START_MS);
 
   const store = connectStore({ uri: cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
   atEnd(() => store.stop(AbortSignal.timeout(1_000)));
