@@ -26,6 +26,9 @@ class Reporter extends Mocha.reporters.Spec {
       skips.push({ reason });
       console.log(`      skipped: ${reason ?? 'no reason was given'}`);
     });
+    runner.on('retry', (test, error) => {
+      console.log(`      tried again: ${test.fullTitle()}\n${String(error.stack ?? error).replace(/^/gm, '        ')}`);
+    });
     // After every test, so that a run which is broken off has its numbers told as well.
     const tell = () => {
       const { passes, failures } = runner.stats!;
