@@ -42,7 +42,7 @@ export interface Dispatch<S extends SlotSession> {
 
 export interface DispatchOptions<S extends SlotSession> {
   queue: QueueBounds & WaitLimits;
-  workers: Pick<Workers, 'known' | 'pick' | 'claim' | 'totals' | 'onChange'>;
+  workers: Pick<Workers, 'known' | 'pick' | 'claim' | 'room' | 'totals' | 'onChange'>;
   openSlot: OpenSlot<S>;
   /** Signs the tickets. */
   secret: string;
@@ -113,11 +113,13 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
         session = undefined;
         slot = Promise.withResolvers<S>();
         waiter.avoid = new Set([opened.worker]);
+        queue.release(place, now());
         queue.rejoin(place, now());
       }
     } finally {
       job.signal.removeEventListener('abort', onAbort);
       line.leave(place);
+      queue.release(place, now());
       session?.close();
     }
   }

@@ -1,5 +1,5 @@
 // The line at work: serves those whose turn it is while slots are free, and ends the waits that are over.
-// Woken by events (a job comes, a worker speaks, a claim ends); the only timer is the end of the oldest wait.
+// Woken by events (a job comes, a worker speaks, a claim ends) and by two timers: the end of the oldest wait, and a look at renders that are held back.
 import { type EgressPolicy, signTicket } from '../../common/ticket.ts';
 import { renderFailed } from '../contract/errors.ts';
 import type { DispatchMetrics } from './dispatch-metrics.ts';
@@ -26,7 +26,7 @@ export interface Waiter<S> {
 export interface LineOptions<S extends SlotSession> {
   queue: Queue<Waiter<S>>;
   limits: WaitLimits;
-  workers: Pick<Workers, 'known' | 'pick' | 'claim' | 'onChange'>;
+  workers: Pick<Workers, 'known' | 'pick' | 'claim' | 'room' | 'onChange'>;
   openSlot: OpenSlot<S>;
   secret: string;
   pool: string;
@@ -41,6 +41,9 @@ export interface Line<S extends SlotSession> {
   /** As long as the line takes now, as a `Retry-After` in whole seconds. */
   comeBackAfterS(): number;
 }
+
+/** How soon one looks again at renders that were held back: they may go on once the others have gone, and nobody says so. */
+const LOOK_AGAIN_MS = 250;
 
 /** What a failed claim says of the worker. A slot that was lost before it was there is a worker that cannot be reached. */
 function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachable' | 'cancelled' {
@@ -61,18 +64,21 @@ export function createLine<S extends SlotSession>({
 }: LineOptions<S>): Line<S> {
   let knownSinceMs = workers.known() ? now() : undefined;
   let timer: NodeJS.Timeout | undefined;
+  let lookAgain: NodeJS.Timeout | undefined;
 
   /** A retry that must keep away from the free slots lets the others pass. */
   function serve(): void {
     const passedOver: Place<Waiter<S>>[] = [];
-    while (queue.depth() > 0 && workers.pick() !== undefined) {
-      const place = queue.take();
+    clearTimeout(lookAgain);
+    while (queue.waiting() > 0 && workers.pick() !== undefined) {
+      const place = queue.take(now(), workers.room());
       if (!place) break;
       const address = workers.pick(place.job.avoid);
       if (address === undefined) passedOver.push(place);
       else void claim(place, address);
     }
-    for (const place of passedOver) queue.putBack(place);
+    for (const place of passedOver) queue.putBack(place, now());
+    if (queue.waiting() > passedOver.length && workers.pick() !== undefined) lookAgain = setTimeout(serve, LOOK_AGAIN_MS);
   }
 
   async function claim(place: Place<Waiter<S>>, address: string): Promise<void> {
@@ -102,7 +108,7 @@ export function createLine<S extends SlotSession>({
 
   /** Whoever was being served when his wait ended is asked now. */
   function putBack(place: Place<Waiter<S>>): void {
-    queue.putBack(place);
+    queue.putBack(place, now());
     if (givesUpAtMs(place.sinceMs, knownSinceMs, limits) <= now()) endWaits();
   }
 
@@ -134,6 +140,7 @@ export function createLine<S extends SlotSession>({
     if (queue.depth() > 0) return;
     clearTimeout(timer);
     timer = undefined;
+    clearTimeout(lookAgain);
   }
 
   workers.onChange(() => {

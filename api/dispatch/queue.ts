@@ -1,5 +1,12 @@
-// The line of renders before the slots: round-robin over accounts, first in first out within one, trial renders only when no paid one waits.
-// Bounded in length and bytes. Knows no time of its own, no worker and no promise: who calls it says `nowMs` and acts.
+// The line of renders before the slots: the account that holds least, now and lately, goes first; those that hold as much take turns; first in first
+// out within one. Trial renders only when no paid one waits. Bounded in length and bytes.
+// Knows no time of its own, no worker and no promise: who calls it says `nowMs`, which slots there are, and acts.
+import { createShares } from './shares.ts';
+
+/** An account's line that has stood for this long is no burst: more comes than is served. */
+const STANDING_MS = 1_000;
+/** Whoever held this much more than the mean of all accounts lately, and has a standing line, floods. */
+const FLOOD = 1.25;
 
 /** What the line needs to know of a job; the rest of a job is the caller's. */
 export interface Queued {
@@ -15,6 +22,8 @@ export interface Place<J extends Queued> {
   sinceMs: number;
   /** `taken`: someone tries to serve it; it still counts as waiting until it leaves. */
   state: 'waiting' | 'taken' | 'left';
+  /** From `take` to `putBack` or `release`. */
+  holdsSlot: boolean;
   /** Its place among all that were ever taken; 0 while it never was. What was taken before goes first when it comes back. */
   turn: number;
 }
@@ -24,35 +33,58 @@ export interface QueueBounds {
   maxBytes: number;
 }
 
+/** The slots of the workers, as far as one knows. */
+export interface Room {
+  /** Not held by anyone. */
+  free: number;
+  slots: number;
+}
+
 export interface Queue<J extends Queued> {
   /** A place at the end of its account's line, or undefined when the length or the bytes would go over the bound. */
   add(job: J, nowMs: number): Place<J> | undefined;
-  /** The job whose turn it is. It keeps its place until `leave`. */
-  take(): Place<J> | undefined;
+  /**
+   * The job whose turn it is. It keeps its place until `leave`, and counts as holding a slot until `putBack` or `release`. Undefined also when those that
+   * wait are held back: trial renders while half of the slots are in use, and accounts that flood, from the last free slot, while others are about.
+   */
+  take(nowMs: number, room: Room): Place<J> | undefined;
   /** Undoes `take`: whatever was taken before it, or is still waiting behind it, keeps its order. */
-  putBack(place: Place<J>): void;
+  putBack(place: Place<J>, nowMs: number): void;
   /** For good, served or not, waiting or taken. Nothing to do when it left before. */
   leave(place: Place<J>): void;
+  /** The slot that it got by `take` is free again. Nothing to do when it holds none. */
+  release(place: Place<J>, nowMs: number): void;
   /** A job that was served and failed through no fault of its own takes its old place; never refused, since it was let in before. Its wait begins anew. */
   rejoin(place: Place<J>, nowMs: number): void;
   /** All who have not left, in no order that matters; safe to let some leave meanwhile. */
   places(): Iterable<Place<J>>;
   depth(): number;
+  /** Of these: not taken. */
+  waiting(): number;
   bytes(): number;
   oldestWaitMs(nowMs: number): number;
+}
+
+/** The jobs of one account. */
+interface AccountLine<J extends Queued> {
+  places: Set<Place<J>>;
+  /** Since when it is not empty. */
+  sinceMs: number;
 }
 
 interface Lane<J extends Queued> {
   /** Taken and put back, by turn: they precede all others, whose turn had not come when theirs had. At most as many as there are slots. */
   returned: Place<J>[];
-  /** One line an account; the first key's turn is next, and a served account goes to the end. Sets and maps keep their order and remove in O(1). */
-  lines: Map<string, Set<Place<J>>>;
+  /** In the order of their turns: a served account goes to the end. Sets and maps keep their order and remove in O(1). */
+  lines: Map<string, AccountLine<J>>;
 }
 
 export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
   const paid: Lane<J> = { returned: [], lines: new Map() };
   const trial: Lane<J> = { returned: [], lines: new Map() };
   const present = new Set<Place<J>>();
+  const shares = createShares();
+  let taken = 0;
   let bytes = 0;
   let turns = 0;
 
@@ -63,18 +95,45 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     bytes += place.job.bytes;
   }
 
-  function takeFrom(lane: Lane<J>): Place<J> | undefined {
+  /** The accounts that must leave the last free slot to others: those that flood, while any other account held a slot lately. */
+  function heldBack(lines: Lane<J>['lines'], nowMs: number, { free, slots }: Room): ReadonlySet<string> {
+    if (free > 1 || slots < 2) return new Set();
+    const lately = shares.lately(nowMs);
+    const floods = (accountId: string) => {
+      const line = lines.get(accountId);
+      return line !== undefined && nowMs - line.sinceMs >= STANDING_MS && (lately.get(accountId) ?? 0) >= mean * FLOOD;
+    };
+    const mean = lately.values().reduce((sum, share) => sum + share, 0) / lately.size;
+    return new Set(lately.keys().filter(floods));
+  }
+
+  /** Who holds least; the first in the order of turns among equals. */
+  function nextOf({ lines }: Lane<J>, nowMs: number, room: Room): string | undefined {
+    const back = heldBack(lines, nowMs, room);
+    let next: string | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const accountId of lines.keys()) {
+      const weight = shares.weight(accountId, nowMs);
+      if (weight >= least || back.has(accountId)) continue;
+      next = accountId;
+      least = weight;
+      if (least === 0) break;
+    }
+    return next;
+  }
+
+  function takeFrom(lane: Lane<J>, nowMs: number, room: Room): Place<J> | undefined {
     const returned = lane.returned.shift();
     if (returned) return returned;
-    for (const [accountId, line] of lane.lines) {
-      const [first] = line;
-      line.delete(first!);
-      lane.lines.delete(accountId);
-      if (line.size > 0) lane.lines.set(accountId, line);
-      first!.turn = ++turns;
-      return first;
-    }
-    return undefined;
+    const accountId = nextOf(lane, nowMs, room);
+    if (accountId === undefined) return undefined;
+    const line = lane.lines.get(accountId)!;
+    const [first] = line.places;
+    line.places.delete(first!);
+    lane.lines.delete(accountId);
+    if (line.places.size > 0) lane.lines.set(accountId, line);
+    first!.turn = ++turns;
+    return first;
   }
 
   function giveBack(place: Place<J>): void {
@@ -90,36 +149,53 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
       return;
     }
     const line = lane.lines.get(place.job.accountId)!;
-    line.delete(place);
-    if (line.size === 0) lane.lines.delete(place.job.accountId);
+    line.places.delete(place);
+    if (line.places.size === 0) lane.lines.delete(place.job.accountId);
+  }
+
+  function release(place: Place<J>, nowMs: number): void {
+    if (!place.holdsSlot) return;
+    place.holdsSlot = false;
+    shares.ended(place.job.accountId, nowMs);
   }
 
   return {
     add(job, nowMs) {
       if (present.size >= bounds.maxLength || bytes + job.bytes > bounds.maxBytes) return undefined;
-      const place: Place<J> = { job, sinceMs: nowMs, state: 'waiting', turn: 0 };
+      const place: Place<J> = { job, sinceMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
       enter(place);
       const { lines } = laneOf(place);
       const line = lines.get(job.accountId);
-      if (line) line.add(place);
-      else lines.set(job.accountId, new Set([place]));
+      if (line) line.places.add(place);
+      else lines.set(job.accountId, { places: new Set([place]), sinceMs: nowMs });
       return place;
     },
-    take() {
-      const place = takeFrom(paid) ?? takeFrom(trial);
-      if (place) place.state = 'taken';
+    take(nowMs, room) {
+      const paidWaits = paid.returned.length + paid.lines.size > 0;
+      const lane = paidWaits ? paid : room.free * 2 > room.slots ? trial : undefined;
+      const place = lane && takeFrom(lane, nowMs, room);
+      if (!place) return undefined;
+      place.state = 'taken';
+      taken++;
+      place.holdsSlot = true;
+      shares.began(place.job.accountId, nowMs);
       return place;
     },
-    putBack(place) {
-      if (place.state === 'taken') giveBack(place);
+    putBack(place, nowMs) {
+      if (place.state !== 'taken') return;
+      taken--;
+      giveBack(place);
+      release(place, nowMs);
     },
     leave(place) {
       if (place.state === 'left') return;
       if (place.state === 'waiting') dropFrom(laneOf(place), place);
+      else taken--;
       place.state = 'left';
       present.delete(place);
       bytes -= place.job.bytes;
     },
+    release,
     rejoin(place, nowMs) {
       if (place.state !== 'left') return;
       enter(place);
@@ -128,6 +204,7 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     },
     places: () => present,
     depth: () => present.size,
+    waiting: () => present.size - taken,
     bytes: () => bytes,
     oldestWaitMs(nowMs) {
       let oldest = nowMs;

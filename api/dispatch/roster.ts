@@ -1,5 +1,6 @@
 // Who is there and what each has free: the workers' last words, less what this process has claimed since. Owns no socket; links report to it.
 import type { WorkerStatus } from '../../common/protocol.ts';
+import type { Room } from './queue.ts';
 
 /** After a refusal the worker is left alone until it speaks, or for a random time up to this: several API processes must not come back in step. */
 const REFUSED_MS = 20;
@@ -34,6 +35,8 @@ export interface Roster {
   pick(avoid?: ReadonlySet<string>): string | undefined;
   /** Books one of the slots that `pick` saw. */
   claim(address: string): Claim;
+  /** What all workers have free that `pick` would see, and their slots, free or not. */
+  room(): Room;
   totals(): Totals;
   /** `listener` is called when something may have become free or known, or is known no more. */
   onChange(listener: () => void): void;
@@ -125,6 +128,15 @@ export function createRoster({ random = Math.random }: { random?: () => number }
           if (entry) entry.booked--;
         },
       };
+    },
+    room() {
+      let [free, slots] = [0, 0];
+      for (const [address, entry] of entries) {
+        if (!usable(entry)) continue;
+        free += Math.max(0, freeOf(address, entry));
+        slots += entry.status.capacity;
+      }
+      return { free, slots };
     },
     totals() {
       const totals = { workers: 0, serving: 0, ready: 0, busy: 0, slots: 0 };

@@ -26,7 +26,7 @@ export interface WorkersOptions {
   random?: () => number;
 }
 
-export type Workers = Service & Pick<Roster, 'known' | 'pick' | 'claim' | 'totals' | 'onChange'>;
+export type Workers = Service & Pick<Roster, 'known' | 'pick' | 'claim' | 'room' | 'totals' | 'onChange'>;
 
 /** Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz. */
 export function createWorkers(options: WorkersOptions): Workers {
@@ -86,6 +86,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     known: roster.known,
     pick: roster.pick,
     claim: roster.claim,
+    room: roster.room,
     totals: roster.totals,
     onChange: roster.onChange,
     async start() {

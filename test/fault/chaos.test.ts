@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type ChaosReport, runChaos } from './chaos/run-chaos.ts';
 import { chanceOfThisRun } from './harness/random.ts';
 
-const RUN_MS = 90_000;
+const RUN_MS = 120_000;
 /** With the calls that still end and the quiet after it; a busy machine needs more. */
 const LONGEST_MS = 600_000;
 

@@ -58,12 +58,12 @@ describe('claims of dispatch', () => {
     expect(rig.slots.attempts).to.have.length(4);
   });
 
-  it('serves in the order of the line: round-robin over accounts, trial last', async () => {
+  it('serves in the order of the line: who holds least first, trial last', async () => {
     rig.call('trial', undefined, { trial: true, renderId: 'trial' });
     rig.call('a', undefined, { renderId: 'a1' });
     rig.call('a', undefined, { renderId: 'a2' });
     rig.call('b', undefined, { renderId: 'b1' });
-    rig.roster.report('ws://a:1', workerStatus(4));
+    rig.roster.report('ws://a:1', workerStatus(8));
     const check = createTicketChecker('the secret of the pool', 'default');
     const order = [];
     for (let i = 0; i < 4; i++) {

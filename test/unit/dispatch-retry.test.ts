@@ -114,7 +114,7 @@ describe('the retry of dispatch', () => {
     rig.roster.report('ws://a:1', undefined);
     rig.roster.report('ws://b:1', workerStatus(3));
     await loopTurn();
-    expect(served).to.deep.equal(['x1', 'x1', 'x2', 'y1']);
+    expect(served, 'the retry first, then who held less').to.deep.equal(['x1', 'x1', 'y1', 'x2']);
   });
 
   it('does not begin again for a caller who went away', async () => {

@@ -108,6 +108,19 @@ describe('the roster of workers', () => {
     expect(roster.pick(avoid), 'another, out of reach').to.equal('ws://a:1');
   });
 
+  it('tells what is free on all workers, without what was claimed since, and how many slots they have', () => {
+    roster.report('ws://a:1', workerStatus(2, { busy: 1 }));
+    roster.report('ws://b:1', workerStatus(1));
+    expect(roster.room()).to.deep.equal({ free: 3, slots: 4 });
+    const claim = roster.claim('ws://a:1');
+    expect(roster.room()).to.deep.equal({ free: 2, slots: 4 });
+    claim.cancelled();
+    roster.claim('ws://b:1').unreachable();
+    expect(roster.room(), 'b cannot be reached').to.deep.equal({ free: 2, slots: 4 });
+    roster.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
+    expect(roster.room()).to.deep.equal({ free: 0, slots: 1 });
+  });
+
   it('neither uses nor knows a draining worker, counts on no slot of one without a Chrome, and forgets one that is gone', () => {
     roster.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
     expect([roster.known(), roster.pick()]).to.deep.equal([false, undefined]);

@@ -8,11 +8,15 @@ interface Job extends Queued {
 
 const roomy = { maxLength: 1_000, maxBytes: 1e9 };
 const job = (accountId: string, id: number, { trial = false, bytes = 1 } = {}): Job => ({ accountId, id, trial, bytes });
-const idsTaken = (queue: ReturnType<typeof createQueue<Job>>) => {
+type JobQueue = ReturnType<typeof createQueue<Job>>;
+/** Slots for all, so that nobody is held back. */
+const take = (queue: JobQueue, nowMs = 0) => queue.take(nowMs, { free: 100, slots: 100 });
+const idsTaken = (queue: JobQueue) => {
   const ids: number[] = [];
-  for (let place = queue.take(); place; place = queue.take()) {
+  for (let place = take(queue); place; place = take(queue)) {
     ids.push(place.job.id);
     queue.leave(place);
+    queue.release(place, 0);
   }
   return ids;
 };
@@ -55,7 +59,7 @@ describe('the queue', () => {
             if (place) there.add(place);
           } else if (each.do === 'take') {
             const waiting = [...there].filter(place => !taken.has(place));
-            const place = queue.take();
+            const place = take(queue);
             if (waiting.length === 0) expect(place).to.equal(undefined);
             else {
               expect(waiting).to.include(place);
@@ -66,7 +70,7 @@ describe('the queue', () => {
             const place = nth(each.do === 'leave' ? there : each.do === 'rejoin' ? gone : taken, each.nth);
             if (!place) return;
             if (each.do === 'putBack') {
-              queue.putBack(place);
+              queue.putBack(place, 0);
               taken.delete(place);
             } else if (each.do === 'rejoin') {
               if (place.turn === 0) return; // it was never served
@@ -85,7 +89,7 @@ describe('the queue', () => {
           expect(queue.bytes()).to.equal([...there].reduce((sum, place) => sum + place.job.bytes, 0));
           expect(queue.depth()).to.be.at.most(bounds.maxLength + rejoined);
         });
-        for (const place of taken) queue.putBack(place);
+        for (const place of taken) queue.putBack(place, 0);
         const left = idsTaken(queue);
         expect(left).to.have.members([...there].map(place => place.job.id));
         expect(queue.bytes()).to.equal(0);
@@ -104,10 +108,10 @@ describe('the queue', () => {
           const places = script.map(([account], id) => queue.add(job(`account ${account}`, id), id)!);
           const abortAndTake = script.flatMap(([, act], id) => {
             if (act === 'abort') queue.leave(places[id]!);
-            const place = act === 'put back' ? queue.take() : undefined;
+            const place = act === 'put back' ? take(queue) : undefined;
             return place ? [place] : [];
           });
-          for (const place of abortAndTake.reverse()) queue.putBack(place);
+          for (const place of abortAndTake.reverse()) queue.putBack(place, 0);
           const served = idsTaken(queue);
           for (let account = 0; account < 4; account++) {
             const own = served.filter(id => script[id]![0] === account);
@@ -126,7 +130,7 @@ describe('the queue', () => {
           queue.add(job(`account ${account}`, id), id);
         });
         for (let i = 0; i < served; i++) {
-          const place = queue.take();
+          const place = take(queue);
           if (place) queue.leave(place);
         }
         const others = new Set([...queue.places()].map(place => place.job.accountId)).size;
@@ -151,8 +155,8 @@ describe('the queue', () => {
     ]) {
       const queue = createQueue<Job>(roomy);
       for (const [id, account] of ['a', 'b', 'a', 'b', 'c'].entries()) queue.add(job(account, id), 0);
-      const taken = [queue.take()!, queue.take()!];
-      for (const index of order) queue.putBack(taken[index]!);
+      const taken = [take(queue)!, take(queue)!];
+      for (const index of order) queue.putBack(taken[index]!, 0);
       expect(idsTaken(queue)).to.deep.equal([0, 1, 4, 2, 3]);
     }
   });
@@ -165,12 +169,84 @@ describe('the queue', () => {
     expect(idsTaken(queue)).to.deep.equal([1, 2, 0]);
   });
 
+  it('serves a trial job only while more than half of the slots are free', () => {
+    const queue = createQueue<Job>(roomy);
+    queue.add(job('trial', 0, { trial: true }), 0);
+    for (const [free, slots] of [
+      [1, 2],
+      [2, 4],
+      [0, 1],
+    ])
+      expect(queue.take(0, { free: free!, slots: slots! }), `${free} of ${slots}`).to.equal(undefined);
+    expect(queue.waiting()).to.equal(1);
+    expect(queue.take(0, { free: 2, slots: 3 })?.job.id).to.equal(0);
+    expect([queue.waiting(), queue.depth()]).to.deep.equal([0, 1]);
+  });
+
+  describe('with an account that floods', () => {
+    const lastFree = { free: 1, slots: 2 };
+    /** `flood` has held a slot for ten seconds and has more waiting; `modest` held one for 200 ms. */
+    function flooded() {
+      const queue = createQueue<Job>(roomy);
+      for (let id = 0; id < 20; id++) queue.add(job('flood', id), 0);
+      const held = take(queue, 0)!;
+      queue.leave(held);
+      queue.add(job('modest', 100), 9_000);
+      const modest = take(queue, 9_000)!;
+      expect(modest.job.id).to.equal(100);
+      queue.leave(modest);
+      queue.release(modest, 9_200);
+      return { queue, held };
+    }
+
+    it('keeps the last free slot for the others while they are about, and gives it to them', () => {
+      const { queue } = flooded();
+      expect(queue.take(10_000, lastFree)).to.equal(undefined);
+      expect(queue.take(10_000, { free: 2, slots: 3 })?.job.accountId, 'there is another').to.equal('flood');
+      queue.add(job('modest', 101), 10_000);
+      expect(queue.take(10_000, lastFree)?.job.id).to.equal(101);
+    });
+
+    it('gives it the last one when the others have gone, or when there is but one slot', () => {
+      expect(flooded().queue.take(19_300, lastFree)?.job.accountId).to.equal('flood');
+      expect(flooded().queue.take(10_000, { free: 1, slots: 1 })?.job.accountId).to.equal('flood');
+    });
+
+    it('gives it the last one when the others hold all the rest for long', () => {
+      const { queue, held } = flooded();
+      queue.add(job('modest', 101), 10_000);
+      expect(take(queue, 10_000)?.job.id).to.equal(101);
+      queue.release(held, 10_000);
+      expect(queue.take(10_000, lastFree), 'it has had more than its share').to.equal(undefined);
+      expect(queue.take(20_000, lastFree)?.job.accountId).to.equal('flood');
+    });
+
+    it('takes a burst for no flood', () => {
+      const { queue } = flooded();
+      for (const id of [101, 102, 103]) queue.add(job('modest', id), 10_000);
+      expect([10_000, 10_300, 10_600].map(at => queue.take(at, lastFree)?.job.id)).to.deep.equal([101, 102, 103]);
+    });
+  });
+
+  it('serves first who holds less now, and lately', () => {
+    const queue = createQueue<Job>(roomy);
+    for (const id of [0, 1, 2]) queue.add(job('a', id), 0);
+    const places = [take(queue, 0)!, take(queue, 0)!];
+    for (const place of places) queue.leave(place);
+    queue.add(job('b', 10), 1_000);
+    queue.add(job('b', 11), 1_000);
+    expect(take(queue, 1_000)?.job.id, 'a holds two').to.equal(10);
+    for (const place of places) queue.release(place, 1_000);
+    expect(take(queue, 1_000)?.job.id, 'b holds one').to.equal(2);
+    expect(take(queue, 1_000)?.job.id).to.equal(11);
+  });
+
   it('says who waits longest, and begins a new wait for a job that rejoins', () => {
     const queue = createQueue<Job>(roomy);
     const first = queue.add(job('a', 0), 100)!;
     queue.add(job('b', 1), 250);
     expect(queue.oldestWaitMs(400)).to.equal(300);
-    expect(queue.take()).to.equal(first);
+    expect(take(queue)).to.equal(first);
     expect(queue.oldestWaitMs(400), 'being served is waiting still').to.equal(300);
     queue.leave(first);
     expect(queue.oldestWaitMs(400)).to.equal(150);
@@ -183,7 +259,7 @@ describe('the queue', () => {
   it('takes back a job that was served though the line is full', () => {
     const queue = createQueue<Job>({ maxLength: 1, maxBytes: 10 });
     const first = queue.add(job('a', 0, { bytes: 10 }), 0)!;
-    queue.take();
+    take(queue);
     queue.leave(first);
     expect(queue.add(job('b', 1, { bytes: 10 }), 0)).to.not.equal(undefined);
     queue.rejoin(first, 1);
