@@ -6,16 +6,58 @@ import { pageRangesText, parsePages } from '../contract/page-ranges.ts';
 import { marginsOf, paperOf, type Side } from '../contract/paper.ts';
 import type { RenderRequest } from '../contract/render-request.ts';
 
+/** A cookie as Chrome takes it; a domain with a leading dot is for subdomains too. */
+export interface PlannedCookie {
+  name: string;
+  value: string;
+  domain: string;
+  path: string;
+  secure: boolean;
+  httpOnly: boolean;
+  sameSite?: 'Strict' | 'Lax' | 'None';
+}
+
+/** A style or script to add: loaded by the page from its address, or as it is. */
+export type Addition = { kind: 'url'; url: string } | { kind: 'inline'; text: string };
+
+/** Written into the PDF. What is absent stays as Chrome wrote it. */
+export interface PdfMetadata {
+  title?: string;
+  author?: string;
+  subject?: string;
+  keywords?: string;
+}
+
 export interface Plan {
   /** Which statuses of the main document fail: `errors` are 4xx and 5xx, `all` adds redirects. */
   source: { kind: 'html'; html: string } | { kind: 'url'; url: string; raiseForStatus: 'errors' | 'all' | 'never' };
+  /** Sent with the page and its assets. `Authorization` stands apart, since only the origin of `url` gets it. */
+  headers: Record<string, string>;
+  /** The value of the header `Authorization`, for the origin of `url` alone. */
+  authorization?: string;
+  /** Answers to a challenge of the origin of `url`, and of no other. Never together with `authorization`. */
+  basicAuth?: { username: string; password: string };
+  cookies: PlannedCookie[];
+  css?: Addition;
+  javascript?: Addition;
+  lazyImages: boolean;
   media: 'print' | 'screen';
   waits: { selector?: string; expression?: string; networkIdle: boolean; delayMs: number };
   /** The sheet after `landscape`. With `singlePage` its height is the one to lay out in; the content decides the one to print. */
   paper: { widthIn: number; heightIn: number };
   singlePage: boolean;
-  /** `pageRanges` is Chrome's notation; absent = all pages. */
-  print: { scale: number; printBackground: boolean; marginIn: Record<Side, number>; pageRanges?: string };
+  /** `pageRanges` is Chrome's notation; absent = all pages. `marginIn` has the heights of header and footer in it, whose html is the caller's, checked. */
+  print: {
+    scale: number;
+    printBackground: boolean;
+    marginIn: Record<Side, number>;
+    pageRanges?: string;
+    headerHtml?: string;
+    footerHtml?: string;
+  };
+  /** For the finished PDF. */
+  metadata: PdfMetadata;
+  sandbox: boolean;
 }
 
 function source({ html, url, raise_for_status }: RenderRequest): Plan['source'] {
@@ -31,6 +73,9 @@ export function plan(request: RenderRequest): Plan {
   const { wait_for_selector: selector, wait_for_expression: expression, pages } = request;
   return {
     source: source(request),
+    headers: {},
+    cookies: [],
+    lazyImages: false,
     media: request.emulate_media ?? DEFAULT_MEDIA,
     waits: {
       ...(selector === undefined ? {} : { selector }),
@@ -46,5 +91,7 @@ export function plan(request: RenderRequest): Plan {
       marginIn: marginsOf(request),
       ...(pages === undefined ? {} : { pageRanges: pageRangesText(parsePages(pages)!) }),
     },
+    metadata: {},
+    sandbox: false,
   };
 }

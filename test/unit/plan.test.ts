@@ -9,11 +9,16 @@ const A4 = NAMED_FORMATS.A4;
 
 const BARE: Plan = {
   source: { kind: 'html', html: 'x' },
+  headers: {},
+  cookies: [],
+  lazyImages: false,
   media: 'print',
   waits: { networkIdle: false, delayMs: 0 },
   paper: { widthIn: 210 / 25.4, heightIn: 297 / 25.4 },
   singlePage: false,
   print: { scale: 1, printBackground: true, marginIn: { top: 0.4, right: 0.4, bottom: 0.4, left: 0.4 } },
+  metadata: {},
+  sandbox: false,
 };
 const fromUrl = (url: string, raiseForStatus: 'errors' | 'all' | 'never'): Partial<Plan> => ({
   source: { kind: 'url', url, raiseForStatus },
