@@ -41,7 +41,7 @@ describe('a Chrome whose disk is full', function () {
   });
   after(async () => {
     await site?.stop();
-    if (mounted) execFileSync('umount', [disk]);
+    if (mounted) execFileSync('umount', ['-l', disk]); // also while a process that ends has it open
     await rm(disk, { recursive: true });
   });
 
