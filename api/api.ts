@@ -5,6 +5,8 @@ import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { createAcceptedKeys } from './accounts/accepted-keys.ts';
 import { mongoLeases } from './accounts/mongo-leases.ts';
+import { createTrialDoor } from './accounts/trial-door.ts';
+import { trialLeases } from './accounts/trial-leases.ts';
 import { createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
@@ -16,7 +18,11 @@ import { createByteBudget } from './http/byte-budget.ts';
 import { parseTrustedProxies } from './http/client-ip.ts';
 import { serverMetrics } from './http/http-metrics.ts';
 import { type HttpServer, httpServer } from './http/server.ts';
+import { TRIAL_SHARE } from './http/trial.ts';
+import { createFinish } from './render/pdf/finish.ts';
+import { createStamps } from './render/pdf/stamps.ts';
 import { createRecentTimes } from './render/recent-times.ts';
+import { renderMetrics } from './render/render-metrics.ts';
 import { openSession } from './render/session.ts';
 import { createRender } from './render.ts';
 import { connectStore } from './store/store.ts';
@@ -55,12 +61,26 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
   const { reach } = tunnels;
   const workers = createWorkers({ sources, pool, secret, log, reach });
   const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(reach), secret, pool, metrics });
-  const render = createRender({ leases, dispatch, limits: config.render, times, metrics });
+  const stamps = createStamps();
+  const finish = createFinish({ stamps, maxBytes: config.render.output.maxBytes });
+  const meters = renderMetrics(metrics, times);
+  const render = createRender({ leases, trial: false, dispatch, limits: config.render, finish, meters: meters.paid });
+  const trial = config.trial && createTrial(config.trial);
   const budget = createByteBudget(config.inFlightMaxBytes);
+
+  function createTrial(limits: { perMinute: number; parallel: number }) {
+    const door = createTrialDoor(limits);
+    const slots = () => workers.totals().slots;
+    const leases = trialLeases(store, { ...limits, pepper: config.pepper, slots, door }, log);
+    const render = createRender({ leases, trial: true, dispatch, limits: config.render, finish, meters: meters.trial });
+    return { leases, route: { leases, render, maxBytes: config.inFlightMaxBytes * TRIAL_SHARE } };
+  }
+
   const app = createApp({
     publicUrl: config.publicUrl,
     keys,
     render,
+    trial: trial?.route,
     health: {
       database: timeoutMs => store.ping(timeoutMs),
       workers: () => ({ ready: workers.totals().serving, slots: workers.totals().slots }),
@@ -78,5 +98,5 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
     maxBytesInFlight: config.inFlightMaxBytes,
   });
   const server: HttpServer = httpServer(config.http, app.callback(), log, onBroken);
-  return { services: [store, leases, tunnels, workers, server], port: server.port };
+  return { services: [store, leases, ...(trial ? [trial.leases] : []), tunnels, workers, stamps, server], port: server.port };
 }

@@ -16,6 +16,7 @@ import { requestCounter } from './http/http-metrics.ts';
 import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
 import type { Middleware, State } from './http/state.ts';
+import { type TrialRoute, trialRoute } from './http/trial.ts';
 import type { RenderUseCase } from './render.ts';
 
 export interface AppDeps {
@@ -23,6 +24,8 @@ export interface AppDeps {
   publicUrl: string;
   keys: AcceptedKeys;
   render: RenderUseCase;
+  /** Without it there is no trial. */
+  trial?: TrialRoute | undefined;
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
@@ -40,15 +43,16 @@ interface Route {
 }
 
 /** Where only the specification's error codes are answered. */
-const RENDER_PATHS: ReadonlySet<string> = new Set(['/v1/render']);
+const RENDER_PATHS: ReadonlySet<string> = new Set(['/v1/render', '/v1/trial/render']);
 
 const nosniff: Middleware = async (ctx, next) => {
   ctx.set('X-Content-Type-Options', 'nosniff');
   await next();
 };
 
-export function createApp({ publicUrl, keys, render, health, body, budget, ports, trustedProxies, log, metrics }: AppDeps): Koa<State> {
-  const { openApiJson, docs } = description(publicUrl);
+export function createApp(deps: AppDeps): Koa<State> {
+  const { publicUrl, keys, render, trial, health, body, budget, ports, trustedProxies, log, metrics } = deps;
+  const { openApiJson, docs } = description(publicUrl, trial !== undefined);
 
   const routes: Route[] = [
     { method: 'get', path: '/', handle: [ctx => ctx.redirect('/docs')] },
@@ -62,6 +66,7 @@ export function createApp({ publicUrl, keys, render, health, body, budget, ports
       handle: [bearer(keys, trustedProxies), jsonBody(body, budget), renderRoute({ render, keys, ports })],
     },
   ];
+  if (trial) routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
 
   const router = new Router<State>({ strict: true, sensitive: true });
   for (const { method, path, handle } of routes) router.register(path, [method], handle);

@@ -38,6 +38,13 @@ export const apiVariables = z.object({
   ),
   PRESSROOM_QUEUE_MAX_RENDERS: integer('1000', 1, 1e6).describe('Renders that may wait in one API process.'),
   PRESSROOM_QUEUE_MAX_BYTES: bytes('256MiB', 1_024).describe('Bytes of bodies that may wait in one API process.'),
+  PRESSROOM_TRIAL: onOff('on').describe('`POST /v1/trial/render`, which renders without a key. When it is off the path does not exist.'),
+  PRESSROOM_TRIAL_PER_MINUTE: integer('5', 1, 1_000).describe(
+    'Trial renders a minute of one address (IPv6: of one /64), over all API processes.',
+  ),
+  PRESSROOM_TRIAL_PARALLEL: integer('2', 1, 1_000).describe(
+    'Trial renders at once over all API processes; never more than a quarter of the slots, or one.',
+  ),
   PRESSROOM_TRUSTED_PROXIES: list('', 'addresses and CIDRs').describe('Proxies whose `X-Forwarded-For` is believed.'),
   PRESSROOM_DRAIN_DELAY: duration('5s', 0, 300e3).describe(
     'How long a stopping API still accepts calls, until load balancers have noticed.',
@@ -76,6 +83,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
       maxBytes: e.PRESSROOM_QUEUE_MAX_BYTES,
     },
     egress: { ports: e.PRESSROOM_EGRESS_PORTS, allowPorts: e.PRESSROOM_EGRESS_ALLOW.map(portOf).filter(port => port > 0) },
+    trial: e.PRESSROOM_TRIAL ? { perMinute: e.PRESSROOM_TRIAL_PER_MINUTE, parallel: e.PRESSROOM_TRIAL_PARALLEL } : undefined,
     trustedProxies: e.PRESSROOM_TRUSTED_PROXIES,
   };
 }

@@ -1,14 +1,14 @@
 // The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this; it tells the story of design §2 and nothing else.
-import type { Metrics } from '../common/operations.ts';
 import type { Caller, Leases } from './accounts/leases.ts';
-import { ApiError, type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason, renderFailed } from './contract/errors.ts';
+import { ApiError, renderFailed } from './contract/errors.ts';
 import type { RenderRequest } from './contract/render-request.ts';
 import type { Dispatch } from './dispatch/dispatch.ts';
 import { type SlotEndReason, SlotLost } from './dispatch/slot-port.ts';
 import { type ConversationLimits, converse } from './render/conversation.ts';
+import type { Finish } from './render/pdf/finish.ts';
 import { plan as planOf } from './render/plan.ts';
 import type { Room } from './render/print.ts';
-import type { RecentTimes } from './render/recent-times.ts';
+import type { RenderMeters, RenderOutcome } from './render/render-metrics.ts';
 import type { Session } from './render/session.ts';
 
 /** In the order in which they happen; `post` is what is done to the finished PDF. */
@@ -18,7 +18,9 @@ export type Timings = Partial<Record<(typeof PHASES)[number], number>>;
 export interface Rendered {
   pdf: Buffer;
   pages: number;
-  /** The account's count in this period after this render; undefined when the database did not answer in time (it is settled later). */
+  /** It has the watermark and was not counted. */
+  sandbox: boolean;
+  /** The account's count in this period after this render; undefined for what is not counted, or when the database did not answer in time (it is settled later). */
   usage: number | undefined;
   /** Milliseconds. */
   timings: Timings;
@@ -33,14 +35,17 @@ export interface Memory {
 }
 
 /** Throws ApiError, or the signal's reason when the caller went away. */
-export type RenderUseCase = (request: RenderRequest, caller: Caller, memory: Memory, signal: AbortSignal) => Promise<Rendered>;
+export type RenderUseCase<C = Caller> = (request: RenderRequest, caller: C, memory: Memory, signal: AbortSignal) => Promise<Rendered>;
 
-interface Deps {
-  leases: Leases;
+interface Deps<C> {
+  /** Who is let in. */
+  leases: Leases<C>;
+  /** For callers whom nobody knows: served only while no other render waits. */
+  trial: boolean;
   dispatch: Dispatch<Session>;
   limits: ConversationLimits;
-  times: RecentTimes;
-  metrics: Metrics;
+  finish: Finish;
+  meters: RenderMeters;
 }
 
 /** A slot lives a little longer than the render in it, so that the render's own deadline speaks first. */
@@ -66,33 +71,14 @@ const asApiError = (error: unknown): unknown =>
     ? (slotEnded[error.end]?.() ?? renderFailed('internal', 'The render failed on our side. Try it again.', { cause: error }))
     : error;
 
-type Outcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedReason;
-/** Those that a render can have; a caller whose request never becomes one gets others. */
-const OUTCOMES: readonly Outcome[] = [
-  'ok',
-  'client_closed',
-  'validation_error',
-  'unauthorized',
-  'subscription_inactive',
-  'concurrency_limit',
-  'ssrf_blocked',
-  ...RENDER_FAILED_REASONS,
-];
-
-/** What `pressroom_renders_total` calls the end of a render: the error's code, and for render_failed its reason. */
-const outcomeOf = (error: unknown, signal: AbortSignal): Outcome =>
+/** What the metrics call the end of a render: the error's code, and for render_failed its reason. */
+const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
   signal.aborted ? 'client_closed' : error instanceof ApiError ? (error.reason ?? error.code) : 'internal';
 
-export function createRender({ leases, dispatch, limits, times, metrics }: Deps): RenderUseCase {
-  const ended = metrics.counterBy<Outcome>('pressroom_renders_total', 'Renders by how they ended.', 'outcome', OUTCOMES);
-  const durations = metrics.histogram(
-    'pressroom_render_duration_seconds',
-    'Where the time of successful renders goes.',
-    ['phase'],
-    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
-  );
+export function createRender<C extends { requestId: string }>(deps: Deps<C>): RenderUseCase<C> {
+  const { leases, trial, dispatch, limits, finish, meters } = deps;
 
-  async function render(request: RenderRequest, caller: Caller, memory: Memory, signal: AbortSignal): Promise<Rendered> {
+  async function render(request: RenderRequest, caller: C, memory: Memory, signal: AbortSignal): Promise<Rendered> {
     const timings: Timings = {};
     const timed = async <T>(phase: keyof Timings, work: Promise<T>): Promise<T> => {
       const start = performance.now();
@@ -107,7 +93,7 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
       let enqueued = start;
       const job = {
         accountId: lease.accountId,
-        trial: false,
+        trial,
         bytes: memory.bodyBytes,
         renderId: caller.requestId,
         egress: lease.intranet ? ('intranet' as const) : ('public' as const),
@@ -122,10 +108,13 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
           else timings.queue = (timings.queue ?? 0) + performance.now() - enqueued;
         },
       );
+      const { pages } = printed;
+      const pdf = await timed('post', finish(printed, plan, memory.room, job.signal));
       signal.throwIfAborted();
-      times.add(performance.now() - start);
-      const usage = await timed('settle', leases.settle(lease));
-      return { ...printed, usage, timings };
+      meters.ran(performance.now() - start);
+      const { sandbox } = plan;
+      const usage = sandbox ? undefined : await timed('settle', leases.settle(lease));
+      return { pdf, pages, sandbox, usage, timings };
     } finally {
       await leases.release(lease);
     }
@@ -134,12 +123,12 @@ export function createRender({ leases, dispatch, limits, times, metrics }: Deps)
   return async (request, caller, memory, signal) => {
     try {
       const rendered = await render(request, caller, memory, signal);
-      ended('ok');
-      for (const [phase, ms] of Object.entries(rendered.timings)) durations.observe({ phase }, ms / 1_000);
+      meters.ended('ok');
+      meters.phases(rendered.timings);
       return rendered;
     } catch (error) {
       const known = asApiError(error);
-      ended(outcomeOf(known, signal));
+      meters.ended(outcomeOf(known, signal));
       throw known;
     }
   };

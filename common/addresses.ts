@@ -126,6 +126,12 @@ export function normalizeAddress(text: string): string | undefined {
   return address && unmapped(address).toString();
 }
 
+/** An address and those that its owner can have as well: an IPv4 address stands for itself, an IPv6 address for its /64 (RFC 4291 §2.5.4). Undefined when it is no address. */
+export function subscriberOf(address: string): string | undefined {
+  const normal = normalizeAddress(address);
+  return normal && isIP(normal) === 6 ? parseNetwork(`${normal}/64`)!.cidr : normal;
+}
+
 /** Whether the address lies in the network. IPv4-mapped IPv6 counts as the IPv4 address that it holds. */
 export function inNetwork(address: string, network: Network): boolean {
   const normal = normalizeAddress(address);

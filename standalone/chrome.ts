@@ -4,11 +4,17 @@ import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrom
 import { aptInstall, hasApt } from './apt.ts';
 import { cacheFolder, closedToOthers, findOnPath, isExecutable } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
+import { FONT_PACKAGES } from './fonts.ts';
 import type { Say } from './run-command.ts';
 
 export { proveChrome } from './chrome-downloads.ts';
 
-const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox', 'fonts-liberation', 'fonts-dejavu-core'];
+const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox'];
+
+/** Fonts come with the Chrome that is installed here, not on a machine whose owner chose its Chrome. Without them it goes on, and `doctor` names what is missing. */
+async function installFromDebian(say: Say, env: NodeJS.ProcessEnv): Promise<void> {
+  if (await aptInstall(DEBIAN_PACKAGES, say, env)) await aptInstall([...FONT_PACKAGES], say, env);
+}
 
 /**
  * What is there already: the configured one, the first on PATH (headless shells before full browsers), a cached one.
@@ -42,7 +48,7 @@ async function mustBeOpen(path: string, uid: number | undefined): Promise<void> 
 export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
   const cache = cacheFolder(env);
   const ways: [string, () => Promise<unknown>][] = [
-    ...(hasApt(env) ? ([['Debian’s packages', () => aptInstall(DEBIAN_PACKAGES, say, env)]] as [string, () => Promise<unknown>][]) : []),
+    ...(hasApt(env) ? ([['Debian’s packages', () => installFromDebian(say, env)]] as [string, () => Promise<unknown>][]) : []),
     ['Chrome for Testing', () => installForTesting(cache, env, uid)],
     ['the npm package @sparticuz/chromium', () => installFromNpm(cache, env, uid)],
   ];

@@ -1,7 +1,4 @@
 // Looks for what keeps Pressroom from running on this machine. Each finding is one line: ok, warn or fail, and how to mend it. Changes nothing.
-import { readdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { availableMemory } from 'node:process';
 import { readApiConfig } from '../api/config.ts';
 import { connectStore } from '../api/store/store.ts';
@@ -10,6 +7,7 @@ import { silentLog } from '../common/log.ts';
 import { launchChrome } from '../worker/chrome.ts';
 import { readWorkerConfig, type WorkerConfig } from '../worker/config.ts';
 import { findChrome } from './chrome.ts';
+import { FONT_PACKAGES, SCRIPTS, type Script, scriptsWithoutFont } from './fonts.ts';
 import { findMongod, pastEndOfLife } from './mongod.ts';
 import { portIsFree, whoListens } from './ports.ts';
 
@@ -90,16 +88,25 @@ export function checkMemory(freeBytes: number, slots: number): Finding {
   );
 }
 
-async function countFonts(): Promise<number> {
-  const folders = ['/usr/share/fonts', '/usr/local/share/fonts', join(homedir(), '.local/share/fonts'), join(homedir(), '.fonts')];
-  const files = await Promise.all(folders.map(folder => readdir(folder, { recursive: true }).catch(() => [])));
-  return files.flat().filter(file => /\.(ttf|otf|ttc|woff2?|pfb)$/i.test(file)).length;
+/** Chrome itself is asked, since it alone knows what it finds and as which user. One line for those that are there, one for each package that is missing. */
+export async function checkFonts(env: NodeJS.ProcessEnv, config: WorkerConfig['chrome']): Promise<Finding[]> {
+  try {
+    const executable = await findChrome(env);
+    if (!executable) return [warn('Fonts are looked for when there is a Chrome.')];
+    const missing = await scriptsWithoutFont({ ...config, executable });
+    const there = SCRIPTS.filter(script => !missing.includes(script));
+    return [
+      ...(there.length === 0 ? [] : [ok(`Fonts for ${names(there)}`)]),
+      ...FONT_PACKAGES.map(fontPackage => missing.filter(script => script.fontPackage === fontPackage))
+        .filter(scripts => scripts.length > 0)
+        .map(scripts => warn(`No font for ${names(scripts)}: the text will be empty boxes. Install ${scripts[0]!.fontPackage}.`)),
+    ];
+  } catch {
+    return [warn('Fonts are looked for when Chrome starts.')];
+  }
 }
 
-export const checkFonts = (count: number): Finding =>
-  count > 0
-    ? ok(`${count} fonts`)
-    : warn('There are no fonts: text will be empty boxes. Install some, such as fonts-liberation and fonts-dejavu-core.');
+const names = (scripts: readonly Script[]) => scripts.map(({ name }) => name).join(', ');
 
 /** Prints one line a finding. False when something fails. Throws ConfigError when the environment is wrong. */
 export async function doctor(env: NodeJS.ProcessEnv, print: (text: string) => void): Promise<boolean> {
@@ -118,6 +125,6 @@ export async function doctor(env: NodeJS.ProcessEnv, print: (text: string) => vo
   tell(await checkPort(process_.PRESSROOM_OPERATIONS_PORT, 'PRESSROOM_OPERATIONS_PORT', 'metrics and probes'));
   tell(await checkPort(worker.gateway.port, 'PRESSROOM_GATEWAY_PORT', 'a worker by itself'));
   tell(checkMemory(availableMemory(), worker.capacity));
-  tell(checkFonts(await countFonts()));
+  for (const finding of await checkFonts(env, worker.chrome)) tell(finding);
   return good;
 }

@@ -63,7 +63,8 @@ async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<
   });
 }
 
-async function pythonWithPip(env: NodeJS.ProcessEnv, say: Say): Promise<string> {
+/** A Python that can install packages; as root on Debian pip is got by apt. Throws when there is none. */
+export async function pythonWithPip(env: NodeJS.ProcessEnv, say: Say): Promise<string> {
   const python = findOnPath(['python3'], env);
   const hasPip = python && (await runCommand(python, ['-m', 'pip', '--version'], { timeoutMs: 20_000 })).ok;
   if (!hasPip && !(await aptInstall(['python3-pip'], say, env))) throw new Error('python3 with pip is not there');

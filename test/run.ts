@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { aptInstall } from '../standalone/apt.ts';
 import { findOnPath } from '../standalone/cache.ts';
 import { findOrInstallChrome } from '../standalone/chrome.ts';
+import { scriptsWithoutFont } from '../standalone/fonts.ts';
 import { findOrInstallMongod } from '../standalone/mongod.ts';
 import { readWorkerConfig } from '../worker/config.ts';
 import type { RunNumbers } from './support/reporter.ts';
@@ -48,11 +49,19 @@ export function lastLine({ code, numbers }: { code: number; numbers: RunNumbers 
   return { line: `${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`, good: failures === 0 };
 }
 
+/** Tests of scripts whose fonts are missing all the same skip themselves. */
+async function installFonts(executable: string): Promise<void> {
+  const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable });
+  const packages = new Set(missing.map(({ fontPackage }) => fontPackage));
+  if (packages.size > 0) await aptInstall([...packages], say);
+}
+
 async function run(): Promise<{ code: number; numbers: RunNumbers | undefined }> {
   try {
     const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome.uid);
     await findOrInstallMongod(process.env, say);
     if (!findOnPath(['pdftotext'], process.env)) await aptInstall(['poppler-utils'], say);
+    await installFonts(chrome).catch(error => say(`Fonts could not be looked for: ${error.message}`));
     return await runMocha(chrome);
   } catch (error) {
     say((error as Error).message);

@@ -1,4 +1,4 @@
-// What a slot's client may say to its page. Owns the list of CDP methods and the rewriting of a client's frame into one for Chrome's pipe.
+// What a slot's client may say to its page. Owns the list of CDP methods, what some of them may carry, and the rewriting of a client's frame into one for Chrome's pipe.
 // Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
 // doubled key differently could otherwise be talked past this list.
 import { END, PING, STILL } from '../common/protocol.ts';
@@ -19,6 +19,47 @@ const ALLOWED = new Set([
   'Runtime.evaluate',
 ]);
 
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Check = (value: unknown) => boolean;
+const isText: Check = value => typeof value === 'string';
+const isFlag: Check = value => typeof value === 'boolean';
+const shape =
+  (members: Record<string, Check>): Check =>
+  value =>
+    isPlainObject(value) && Object.entries(value).every(([name, member]) => Object.hasOwn(members, name) && members[name]!(member));
+const listOf =
+  (check: Check): Check =>
+  value =>
+    Array.isArray(value) && value.every(check);
+
+/**
+ * Methods of which only these parameters are allowed, in these types. With a `url`, `Fetch.continueRequest` would open another address than the page asked for, `file:`
+ * among them; a pattern with a stage, or `interceptResponse`, would hand out answers.
+ */
+const PARAMETERS: Record<string, Check> = {
+  'Fetch.enable': shape({ patterns: listOf(shape({ urlPattern: isText })), handleAuthRequests: isFlag }),
+  'Fetch.continueRequest': shape({ requestId: isText, headers: listOf(shape({ name: isText, value: isText })) }),
+  'Fetch.continueWithAuth': shape({
+    requestId: isText,
+    authChallengeResponse: shape({ response: isText, username: isText, password: isText }),
+  }),
+  'Network.setCookie': shape({
+    name: isText,
+    value: isText,
+    url: isText,
+    domain: isText,
+    path: isText,
+    secure: isFlag,
+    httpOnly: isFlag,
+    sameSite: isText,
+  }),
+  'Page.setBypassCSP': shape({ enabled: isFlag }),
+  'Runtime.disable': shape({}),
+  'Runtime.enable': shape({}),
+};
+
 /** Frames over this size must be the one shape that `setDocumentContent` has; all others are parsed and written anew. */
 const PARSED_BYTES = 1024 * 1024;
 const HTML_HEAD = /^\{"id":(\d{1,9}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
@@ -36,9 +77,6 @@ export type Filtered =
   | { kind: 'refused'; id: number; method: string; problem: string }
   /** No API of ours sends this; the slot ends. */
   | { kind: 'garbage'; problem: string };
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Over CDP `Page.navigate` opens `file:` and `chrome:` without a word, so the scheme is checked here: http(s) or about:blank. */
 function navigable(url: unknown): boolean {
@@ -84,7 +122,10 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
     return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
   const command = id as number;
   if (isOwn(method)) return { kind: 'own', id: command, method };
-  if (!ALLOWED.has(method)) return { kind: 'refused', id: command, method: method.slice(0, 80), problem: 'this method is not allowed' };
+  const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
+  if (check && !check(params)) return { kind: 'refused', id: command, method, problem: 'only some plain parameters are allowed' };
+  if (!check && !ALLOWED.has(method))
+    return { kind: 'refused', id: command, method: method.slice(0, 80), problem: 'this method is not allowed' };
   if (method === 'Page.navigate' && !navigable(params.url))
     return { kind: 'refused', id: command, method, problem: 'only http, https and about:blank can be opened' };
   return { kind: 'forward', parts: [Buffer.from(JSON.stringify({ id: command, method, params, sessionId }))] };

@@ -22,6 +22,7 @@ import { createTicketChecker, type Ticket } from '../common/ticket.ts';
 import { filterFrame } from './cdp-filter.ts';
 import { isCrash, oncePerTurn } from './cdp-pipe.ts';
 import type { MemoryWatchdog } from './memory.ts';
+import { createNewcomers } from './newcomers.ts';
 import type { Slot, Slots } from './slots.ts';
 
 /** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
@@ -32,9 +33,19 @@ const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** Sockets at once; far above slots and APIs together, far below what hurts. */
 const MAX_CONNECTIONS = 2_048;
+/** Of these, how many may have shown no ticket yet. */
+const MAX_NEWCOMERS = 512;
 const HANDSHAKE_MS = 5_000;
+/** How often Node looks for connections that are older than that; its default is 30 s. */
+const LOOK_MS = 1_000;
+/** A peer that does not answer the closing handshake is cut off. */
+const CLOSING_MS = 1_000;
 /** Why a connection is refused, and why a slot or a connection of its page is ended: the closed lists of the metrics. */
-const REFUSALS = ['path', 'tls', 'full', 'draining', 'malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
+const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
+const REFUSALS = ['path', 'tls', 'http', 'silent', 'crowded', 'full', 'draining', ...TICKET_REFUSALS] as const;
+type Refusal = (typeof REFUSALS)[number];
+/** Part of a worker's ordinary life, not a sign of somebody who should not be here. */
+const ORDINARY = new Set<Refusal>(['full', 'draining']);
 const ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
 const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
 
@@ -77,26 +88,43 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     DENIALS,
   );
 
-  const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS };
-  const answerPlain: RequestListener = (_request, response) => {
-    response.writeHead(426, { 'content-type': 'text/plain' }).end('Only WebSockets with a ticket are served here.\n');
+  const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS, connectionsCheckingInterval: LOOK_MS };
+  const answerPlain: RequestListener = (request, response) => {
+    note(request.socket, 426, 'path');
+    response.writeHead(426, { 'content-type': 'text/plain', connection: 'close' }).end('Only WebSockets with a ticket are served here.\n');
   };
   const { tls } = config;
   const mutual = tls?.ca !== undefined;
   const server = tls
     ? createTlsServer({ ...limits, ...tls, handshakeTimeout: HANDSHAKE_MS, requestCert: mutual, rejectUnauthorized: mutual }, answerPlain)
     : createServer(limits, answerPlain);
-  server.on('tlsClientError', (error: Error) => {
+  server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET') return;
     countRefusal('tls');
     log.warn({ err: error }, 'a TLS handshake was refused');
   });
   server.maxConnections = MAX_CONNECTIONS;
+  const newcomers = createNewcomers(server, MAX_NEWCOMERS, socket => note(socket, 503, 'crowded'));
   server.on('upgrade', onUpgrade);
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    // One that is gone was refused nothing.
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const silent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    refuse(socket, silent ? 408 : 400, silent ? 'silent' : 'http');
+  });
 
-  function refuse(socket: Socket, code: number, reason: (typeof REFUSALS)[number]): void {
+  /** Once for each connection that is refused. Nothing that its client wrote is logged: a ticket could be among it. */
+  function note(socket: Socket, code: number, reason: Refusal): void {
     countRefusal(reason);
-    log.debug({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
+    log[ORDINARY.has(reason) ? 'debug' : 'warn']({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
+  }
+
+  function refuse(socket: Socket, code: number, reason: Refusal): void {
+    note(socket, code, reason);
     socket.on('error', () => {});
+    // Node leaves the other half open, and looks after no socket that has asked for an upgrade: a client that never closes its half would keep it for ever.
+    socket.once('finish', () => socket.destroy());
     socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\nX-Pressroom-Reason: ${reason}\r\n\r\n`);
   }
 
@@ -105,10 +133,8 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     const purpose = url?.pathname === '/v1/slot' ? 'slot' : url?.pathname === '/v1/status' ? 'status' : undefined;
     if (!url || !purpose) return refuse(socket, 404, 'path');
     const ticket = check(url.searchParams.get('ticket') ?? '', purpose);
-    if (!ticket.ok) {
-      log.warn({ reason: ticket.reason, peer: socket.remoteAddress, purpose }, 'a ticket was refused');
-      return refuse(socket, 401, ticket.reason);
-    }
+    if (!ticket.ok) return refuse(socket, 401, ticket.reason);
+    newcomers.letIn(socket);
     if (purpose === 'status') return sockets.handleUpgrade(request, socket, head, ws => serveStatus(ws));
     const slot = slots.claim();
     if (!slot) return refuse(socket, 503, status().draining ? 'draining' : 'full');
@@ -140,15 +166,18 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   function serveSlot(ws: WebSocket, slot: Slot, ticket: Ticket, gather: () => void): void {
     const { pipe } = slot.chrome;
     const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
-    const end = (reason: SlotEnd, message: string) => {
-      if (ws.readyState !== ws.OPEN) return;
+    /** The slot comes back at once, whatever the peer does. */
+    const takeBack = (reason: SlotEnd, message: string) => {
       countEnd(reason);
       log.warn({ reason, message, renderId: ticket.renderId, slot: slot.number }, 'a slot was ended');
+      setTimeout(() => ws.terminate(), CLOSING_MS).unref();
+      void slots.release(slot);
+    };
+    const end = (reason: SlotEnd, message: string) => {
+      if (ws.readyState !== ws.OPEN) return;
       say(SLOT_ENDED, { reason, message });
       ws.close(4_000, reason);
-      // A peer that does not answer the closing handshake is cut off: the slot must come back in any case.
-      setTimeout(() => ws.terminate(), 1_000).unref();
-      void slots.release(slot);
+      takeBack(reason, message);
     };
 
     const answer = (id: number, result: object) => ws.send(JSON.stringify({ id, result }));
@@ -162,6 +191,8 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     };
 
     keepAlive(ws);
+    // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
+    ws.on('error', error => slot.state === 'claimed' && takeBack('refused', error.message));
     slot.onEnd = end;
     slot.guard.onDenied(denied => {
       countDenial(denied.reason);

@@ -21,14 +21,15 @@ export interface Lease {
   lost: AbortSignal;
 }
 
-export interface Leases {
+/** `C`: what a caller shows to be let in. */
+export interface Leases<C = Caller> {
   /**
    * Takes a place. Over all replicas an account never has more unexpired leases than its plan allows. A refused call changes nothing.
    * Throws ApiError `unauthorized` (key unknown, expired, revoked, or used from an address it does not allow), `subscription_inactive`,
    * `concurrency_limit` (with Retry-After and X-Concurrency-Limit), or `render_failed`/`database` when nothing is known: whatever
    * may then have been taken is given back in the background.
    */
-  admit(caller: Caller): Promise<Lease>;
+  admit(caller: C): Promise<Lease>;
   /**
    * Counts the render and gives the place back, once: the lease is the token, also when it has expired. Gives the account's count in the
    * billing period, or undefined when that is not known yet, in which case it is counted in the background. Never throws.

@@ -54,12 +54,12 @@ export const HEADERS = {
   },
   'X-Usage-Count': {
     description:
-      'The account’s renders in the current billing period, this one included. Absent when the count could not be written in time.',
+      'The account’s renders in the current billing period, this one included. Absent on a sandbox render, and when the count could not be written in time.',
     schema: { type: 'integer', minimum: 1 },
     example: 1284,
   },
   'X-Sandbox': {
-    description: '`true` on a sandbox render, which has a watermark and is not counted. Sandbox renders are not supported yet.',
+    description: '`true` on a sandbox render, which has a watermark and is not counted.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
@@ -89,6 +89,9 @@ export const PDF_HEADERS = [
   'Server-Timing',
   'Content-Disposition',
 ] as const satisfies HeaderName[];
+
+/** On every PDF of a trial call. */
+export const TRIAL_PDF_HEADERS = ['X-Request-Id', 'X-Sandbox', 'Content-Disposition'] as const satisfies HeaderName[];
 
 /** When a code is given, with an answer as it looks. */
 export interface Refusal {
@@ -124,8 +127,8 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   },
   {
     code: 'ssrf_blocked',
-    when: '`url`, or a redirect of the page, leads to an address that is not public.',
-    message: '`url` leads to an address that is not public. Give the address of a public page, or send the document as `html`.',
+    when: '`url`, `css` or `javascript`, or a redirect of one of them, leads to an address that is not public.',
+    message: '`url` leads to an address that is not public. Give a public address, or send the document as `html`.',
   },
   {
     code: 'concurrency_limit',
@@ -138,6 +141,19 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
     when: 'The page could not be rendered: its status, address, time, size or a crash; or the service could not do it now. The member `reason` tells which.',
     message: 'The page answered 404. Set raise_for_status to false to print error pages.',
     reason: 'page_status',
+    headers: ['Retry-After'],
+  },
+];
+
+const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'subscription_inactive', 'concurrency_limit']);
+
+/** The errors of POST /v1/trial/render. A caller who is over a limit that the process remembers is refused before the body is read. */
+export const trialRefusals: Refusal[] = [
+  ...renderRefusals('').filter(({ code }) => !NEEDS_ACCOUNT.has(code)),
+  {
+    code: 'rate_limited',
+    when: 'The address (of IPv6: its /64) has used up its trial calls of the last minute, or the service runs as many trial renders as it allows at once.',
+    message: 'One address has 5 trial calls a minute, and yours are used up. Try again in a minute, or use an API key.',
     headers: ['Retry-After'],
   },
 ];

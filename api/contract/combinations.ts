@@ -2,6 +2,7 @@
 import { hasAutoHeight, roomProblem } from './paper.ts';
 import { quoted } from './problems.ts';
 import type { RenderRequest } from './render-request.ts';
+import { authorizationName } from './request-headers.ts';
 
 interface Rule {
   broken: (request: RenderRequest) => boolean;
@@ -11,6 +12,7 @@ interface Rule {
 const given = (value: unknown) => value !== undefined;
 const hasSides = ({ paper_width, paper_height }: RenderRequest) => given(paper_width) && given(paper_height);
 const auto = ({ format }: RenderRequest) => `\`format\` ${quoted(format ?? '')}`;
+const authorization = ({ extra_http_headers }: RenderRequest) => `\`extra_http_headers.${authorizationName(extra_http_headers)}\``;
 
 const RULES: Rule[] = [
   { broken: ({ html, url }) => !given(html) && !given(url), sentence: () => 'Exactly one of `html` and `url` must be given; neither was.' },
@@ -48,6 +50,19 @@ const RULES: Rule[] = [
   {
     broken: request => given(request.pages) && hasAutoHeight(request),
     sentence: request => `\`pages\` cannot be combined with ${auto(request)}, which has only one page; give a height in \`format\`.`,
+  },
+  {
+    broken: ({ html, auth }) => given(html) && given(auth),
+    sentence: () => '`auth` cannot be combined with `html`, which has no origin to authenticate at; give the page as `url`.',
+  },
+  {
+    broken: ({ html, extra_http_headers }) => given(html) && given(authorizationName(extra_http_headers)),
+    sentence: request =>
+      `${authorization(request)} cannot be combined with \`html\`, which has no origin to send it to; give the page as \`url\`.`,
+  },
+  {
+    broken: ({ auth, extra_http_headers }) => given(auth) && given(authorizationName(extra_http_headers)),
+    sentence: request => `\`auth\` cannot be combined with ${authorization(request)}; leave out one of the two.`,
   },
 ];
 

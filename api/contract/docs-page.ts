@@ -1,5 +1,6 @@
-// /docs: the API's description for people, made from the OpenAPI document alone. One file without scripts, foreign hosts or inline styles.
+// /docs: the API's description for people, made from the OpenAPI document alone. One file that loads nothing, with one style and one script.
 import { docsStyle } from './docs-style.ts';
+import { docsScript, tryForm } from './docs-try.ts';
 import { Markup, markup, prose } from './markup.ts';
 import type { JsonSchema, OpenApi, Operation } from './openapi.ts';
 
@@ -13,6 +14,8 @@ const typeOf = (schema: JsonSchema) =>
 function facts(schema: JsonSchema): Markup {
   const words = [typeOf(schema)];
   if (schema.minimum !== undefined) words.push(`${schema.minimum} to ${schema.maximum}`);
+  if (schema.maxItems !== undefined) words.push(`at most ${schema.maxItems}`);
+  if (schema.maxProperties !== undefined) words.push(`at most ${schema.maxProperties}`);
   if (schema.maxLength !== undefined) words.push(`at most ${schema.maxLength} characters`);
   const byDefault = schema.default === undefined ? undefined : markup` · default <code>${JSON.stringify(schema.default)}</code>`;
   return markup`<p class="facts">${words.join(' · ')}${byDefault}</p>`;
@@ -26,7 +29,9 @@ const examples = ({ examples: values }: JsonSchema) =>
       ])}</p>`
     : undefined;
 
-const fieldsOf = (schema: JsonSchema) => Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+/** What is inside an object, or inside each element of a list. */
+const fieldsOf = (schema: JsonSchema) =>
+  Object.entries(((schema.items as JsonSchema | undefined)?.properties ?? schema.properties ?? {}) as Record<string, JsonSchema>);
 
 function field([name, schema]: [string, JsonSchema], prefix = ''): Markup {
   const inner = fieldsOf(schema);
@@ -46,7 +51,8 @@ const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
   --data ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))} \\
   --fail-with-body --output page.pdf`;
 
-const code = (text: string) => markup`<pre><code>${text}</code></pre>`;
+/** In the tab order, since whoever has no mouse must scroll it too. */
+const code = (text: string) => markup`<pre tabindex="0"><code>${text}</code></pre>`;
 const json = (value: unknown) => code(JSON.stringify(value, null, 2));
 
 const headerNames = (headers: Record<string, unknown>) =>
@@ -76,7 +82,11 @@ const reasons = ({ ErrorEnvelope }: OpenApi['components']['schemas']) => {
   return markup`<div class="rows">${fieldsOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
 };
 
-/** The page, complete. Its style is allowed by `docsStyleSource` in docs-style.ts; it needs nothing else of a Content-Security-Policy. */
+/** Operations that take the same body show the same examples. */
+const firstOfItsSummary = <T extends { summary: string }>(example: T, index: number, all: T[]) =>
+  all.findIndex(({ summary }) => summary === example.summary) === index;
+
+/** The page, complete. Its style and script are allowed by `docsStyleSource` and `docsScriptSource`; it asks this API alone, and shows PDFs from blobs. */
 export function docsPage(document: OpenApi): string {
   const base = document.servers[0]?.url ?? '';
   const { schemas, headers } = document.components;
@@ -85,16 +95,20 @@ export function docsPage(document: OpenApi): string {
   );
   const body = (described: Operation) =>
     Object.values(described.requestBody?.content ?? {})[0]?.examples as Record<string, { summary: string; value: unknown }>;
-  const details = operations.map(({ path, method, described }) =>
-    described.requestBody
-      ? markup`${operation(base, path, method, described)}
+  const [first, ...others] = operations.filter(({ described }) => described.requestBody);
+  const details = operations.map(({ path, method, described }) => {
+    const answered = markup`<h3 id="${described.operationId}-answers">Answers</h3>${answers(described)}`;
+    if (others.some(other => other.described === described))
+      return markup`${operation(base, path, method, described)}
+<p>The body is the same as that of <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${answered}`;
+    if (first?.described !== described) return markup`${operation(base, path, method, described)}${answered}`;
+    return markup`${operation(base, path, method, described)}
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
 <h3 id="fields">Fields</h3>
 <p>${prose('The body is a JSON object. Unknown fields are refused, `null` is not a way to leave a field out, and lengths are strings.')}</p>
 <div class="rows">${fieldsOf(schemas.RenderRequest).map(row => field(row))}</div>
-<h3 id="answers">Answers</h3>${answers(described)}`
-      : markup`${operation(base, path, method, described)}${answers(described)}`,
-  );
+${answered}`;
+  });
   return markup`<!doctype html>
 <html lang="en">
 <head>
@@ -111,8 +125,8 @@ ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summar
 <a class="brand" href="#content">${document.info.title} <span>API ${document.info.version}</span></a>
 <ul>
 <li><a href="#authentication">Authentication</a></li>
+<li><a href="#try-it">Try it</a></li>
 ${operations.map(({ described }) => markup`<li><a href="#${described.operationId}">${described.summary}</a></li>`)}
-<li><a href="#answers">Answers</a></li>
 <li><a href="#headers">Headers</a></li>
 <li><a href="#errors">Errors</a></li>
 </ul>
@@ -126,19 +140,31 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <h2 id="authentication">Authentication</h2>
 <p>${prose('Send your API key with every render as `Authorization: Bearer <API key>`. A key looks like `pressroom_live_…` and is shown once, when it is made. Keep it out of pages and repositories.')}</p>
 <p class="note">A key that leaked renders at your expense: have it revoked. Revoking acts at once.</p>
+${tryForm(
+  operations
+    .filter(({ described }) => described.requestBody)
+    .map(({ path, described }) => ({
+      path,
+      summary: described.summary,
+      needsKey: described.security.length > 0,
+    })),
+  operations.flatMap(({ described }) => Object.values(body(described) ?? {})).filter(firstOfItsSummary),
+)}
 ${details}
 <h2 id="headers">Headers</h2>
 <p>What the headers of the answers above mean.</p>
 <div class="rows">${Object.entries(headers).map(
-    ([name, { description, example }]) => markup`<div class="row"><h4>${name}</h4><div><p>${prose(description)}</p>
+    ([name, { description, example }]) => markup`<div class="row"><h3>${name}</h3><div><p>${prose(description)}</p>
 <p class="examples">Example: <code>${String(example)}</code></p></div></div>`,
   )}</div>
 <h2 id="errors">Errors</h2>
 <p>${prose(schemas.ErrorEnvelope.description ?? '')}</p>
+<h3>Members</h3>
 ${reasons(schemas)}
 <footer>${document.info.title} ${document.info.version}</footer>
 </main>
 </div>
+${docsScript}
 </body>
 </html>
 `.text;

@@ -34,7 +34,7 @@ main { padding: 2.5rem 1.5rem 5rem 2.5rem; border-left: 1px solid var(--line); m
 h1 { margin: 0 0 .5rem; font-size: 2.125rem; line-height: 1.15; letter-spacing: -.025em; }
 h2 { margin: 3.5rem 0 1rem; padding-top: 1.75rem; border-top: 1px solid var(--line); font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em; }
 h3 { margin: 2.25rem 0 .5rem; font-size: 1.0625rem; }
-h4 { margin: 0; font: 600 .9375rem/1.5 var(--mono); overflow-wrap: anywhere; }
+h4, .row h3 { margin: 0; font: 600 .9375rem/1.5 var(--mono); overflow-wrap: anywhere; }
 p { margin: .5rem 0; max-width: 44rem; }
 .lead { font-size: 1.125rem; color: var(--soft); }
 code { padding: .1em .35em; border-radius: 4px; background: var(--shade); font-family: var(--mono); font-size: .875em; overflow-wrap: anywhere; }
@@ -58,6 +58,23 @@ pre code { padding: 0; background: none; font-size: inherit; overflow-wrap: norm
 details { margin-top: .5rem; }
 summary { cursor: pointer; color: var(--soft); font-size: .875rem; }
 details pre { margin: .5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.field { display: block; max-width: 44rem; margin: .9rem 0; font-size: .875rem; font-weight: 600; }
+.field[hidden] { display: none; }
+.field select, .field input, .field textarea { display: block; width: 100%; margin-top: .3rem; padding: .5rem .65rem; border: 1px solid var(--soft); border-radius: 6px; background: var(--paper); color: var(--ink); font: .875rem/1.5 var(--mono); }
+.field textarea { resize: vertical; tab-size: 2; }
+.field [aria-invalid] { border-color: var(--accent); outline: 1px solid var(--accent); }
+.hint { margin-top: -.5rem; color: var(--soft); font-size: .8125rem; }
+button { padding: .5rem 1.1rem; border: 1px solid var(--accent); border-radius: 6px; background: var(--accent); color: var(--paper); font: 600 .9375rem/1.4 inherit; font-family: inherit; cursor: pointer; }
+button[type=button] { background: none; color: var(--accent); }
+button:disabled { opacity: .55; cursor: default; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+#try-says { min-height: 1.6em; font-size: .9375rem; overflow-wrap: anywhere; }
+#try-says.good { color: var(--good); }
+#try-says.bad { color: var(--accent); }
+#try-preview { width: 100%; max-width: 44rem; height: 40rem; border: 1px solid var(--line); border-radius: 6px; background: var(--shade); }
+#try-headers { max-width: 100%; border-collapse: collapse; font: .8125rem/1.5 var(--mono); }
+#try-headers th, #try-headers td { padding: .2rem 1rem .2rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+#try-headers th { color: var(--soft); font-weight: 400; white-space: nowrap; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
 @media (max-width: 56rem) {
   .page { display: block; }

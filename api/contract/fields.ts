@@ -1,44 +1,22 @@
-// The fields of a render request that this release supports: the one place where their types, rules, defaults and descriptions stand.
+// The fields of a render request: the one place where their types, rules, defaults and descriptions stand; the larger ones have files of their own.
 // Requests are checked by these schemas and the API description is generated from them; rules that span fields are combinations.ts's.
 import { z } from 'zod';
+import { additionsShape } from './additions.ts';
+import { cookieNames, cookies } from './cookies.ts';
 import { DURATION_PATTERN, parseWaitDelayMs } from './durations.ts';
+import { notBlank, type Shown, text, trueOrFalse } from './field.ts';
+import { footer, header, headerFooterNames } from './header-footer.ts';
 import { FORMAT_PATTERN, LENGTH_PATTERN } from './lengths.ts';
+import { metadata, metadataShape } from './metadata.ts';
 import { MAX_PAGES_LENGTH, PAGES_PATTERN, parsePages } from './page-ranges.ts';
 import { MAX_URL_BYTES, URL_PATTERN, urlProblem } from './page-url.ts';
 import { DEFAULT_FORMAT, DEFAULT_MARGIN, formatProblem, marginProblem, type Side, sideProblem } from './paper.ts';
 import { quoted } from './problems.ts';
+import { auth, authNames, extraHttpHeaders } from './request-headers.ts';
 
 export const DEFAULT_PRINT_BACKGROUND = true;
 export const DEFAULT_SCALE = 1;
 export const DEFAULT_MEDIA = 'print';
-
-/** What the description shows of a field besides its type. `examples` are values that the service accepts: a test sends each of them. */
-interface Shown {
-  description: string;
-  examples: unknown[];
-  default?: unknown;
-  pattern?: string;
-  format?: string;
-  minLength?: number;
-  maxLength?: number;
-}
-
-/** A text with a rule of its own: `problem` gives what is wrong as the words that follow the field's name. */
-const text = (accepts: string, problem: (value: string) => string | undefined, shown: Shown) =>
-  z
-    .string({ error: accepts })
-    .superRefine((value, context) => {
-      const message = problem(value);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .meta({ ...shown })
-    .optional();
-
-const trueOrFalse = (shown: Shown) =>
-  z
-    .boolean({ error: 'true or false' })
-    .meta({ ...shown })
-    .optional();
 
 const SCALE = { error: 'a number from 0.1 to 2' };
 const scale = (shown: Shown) =>
@@ -52,11 +30,6 @@ const scale = (shown: Shown) =>
 const MAX_SELECTOR_LENGTH = 4_096;
 /** Far below what a worker takes in one command. */
 const MAX_EXPRESSION_LENGTH = 65_536;
-
-const notBlank = (what: string, maxLength: number) => (value: string) => {
-  if (value.length > maxLength) return `must be at most ${maxLength} characters long, not ${value.length}`;
-  return value.trim() === '' ? `must be ${what}, not blank` : undefined;
-};
 
 const delayProblem = (value: string) =>
   parseWaitDelayMs(value) === undefined
@@ -81,16 +54,16 @@ const SIDE_WORDS = 'A length with the unit px, in, cm, mm, pt or pc; inches with
 
 export const marginShape = { top: margin('top'), right: margin('right'), bottom: margin('bottom'), left: margin('left') };
 
-export const supportedShape = {
+export const requestShape = {
   html: text('a string that is not empty', value => (value === '' ? 'must not be empty' : undefined), {
     description:
       'The HTML document to render. It is loaded in a document of its own without an origin: relative addresses lead nowhere, so give assets by absolute URL or inline. Exactly one of `html` and `url` must be given.',
     examples: ['<!doctype html><h1>Invoice 42</h1>'],
     minLength: 1,
   }),
-  url: text('an address in a string, such as "https://example.com/"', urlProblem, {
+  url: text('an address in a string, such as "https://example.com/"', value => urlProblem(value, '; put them into `auth`'), {
     description:
-      'The address of the public page to render, http or https. It must not carry a user name or password, its port must be one that the operator allows (80, 443, 8080 and 8443 by default), and neither it nor its redirects may lead to a private address. Exactly one of `html` and `url` must be given.',
+      'The address of the public page to render, http or https. It must not carry a user name or password (use `auth`), its port must be one that the operator allows (80, 443, 8080 and 8443 by default), and neither it nor its redirects may lead to a private address. Exactly one of `html` and `url` must be given.',
     examples: ['https://example.com/invoice/42'],
     format: 'uri',
     pattern: URL_PATTERN,
@@ -133,6 +106,8 @@ export const supportedShape = {
       examples: [{ top: '20mm', bottom: '20mm' }],
     })
     .optional(),
+  header,
+  footer,
   pages: text('page ranges in a string, such as "1-3, 5"', pagesProblem, {
     description:
       'The pages to keep: comma-separated `n`, `n-m` and `n-`. The PDF has them in document order, each once; what lies beyond the last page is left out. Not with `single_page` or `{width}xauto`.',
@@ -159,6 +134,16 @@ export const supportedShape = {
     description:
       'What counts as a failure of the page at `url`: true, any redirect and any status from 400; false, no status; absent, any status from 400.',
     examples: [false],
+  }),
+  cookies,
+  extra_http_headers: extraHttpHeaders,
+  auth,
+  ...additionsShape,
+  lazy_load_images: trueOrFalse({
+    description:
+      'Scrolls through the whole page before the waits, so that images load that wait to be seen, and waits at most 10 s for those that have begun.',
+    examples: [true],
+    default: false,
   }),
   wait_delay: text('a duration in a string, such as "500ms"', delayProblem, {
     description: 'A pause after all other waits, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (the notation of Go).',
@@ -187,4 +172,24 @@ export const supportedShape = {
     examples: [true],
     default: false,
   }),
+  metadata,
+  sandbox: trueOrFalse({
+    description:
+      'Draws SANDBOX across every page and does not count the render: the answer has the header `X-Sandbox` and no `X-Usage-Count`. It takes one of the places of the plan all the same.',
+    examples: [true],
+    default: false,
+  }),
 };
+
+const inside = (field: string, names: readonly string[]) => names.map(name => `${field}.${name}`);
+
+/** Every field by name, those inside objects as `margin.top`, those of each element of a list as `cookies.0.name`. */
+export const FIELD_NAMES = [
+  ...Object.keys(requestShape),
+  ...inside('margin', Object.keys(marginShape)),
+  ...inside('header', headerFooterNames),
+  ...inside('footer', headerFooterNames),
+  ...inside('cookies.0', cookieNames),
+  ...inside('auth', authNames),
+  ...inside('metadata', Object.keys(metadataShape)),
+];

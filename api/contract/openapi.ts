@@ -11,6 +11,8 @@ import {
   type Refusal,
   readinessSchema,
   renderRefusals,
+  TRIAL_PDF_HEADERS,
+  trialRefusals,
 } from './answers.ts';
 import { STATUS } from './errors.ts';
 import { EXAMPLE_REQUESTS, renderRequestSchema } from './render-request.ts';
@@ -20,6 +22,7 @@ export const API_VERSION = '0.1.0';
 /** Method and path of what callers may call, for the router and the description. */
 export const OPERATIONS = {
   render: { method: 'post', path: '/v1/render' },
+  trialRender: { method: 'post', path: '/v1/trial/render' },
   health: { method: 'get', path: '/healthz' },
   readiness: { method: 'get', path: '/readyz' },
 } as const;
@@ -89,33 +92,44 @@ const jsonAnswer = (description: string, schema: string, example: unknown): Answ
   content: { 'application/json': { schema: ref('schemas', schema), example } },
 });
 
+const renderBody = (): NonNullable<Operation['requestBody']> => ({
+  required: true,
+  description: 'What to render and how. Only `html` or `url` is needed.',
+  content: {
+    'application/json': {
+      schema: ref('schemas', 'RenderRequest'),
+      examples: {
+        html: { summary: 'An HTML document', value: EXAMPLE_REQUESTS.html },
+        url: { summary: 'A public page', value: EXAMPLE_REQUESTS.url },
+      },
+    },
+  },
+});
+
+const pdfAnswer = (headers: readonly HeaderName[]): Answer => ({
+  description: 'The PDF.',
+  headers: headerRefs(headers),
+  content: { 'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } } },
+});
+
 const renderOperation = (dashboardUrl: string): Operation => ({
   operationId: 'render',
   summary: 'Render HTML or a URL to PDF',
   description: 'Answers with the PDF itself. Only a render that succeeds is counted.',
   security: [{ apiKey: [] }],
-  requestBody: {
-    required: true,
-    description: 'What to render and how. Only `html` or `url` is needed.',
-    content: {
-      'application/json': {
-        schema: ref('schemas', 'RenderRequest'),
-        examples: {
-          html: { summary: 'An HTML document', value: EXAMPLE_REQUESTS.html },
-          url: { summary: 'A public page', value: EXAMPLE_REQUESTS.url },
-        },
-      },
-    },
-  },
-  responses: {
-    '200': {
-      description: 'The PDF.',
-      headers: headerRefs(PDF_HEADERS),
-      content: { 'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } } },
-    },
-    ...errorAnswers(renderRefusals(dashboardUrl)),
-  },
+  requestBody: renderBody(),
+  responses: { '200': pdfAnswer(PDF_HEADERS), ...errorAnswers(renderRefusals(dashboardUrl)) },
 });
+
+const trialOperation: Operation = {
+  operationId: 'trialRender',
+  summary: 'Render without a key, to try it',
+  description:
+    'The same render as `POST /v1/render`, for a few calls a minute from one address (5 by default), and only while the service has nothing else to do. Nothing is counted.',
+  security: [],
+  requestBody: renderBody(),
+  responses: { '200': pdfAnswer(TRIAL_PDF_HEADERS), ...errorAnswers(trialRefusals) },
+};
 
 const healthOperation: Operation = {
   operationId: 'health',
@@ -141,14 +155,18 @@ const readinessOperation: Operation = {
   },
 };
 
-/** The description as one JSON value. `publicUrl` is the configured one, without a slash at its end; every absolute address is built from it. */
-export const openApi = ({ publicUrl }: { publicUrl: string }): OpenApi => ({
+/**
+ * The description as one JSON value. `publicUrl` is the configured one, without a slash at its end; every absolute address is built from it.
+ * `trial`: whether renders without a key are switched on.
+ */
+export const openApi = ({ publicUrl, trial = true }: { publicUrl: string; trial?: boolean }): OpenApi => ({
   openapi: '3.1.0',
   info: { title: 'Pressroom', version: API_VERSION, description: 'HTML or a public URL in, a PDF out.' },
   servers: [{ url: publicUrl }],
   externalDocs: { description: 'The same for people', url: `${publicUrl}/docs` },
   paths: {
     [OPERATIONS.render.path]: { [OPERATIONS.render.method]: renderOperation(`${publicUrl}/app`) },
+    ...(trial && { [OPERATIONS.trialRender.path]: { [OPERATIONS.trialRender.method]: trialOperation } }),
     [OPERATIONS.health.path]: { [OPERATIONS.health.method]: healthOperation },
     [OPERATIONS.readiness.path]: { [OPERATIONS.readiness.method]: readinessOperation },
   },

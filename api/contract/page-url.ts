@@ -1,4 +1,4 @@
-// The `url` of a request: how it must be written, and which ports and literal addresses may be asked for.
+// An address in a request (`url`, `css`, `javascript`): how it must be written, and which ports and literal addresses may be asked for.
 // Names are judged where they are resolved: by the worker's guard, which sees every connection of a page and cannot be talked past.
 import { isPublicAddress, literalAddress } from '../../common/addresses.ts';
 import { ApiError, invalid } from './errors.ts';
@@ -15,8 +15,8 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,20}:/;
 /** What parsers of URLs drop or turn into something else, each in its own way. Refused, so that all of them read the same. */
 const LOOSE = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
-/** What is wrong with the way `text` is written, as the words that follow "`url`"; undefined when nothing is. */
-export function urlProblem(text: string): string | undefined {
+/** What is wrong with the way `text` is written, as the words that follow the field's name; undefined when nothing is. `instead`: where a password goes. */
+export function urlProblem(text: string, instead = ''): string | undefined {
   if (text === '') return `must be an address such as ${EXAMPLE}, not empty`;
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_URL_BYTES) return `must be at most ${MAX_URL_BYTES} bytes long, not ${bytes}`;
@@ -27,7 +27,7 @@ export function urlProblem(text: string): string | undefined {
     const other = scheme && !/^https?:$/i.test(scheme) ? `, not with ${quoted(scheme)}` : '';
     return `must begin with http:// or https://, such as ${EXAMPLE}${other}`;
   }
-  if (authority.includes('@')) return 'must not contain a user name or a password; they will go into `auth`, which is not supported yet';
+  if (authority.includes('@')) return `must not contain a user name or a password${instead}`;
   if (authority === '' || !text.isWellFormed() || !URL.canParse(text)) return `must be a valid address such as ${EXAMPLE}`;
   return undefined;
 }
@@ -50,16 +50,26 @@ function isPrivateHost(hostname: string): boolean {
   return address !== undefined && !isPublicAddress(address);
 }
 
-/** Throws ssrf_blocked for a literal private host, else validation_error for a port outside the list. `text` is one that urlProblem let pass. */
-export function checkUrlRules(text: string, { ports, intranet, allowPorts }: UrlRules): void {
-  const url = new URL(text);
-  if (!intranet && isPrivateHost(url.hostname)) {
-    throw new ApiError(
-      'ssrf_blocked',
-      '`url` leads to an address that is not public. Give the address of a public page, or send the document as `html`.',
-    );
-  }
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+/** What the caller reads when a literal address or one that a name resolved to is not public. It does not tell what was resolved. */
+export const notPublic = (field: string): ApiError => {
+  const instead = field === 'url' ? 'send the document as `html`' : 'give the text itself';
+  return new ApiError('ssrf_blocked', `\`${field}\` leads to an address that is not public. Give a public address, or ${instead}.`);
+};
+
+/**
+ * Throws validation_error when the port of an address is outside the list, unless the address is literally private, for which it throws ssrf_blocked;
+ * of several addresses the wrong port goes first. Every address is one that urlProblem let pass.
+ */
+export function checkUrlRules(addresses: [field: string, address: string][], { ports, intranet, allowPorts }: UrlRules): void {
   const accepted = intranet ? [...new Set([...ports, ...allowPorts])] : ports;
-  if (!accepted.includes(port)) throw invalid(`\`url\` must use one of the ports ${accepted.join(', ')}, not ${port}.`);
+  const wrongPorts: string[] = [];
+  let blocked: string | undefined;
+  for (const [field, address] of addresses) {
+    const url = new URL(address);
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    if (!intranet && isPrivateHost(url.hostname)) blocked ??= field;
+    else if (!accepted.includes(port)) wrongPorts.push(`\`${field}\` must use one of the ports ${accepted.join(', ')}, not ${port}.`);
+  }
+  if (wrongPorts.length > 0) throw invalid(wrongPorts.join(' '));
+  if (blocked !== undefined) throw notPublic(blocked);
 }

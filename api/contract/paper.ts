@@ -58,6 +58,8 @@ export interface PaperFields {
   landscape?: boolean | undefined;
   single_page?: boolean | undefined;
   margin?: { [side in Side]?: string | undefined } | undefined;
+  header?: { height?: string | undefined } | undefined;
+  footer?: { height?: string | undefined } | undefined;
 }
 
 /** True when the height of `{width}xauto` follows the content. */
@@ -74,8 +76,17 @@ export function paperOf(fields: PaperFields): { widthIn: number; heightIn: numbe
   return fields.landscape ? { widthIn: heightIn, heightIn: widthIn, singlePage } : { widthIn, heightIn, singlePage };
 }
 
-export const marginsOf = ({ margin }: PaperFields): Record<Side, number> => {
-  const sideIn = (side: Side) => parseLengthIn(margin?.[side] ?? DEFAULT_MARGIN)!;
+/** The texts that ask for room at a side, by the field's name: a header draws in the margin, which is as tall as the taller of the two says. */
+function roomAsked({ margin, header, footer }: PaperFields, side: Side): { name: string; text: string | undefined; roomIn: number } {
+  const own = { name: `margin.${side}`, text: margin?.[side], roomIn: parseLengthIn(margin?.[side] ?? DEFAULT_MARGIN)! };
+  const height = side === 'top' ? header?.height : side === 'bottom' ? footer?.height : undefined;
+  const heightIn = height === undefined ? 0 : parseLengthIn(height)!;
+  return heightIn > own.roomIn ? { name: side === 'top' ? 'header.height' : 'footer.height', text: height, roomIn: heightIn } : own;
+}
+
+/** What stays white at each side for margins, header and footer. */
+export const marginsOf = (fields: PaperFields): Record<Side, number> => {
+  const sideIn = (side: Side) => roomAsked(fields, side).roomIn;
   return { top: sideIn('top'), right: sideIn('right'), bottom: sideIn('bottom'), left: sideIn('left') };
 };
 
@@ -85,19 +96,19 @@ const MEANT_PIXELS_IN = 5;
 /** What is wrong with the margins on this sheet, as a sentence; undefined when at least 0.5 in of it is left in both directions. */
 export function roomProblem(fields: PaperFields): string | undefined {
   const paper = paperOf(fields);
-  const marginIn = marginsOf(fields);
   const directions = [
     { sides: ['left', 'right'], lengthIn: paper.widthIn, word: 'wide' },
     // A single page grows with its content, but no sheet is taller than this.
     { sides: ['top', 'bottom'], lengthIn: paper.singlePage ? MAX_SIDE_IN : paper.heightIn, word: 'tall' },
   ] as const;
   for (const { sides, lengthIn, word } of directions) {
-    const leftIn = lengthIn - marginIn[sides[0]] - marginIn[sides[1]];
+    const asked = sides.map(side => roomAsked(fields, side));
+    const leftIn = asked.reduce((left, { roomIn }) => left - roomIn, lengthIn);
     if (leftIn >= MIN_SIDE_IN - HAIR_IN) continue;
-    const bare = sides.map(side => fields.margin?.[side]).find(text => text && isUnitless(text) && Number(text) >= MEANT_PIXELS_IN);
+    const bare = asked.map(({ text }) => text).find(text => text && isUnitless(text) && Number(text) >= MEANT_PIXELS_IN);
     const hint = bare ? ` \`${bare}\` is ${inches(Number(bare))}; did you mean \`${bare}px\`?` : '';
-    const names = sides.map(side => `\`margin.${side}\``).join(' and ');
-    const unsaid = sides.every(side => fields.margin?.[side] !== undefined) ? '' : ` (${DEFAULT_MARGIN} unless you say otherwise)`;
+    const names = asked.map(({ name }) => `\`${name}\``).join(' and ');
+    const unsaid = asked.every(({ text }) => text !== undefined) ? '' : ` (${DEFAULT_MARGIN} unless you say otherwise)`;
     return `${names}${unsaid} leave less than ${MIN_SIDE_IN} inches of a page that is ${inches(lengthIn)} ${word}.${hint}`;
   }
   return undefined;

@@ -22,8 +22,10 @@ function kindOf(value: unknown): string {
 const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)[key], body);
 
+/** Names of lists stand in `names` with the index 0; the suggestion has the caller's. */
 const unknownField = (name: string, names: readonly string[]) => {
-  const nearest = nearestName(name, names);
+  const index = /\.(\d+)\./.exec(name)?.[0];
+  const nearest = nearestName(index ? name.replace(index, '.0.') : name, names)?.replace('.0.', index ?? '.0.');
   return `${code(name)} is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`;
 };
 
@@ -35,11 +37,12 @@ function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly str
   const field = path.join('.');
   if (issue.code === 'unrecognized_keys')
     return issue.keys.slice(0, MAX_PROBLEMS).map(key => unknownField([...path, key].join('.'), names));
-  if (issue.code === 'custom') return [`\`${field}\` ${issue.message}${issue.message.endsWith('?') ? '' : '.'}`];
+  if (issue.code === 'custom') return [`${code(field)} ${issue.message}${issue.message.endsWith('?') ? '' : '.'}`];
   const value = valueAt(body, issue.path);
   if (field === '') return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
+  if (value === undefined) return [`${code(field)} is missing; it must be ${issue.message}.`];
   const given = issue.code === 'invalid_type' ? kindOf(value) : typeof value === 'string' ? quoted(value) : String(value);
-  return [`\`${field}\` must be ${issue.message}, not ${given}.`];
+  return [`${code(field)} must be ${issue.message}, not ${given}.`];
 }
 
 /**

@@ -1,10 +1,13 @@
 // RenderRequest: the body of a render call, checked. What its fields are is fields.ts's, how they go together combinations.ts's.
 import { z } from 'zod';
+import { additionUrl } from './additions.ts';
 import { combinationProblems } from './combinations.ts';
+import { cookiesProblem } from './cookies.ts';
 import { invalid } from './errors.ts';
-import { marginShape, supportedShape } from './fields.ts';
+import { FIELD_NAMES, requestShape } from './fields.ts';
 import { checkUrlRules, type UrlRules } from './page-url.ts';
 import { problems } from './problems.ts';
+import { headersProblem } from './request-headers.ts';
 
 /** Whole requests that the description shows. */
 export const EXAMPLE_REQUESTS = {
@@ -12,8 +15,8 @@ export const EXAMPLE_REQUESTS = {
   url: { url: 'https://example.com/report', emulate_media: 'screen', single_page: true, wait_for_selector: '#ready' },
 } as const;
 
-/** What this release supports; the API description shows exactly this. */
-export const renderRequestSchema = z.strictObject(supportedShape).meta({
+/** The API description shows exactly this. */
+export const renderRequestSchema = z.strictObject(requestShape).meta({
   description: 'What to render and how. Exactly one of `html` and `url` must be given; unknown fields are refused.',
   oneOf: [{ required: ['html'] }, { required: ['url'] }],
   dependentRequired: { paper_width: ['paper_height'], paper_height: ['paper_width'] },
@@ -23,42 +26,34 @@ export const renderRequestSchema = z.strictObject(supportedShape).meta({
 /** A checked request: texts as the caller wrote them, every one of which parses. Absent fields mean their defaults. */
 export type RenderRequest = z.output<typeof renderRequestSchema>;
 
-const notYet = z.custom<never>(() => false, { error: 'is not supported yet' }).optional();
+/** The fields of which there may be millions: as a whole they are looked at before the work for each of them is begun. */
+const SIZE_PROBLEMS = { cookies: cookiesProblem, extra_http_headers: headersProblem };
 
-/** Off is what happens anyway, so it may be said; on is not there yet. */
-const onlyOff = z
-  .boolean({ error: 'true or false' })
-  .refine(on => !on, { error: 'is not supported yet' })
-  .optional();
+function sizeProblems(body: unknown): string[] {
+  const fields = (typeof body === 'object' && body) || {};
+  const found = Object.entries(SIZE_PROBLEMS).map(([field, problem]) => [field, problem((fields as Record<string, unknown>)[field])]);
+  return found.flatMap(([field, problem]) => (problem === undefined ? [] : [`\`${field}\` ${problem}.`]));
+}
 
-/** Fields of the specification that a later release brings: known by name, so that nobody takes them for a typing mistake of theirs. */
-const notYetShape = {
-  header: notYet,
-  footer: notYet,
-  cookies: notYet,
-  extra_http_headers: notYet,
-  auth: notYet,
-  css: notYet,
-  javascript: notYet,
-  metadata: notYet,
-  lazy_load_images: onlyOff,
-  sandbox: onlyOff,
-};
-
-const known = z.strictObject({ ...supportedShape, ...notYetShape });
-const NAMES = [...Object.keys(known.shape), ...Object.keys(marginShape).map(side => `margin.${side}`)];
+/** The fields that hold an address, with what they hold. */
+function addressesIn({ url, css, javascript }: RenderRequest): [field: string, address: string][] {
+  const fields = { url, css: css && additionUrl(css), javascript: javascript && additionUrl(javascript) };
+  return Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined);
+}
 
 /**
  * Checks a body. Throws validation_error that names up to five wrong fields, each in a sentence with what is accepted; when every field is right
- * by itself, the combinations that are not allowed; ssrf_blocked when only a literal private address in `url` is wrong.
+ * by itself, the combinations that are not allowed; ssrf_blocked when only a literal private address in `url`, `css` or `javascript` is wrong.
  * The messages quote the caller's own values: they go back to the caller and nowhere else, least of all into a log.
  */
 export function parseRenderRequest(body: unknown, rules: UrlRules): RenderRequest {
-  const parsed = known.safeParse(body);
-  if (!parsed.success) throw invalid(problems(parsed.error.issues, body, NAMES).join(' '));
-  const { sandbox: _sandbox, lazy_load_images: _lazy, ...request } = parsed.data;
+  const tooMuch = sizeProblems(body);
+  if (tooMuch.length > 0) throw invalid(tooMuch.join(' '));
+  const parsed = renderRequestSchema.safeParse(body);
+  if (!parsed.success) throw invalid(problems(parsed.error.issues, body, FIELD_NAMES).join(' '));
+  const request = parsed.data;
   const conflicts = combinationProblems(request);
   if (conflicts.length > 0) throw invalid(conflicts.join(' '));
-  if (request.url !== undefined) checkUrlRules(request.url, rules);
+  checkUrlRules(addressesIn(request), rules);
   return request;
 }

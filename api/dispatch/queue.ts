@@ -156,7 +156,7 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
   function release(place: Place<J>, nowMs: number): void {
     if (!place.holdsSlot) return;
     place.holdsSlot = false;
-    shares.ended(place.job.accountId, nowMs);
+    if (!place.job.trial) shares.ended(place.job.accountId, nowMs);
   }
 
   return {
@@ -178,7 +178,8 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
       place.state = 'taken';
       taken++;
       place.holdsSlot = true;
-      shares.began(place.job.accountId, nowMs);
+      // What trial callers hold is no measure for customers: one alone would be held back for their sake.
+      if (!place.job.trial) shares.began(place.job.accountId, nowMs);
       return place;
     },
     putBack(place, nowMs) {

@@ -1,6 +1,6 @@
 // Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is buffered past the limit.
 import type { IncomingMessage } from 'node:http';
-import { invalid, renderFailed } from '../contract/errors.ts';
+import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
 import { checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { parseJson } from './json-text.ts';
@@ -27,8 +27,17 @@ const overloaded = () =>
 
 const tooSlow = (what: string) => invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
 
-/** `reserved`: how many bytes of it were taken from the budget before. Rejects with ApiError or ClientClosed; then the request is left paused. */
-function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Reservation, reserved: number): Promise<Buffer> {
+/**
+ * `reserved`: how many bytes of it were taken from the budget before; `noRoom`: what is thrown when no more can be taken.
+ * Rejects with ApiError or ClientClosed; then the request is left paused.
+ */
+function readBytes(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  reservation: Reservation,
+  reserved: number,
+  noRoom: () => ApiError,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -52,7 +61,7 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Re
       bytes += chunk.length;
       free -= chunk.length;
       if (bytes > limits.maxBytes) return fail(tooLarge(limits.maxBytes));
-      if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return fail(overloaded());
+      if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return fail(noRoom());
       free = Math.max(0, free);
       chunks.push(chunk);
     }
@@ -73,7 +82,7 @@ async function readJson(...from: Parameters<typeof readBytes>): Promise<{ value:
 }
 
 /** Puts the parsed body, its size and the reservation that covers it into the state; the reservation ends with the answer. */
-export const jsonBody = (limits: BodyLimits, budget: ByteBudget): Middleware => {
+export const jsonBody = (limits: BodyLimits, budget: ByteBudget, noRoom: () => ApiError = overloaded): Middleware => {
   return async (ctx, next) => {
     const { req, res, state } = ctx;
     const length = checkBodyHeaders(req.headers, limits.maxBytes) ?? 0;
@@ -81,13 +90,13 @@ export const jsonBody = (limits: BodyLimits, budget: ByteBudget): Middleware => 
     res.once('close', reservation.close);
     state.reservation = reservation;
     if (req.socket.destroyed) throw new ClientClosed();
-    if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw overloaded();
+    if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw noRoom();
     // The server leaves this to us, so that a caller who asks first is refused before sending.
     if (req.headers.expect !== undefined) {
       res.writeContinue();
       state.continued = true;
     }
-    const { value, bytes } = await readJson(req, limits, reservation, length);
+    const { value, bytes } = await readJson(req, limits, reservation, length, noRoom);
     state.bodyBytes = bytes;
     state.body = value;
     await next();

@@ -15,20 +15,23 @@ export interface Reservation {
   close(): void;
 }
 
-export function createByteBudget(maxBytes: number): ByteBudget {
+/** `whole`: a budget of which this one is a part. What is taken here is taken there too. */
+export function createByteBudget(maxBytes: number, whole?: ByteBudget): ByteBudget {
   let used = 0;
 
   function open(): Reservation {
+    const ofWhole = whole?.open();
     let held = 0;
     let closed = false;
     const give = (bytes: number) => {
       if (closed) return;
       held -= bytes;
       used -= bytes;
+      ofWhole?.give(bytes);
     };
     return {
       take(bytes) {
-        if (closed || used + bytes > maxBytes) return false;
+        if (closed || used + bytes > maxBytes || ofWhole?.take(bytes) === false) return false;
         held += bytes;
         used += bytes;
         return true;
@@ -37,6 +40,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
       close() {
         give(held);
         closed = true;
+        ofWhole?.close();
       },
     };
   }

@@ -1,14 +1,15 @@
 // /openapi.json and /docs: the description of the API for programs and for people, made once.
 import { docsPage } from '../contract/docs-page.ts';
 import { docsStyleSource } from '../contract/docs-style.ts';
+import { docsScriptSource } from '../contract/docs-try.ts';
 import { openApi } from '../contract/openapi.ts';
 import type { Middleware } from './state.ts';
 
 const CACHE = 'public, max-age=300';
 
-/** `publicUrl` stands in it as the address to call. */
-export function description(publicUrl: string): { openApiJson: Middleware; docs: Middleware } {
-  const document = openApi({ publicUrl });
+/** `publicUrl` stands in it as the address to call; `trial`: whether there is one. */
+export function description(publicUrl: string, trial: boolean): { openApiJson: Middleware; docs: Middleware } {
+  const document = openApi({ publicUrl, trial });
   const json = JSON.stringify(document);
   const page = docsPage(document);
   return {
@@ -22,7 +23,7 @@ export function description(publicUrl: string): { openApiJson: Middleware; docs:
       ctx.set('Cache-Control', CACHE);
       ctx.set(
         'Content-Security-Policy',
-        `default-src 'none'; style-src ${docsStyleSource}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+        `default-src 'none'; style-src ${docsStyleSource}; script-src ${docsScriptSource}; connect-src 'self'; frame-src blob:; object-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       );
       ctx.set('Referrer-Policy', 'no-referrer');
       ctx.body = page;

@@ -1,7 +1,7 @@
 // The only map from errors to HTTP answers: the envelope, its status and its headers.
 import type { Log } from '../../common/log.ts';
-import { ApiError, renderFailed } from '../contract/errors.ts';
-import { lingering, stillSending } from './linger.ts';
+import { ApiError, type ErrorCode, renderFailed } from '../contract/errors.ts';
+import { isSmall, lingering, stillSending } from './linger.ts';
 import { ClientClosed, type Context, type Middleware } from './state.ts';
 
 /** The body of every error answer (spec §2.7); `reason` comes with render_failed only. */
@@ -15,16 +15,20 @@ export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
   return onRenderRoute ? renderFailed('internal', sentence, { cause: error }) : new ApiError('internal', sentence, { cause: error });
 }
 
+/** They say nothing against the body, of which nothing was read: Node throws it away after the answer when it is small, and the connection goes on. */
+const OF_THE_CALLER: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'subscription_inactive', 'rate_limited']);
+
 function send(ctx: Context, error: ApiError): void {
   const { req } = ctx;
   const answer = envelope(error, ctx.state.requestId);
   ctx.status = error.status;
   ctx.set(error.headers);
   ctx.set('Cache-Control', 'no-store');
-  const sending = stillSending(req);
+  const waitsFor100 = req.headers.expect !== undefined && !ctx.state.continued;
+  const unread = ctx.state.reservation === undefined && !waitsFor100;
+  const sending = stillSending(req) && !(unread && OF_THE_CALLER.has(error.code) && isSmall(req));
   // A body that was not read would be taken for the next request on this connection.
   if (sending) ctx.set('Connection', 'close');
-  const waitsFor100 = req.headers.expect !== undefined && !ctx.state.continued;
   ctx.body = sending && !waitsFor100 ? lingering(req, answer) : answer;
   ctx.type = 'application/json';
   ctx.length = answer.length;

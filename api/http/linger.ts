@@ -9,10 +9,15 @@ import { Readable } from 'node:stream';
 const MAX_BYTES = 10 * 2 ** 20;
 const SILENT_MS = 2_000;
 const MAX_MS = 30_000;
+const SMALL_BYTES = 64 * 2 ** 10;
 
 /** Whether a body was announced that has not arrived as a whole. */
 export const stillSending = (request: IncomingMessage): boolean =>
   !request.complete && (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
+
+/** Whether a body is announced that costs less to read than a new connection does, which a refused caller who comes again would need. */
+export const isSmall = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= SMALL_BYTES;
 
 /** A stream of `answer` whose end comes when the request has ended, or the bounds are reached. To be sent with its exact Content-Length. */
 export function lingering(request: IncomingMessage, answer: Buffer): Readable {

@@ -3,7 +3,8 @@ import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseRenderRequest } from '../contract/render-request.ts';
 import { PHASES, type Rendered, type RenderUseCase } from '../render.ts';
-import { ClientClosed, type Middleware } from './state.ts';
+import { whileCallerWaits } from './hang-up.ts';
+import type { Middleware } from './state.ts';
 
 export interface RenderRoute {
   render: RenderUseCase;
@@ -22,25 +23,19 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
     const { intranet, ...caller } = accepted;
-    const hungUp = new AbortController();
-    const onClose = () => ctx.res.writableFinished || hungUp.abort(new ClientClosed());
-    ctx.res.once('close', onClose);
-    if (ctx.req.socket.destroyed) onClose();
     try {
       // The guard of the worker decides by what the admission says; this is only to tell the caller early.
       const request = parseRenderRequest(ctx.state.body, { ...ports, intranet });
       ctx.state.body = undefined;
-      const { pdf, pages, usage, timings } = await render(
-        request,
-        { ...caller, requestId },
-        { bodyBytes, room: reservation },
-        hungUp.signal,
+      const { pdf, pages, sandbox, usage, timings } = await whileCallerWaits(ctx, signal =>
+        render(request, { ...caller, requestId }, { bodyBytes, room: reservation }, signal),
       );
       ctx.type = 'application/pdf';
       ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
       ctx.set('Cache-Control', 'no-store');
       ctx.set('X-Pdf-Pages', String(pages));
       ctx.set('Server-Timing', serverTiming(timings));
+      if (sandbox) ctx.set('X-Sandbox', 'true');
       if (usage !== undefined) ctx.set('X-Usage-Count', String(usage));
       ctx.body = pdf;
     } catch (error) {

@@ -2,10 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../contract/errors.ts';
 import { BrowserFailed, SlotLost } from '../dispatch/slot-port.ts';
+import { watchDenials } from './denials.ts';
 import { watchMainDocument } from './main-document.ts';
+import { watchMovement } from './movement.ts';
 import { watchNetwork } from './network-idle.ts';
 import type { Plan } from './plan.ts';
-import { type Output, type Printed, print, type Room } from './print.ts';
+import type { Output, Printed, Room } from './print.ts';
+import { printDocument } from './print-document.ts';
 import { CommandFailed, type Session } from './session.ts';
 import { STEPS } from './steps.ts';
 
@@ -38,17 +41,19 @@ export async function converse(
   signal: AbortSignal,
   timings: Partial<Record<Phase, number>>,
 ): Promise<Printed> {
-  const document = watchMainDocument(session, plan.source);
-  const page = { session, plan, document, network: watchNetwork(session) };
+  const interrupted = Promise.withResolvers<never>();
+  interrupted.promise.catch(() => {});
+  const denials = watchDenials(session);
+  const document = watchMainDocument(session, plan.source, denials);
+  const watched = { document, denials, movement: watchMovement(session), network: watchNetwork(session) };
+  const page = { session, plan, ...watched, fail: interrupted.reject };
   // A dialog blocks the page, and with it every command, until somebody answers.
-  session.on('Page.javascriptDialogOpening', () => {
-    session.command('Page.handleJavaScriptDialog', { accept: true }).catch(() => {});
+  session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
+    session.command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt }).catch(() => {});
   });
 
   let waitingFor = '';
   const limitMs = limits.renderMs + plan.waits.delayMs;
-  const interrupted = Promise.withResolvers<never>();
-  interrupted.promise.catch(() => {});
   const deadline = setTimeout(() => {
     interrupted.reject(
       renderFailed('page_timeout', `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`),
@@ -75,7 +80,7 @@ export async function converse(
     Object.assign(timings, spent);
     waitingFor = 'the PDF to be printed';
     const start = performance.now();
-    const printed = await orInterrupted(print(session, plan, limits.output, room));
+    const printed = await orInterrupted(printDocument(page, limits.output, room));
     timings.print = performance.now() - start;
     return printed;
   } catch (error) {

@@ -1,8 +1,8 @@
 // What became of the main document: its status, its redirects, whether it could be reached or was refused by the guard. Owns the verdict, from the
 // first request to the print, since a page may move on by script or refresh at any time.
 import type { EgressDenied } from '../../common/protocol.ts';
-import { EGRESS_DENIED } from '../../common/protocol.ts';
 import { ApiError, renderFailed } from '../contract/errors.ts';
+import { type Denials, hostPort } from './denials.ts';
 import type { Plan } from './plan.ts';
 import type { Session } from './session.ts';
 
@@ -17,14 +17,6 @@ export interface MainDocument {
   gaveUp(url: string, errorText: string): Error;
 }
 
-/** As the guard names a target; empty for what Chrome takes for an address and Node does not, such as `http://a%20b/`. */
-function hostPort(url: string): string {
-  const at = URL.parse(url);
-  if (!at) return '';
-  const { hostname, port, protocol } = at;
-  return `${hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()}:${port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80)}`;
-}
-
 const PLAIN: Record<string, string> = {
   'net::ERR_ABORTED': 'it did not answer with a page (a download, or an empty answer)',
   'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without an answer',
@@ -36,30 +28,29 @@ const PLAIN: Record<string, string> = {
   'net::ERR_CERT_DATE_INVALID': "the server's certificate has expired or is not valid yet",
 };
 
+/** Chrome's name of a network error in plain words. */
+export const inPlainWords = (errorText: string): string =>
+  PLAIN[errorText] ??
+  errorText
+    .replace(/^net::ERR_/, '')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+
 function verdict(url: string, errorText: string, denied: EgressDenied['reason'] | undefined): Error {
   if (denied === 'address' || denied === 'port') return new ApiError('ssrf_blocked', SSRF);
   if (denied === 'name' || denied === 'unresolved')
     return renderFailed('page_unreachable', 'The page could not be opened: its host name does not resolve.');
   if (denied) return renderFailed('output_limit', 'The page used more of the network than one render may.');
-  const why =
-    PLAIN[errorText] ??
-    errorText
-      .replace(/^net::ERR_/, '')
-      .replaceAll('_', ' ')
-      .toLowerCase();
-  return renderFailed('page_unreachable', `The page could not be opened: ${why}.`, { cause: { url: hostPort(url), errorText } });
+  const cause = { url: hostPort(url), errorText };
+  return renderFailed('page_unreachable', `The page could not be opened: ${inPlainWords(errorText)}.`, { cause });
 }
 
 /** Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the page elsewhere. */
-export function watchMainDocument(session: Session, source: Plan['source']): MainDocument {
+export function watchMainDocument(session: Session, source: Plan['source'], denials: Denials): MainDocument {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
-  const denials = new Map<string, EgressDenied['reason']>();
   const current = { requestId: '', url: '', redirects: 0 };
   const raise = source.kind === 'url' ? source.raiseForStatus : 'never';
-
-  session.on(EGRESS_DENIED, denied => denials.set(`${denied.host.toLowerCase()}:${denied.port}`, denied.reason));
-  const deniedFor = (url: string) => (/^https?:/.test(url) ? denials.get(hostPort(url)) : undefined);
 
   session.on('Network.requestWillBeSent', ({ requestId, frameId, type, request, redirectResponse }) => {
     if (type !== 'Document' || frameId !== session.frameId) return;
@@ -82,13 +73,17 @@ export function watchMainDocument(session: Session, source: Plan['source']): Mai
   });
   // Without the Network domain (html) this is how a page is seen that a script has moved to where it may not go.
   session.on('Page.frameNavigated', ({ frame }) => {
-    if (frame.id === session.frameId && frame.unreachableUrl)
-      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', deniedFor(frame.unreachableUrl)));
+    if (frame.id !== session.frameId) return;
+    // The slot's own blank page is the first in the history. As a PDF it would look like a good answer.
+    if (source.kind === 'url' && frame.url === 'about:blank')
+      failed.reject(renderFailed('page_unreachable', 'The page left for an empty page (about:blank), as by going back in its history.'));
+    if (frame.unreachableUrl)
+      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', denials.of(frame.unreachableUrl)));
   });
   session.on('Network.loadingFailed', ({ requestId, errorText, canceled }) => {
     // A document that a later navigation replaced was cancelled, it did not fail.
-    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, deniedFor(current.url)));
+    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, denials.of(current.url)));
   });
 
-  return { failed: failed.promise, gaveUp: (url, errorText) => verdict(current.url || url, errorText, deniedFor(current.url || url)) };
+  return { failed: failed.promise, gaveUp: (url, errorText) => verdict(current.url || url, errorText, denials.of(current.url || url)) };
 }

@@ -17,7 +17,9 @@ export function watchNetwork(session: Session): NetworkActivity {
     quietSince = performance.now();
     onChange();
   };
-  session.on('Network.requestWillBeSent', ({ requestId }) => {
+  session.on('Network.requestWillBeSent', ({ requestId, loaderId }) => {
+    // The script of a worker, whose end is told to the worker alone, or a preflight, whose request is under way itself.
+    if (loaderId === '') return;
     open.add(requestId);
     onChange();
   });

@@ -1,10 +1,14 @@
 // The plan of a render: a checked request translated into what the conversation with Chrome does, in inches and milliseconds, defaults filled in.
 // Pure; it decides nothing that the contract has not decided.
+import { additionUrl } from '../contract/additions.ts';
+import { cookieDomain, DEFAULT_PATH } from '../contract/cookies.ts';
 import { parseWaitDelayMs } from '../contract/durations.ts';
 import { DEFAULT_MEDIA, DEFAULT_PRINT_BACKGROUND, DEFAULT_SCALE } from '../contract/fields.ts';
 import { pageRangesText, parsePages } from '../contract/page-ranges.ts';
 import { marginsOf, paperOf, type Side } from '../contract/paper.ts';
+import { replacePlaceholders } from '../contract/placeholders.ts';
 import type { RenderRequest } from '../contract/render-request.ts';
+import { authorizationName } from '../contract/request-headers.ts';
 
 /** A cookie as Chrome takes it; a domain with a leading dot is for subdomains too. */
 export interface PlannedCookie {
@@ -51,6 +55,8 @@ export interface Plan {
     scale: number;
     printBackground: boolean;
     marginIn: Record<Side, number>;
+    /** The caller asked for margins, a header or a footer: they hold whatever the page's own @page rules say. */
+    marginsHold: boolean;
     pageRanges?: string;
     headerHtml?: string;
     footerHtml?: string;
@@ -67,15 +73,44 @@ function source({ html, url, raise_for_status }: RenderRequest): Plan['source'] 
   return { kind: 'url', url: new URL(url).href, raiseForStatus };
 }
 
+/** White space at the ends is no part of a header's value (RFC 9110, 5.5). */
+function headers({ extra_http_headers: given = {}, auth }: RenderRequest): Pick<Plan, 'headers' | 'authorization' | 'basicAuth'> {
+  const name = authorizationName(given);
+  const others = Object.entries(given).filter(([other]) => other !== name);
+  return {
+    headers: Object.fromEntries(others.map(([other, value]) => [other, value.trim()])),
+    ...(name === undefined ? {} : { authorization: given[name]!.trim() }),
+    ...(auth === undefined ? {} : { basicAuth: auth }),
+  };
+}
+
+const cookies = ({ cookies: given = [] }: RenderRequest): PlannedCookie[] =>
+  given.map(({ name, value, domain, path, secure, http_only, same_site }) => ({
+    name,
+    value,
+    domain: cookieDomain(domain),
+    path: path ?? DEFAULT_PATH,
+    secure: secure ?? false,
+    httpOnly: http_only ?? false,
+    ...(same_site === undefined ? {} : { sameSite: same_site }),
+  }));
+
+function addition(text: string): Addition {
+  const url = additionUrl(text);
+  return url === undefined ? { kind: 'inline', text } : { kind: 'url', url: new URL(url).href };
+}
+
 /** Translates a request that parseRenderRequest let pass. */
 export function plan(request: RenderRequest): Plan {
   const { widthIn, heightIn, singlePage } = paperOf(request);
-  const { wait_for_selector: selector, wait_for_expression: expression, pages } = request;
+  const { wait_for_selector: selector, wait_for_expression: expression, pages, css, javascript, header, footer } = request;
   return {
     source: source(request),
-    headers: {},
-    cookies: [],
-    lazyImages: false,
+    ...headers(request),
+    cookies: cookies(request),
+    ...(css === undefined ? {} : { css: addition(css) }),
+    ...(javascript === undefined ? {} : { javascript: addition(javascript) }),
+    lazyImages: request.lazy_load_images ?? false,
     media: request.emulate_media ?? DEFAULT_MEDIA,
     waits: {
       ...(selector === undefined ? {} : { selector }),
@@ -89,9 +124,13 @@ export function plan(request: RenderRequest): Plan {
       scale: request.scale ?? request.zoom ?? DEFAULT_SCALE,
       printBackground: request.print_background ?? DEFAULT_PRINT_BACKGROUND,
       marginIn: marginsOf(request),
+      marginsHold: [request.margin, header, footer].some(asked => asked !== undefined),
       ...(pages === undefined ? {} : { pageRanges: pageRangesText(parsePages(pages)!) }),
+      ...(header?.html === undefined ? {} : { headerHtml: replacePlaceholders(header.html) }),
+      ...(footer?.html === undefined ? {} : { footerHtml: replacePlaceholders(footer.html) }),
     },
-    metadata: {},
-    sandbox: false,
+    // A body is JSON, in which no member is undefined.
+    metadata: { ...request.metadata } as PdfMetadata,
+    sandbox: request.sandbox ?? false,
   };
 }

@@ -1,17 +1,25 @@
 // Prints the page to PDF and reads it in pieces, bounded; a single page is printed again a little taller while it does not fit on its sheet.
 import { invalid, renderFailed } from '../contract/errors.ts';
 import { SlotLost } from '../dispatch/slot-port.ts';
+import { headerFooter } from './header-footer.ts';
+import { imposePageRules } from './page-rules.ts';
+import { type ChromePdf, readChromePdf } from './pdf/chrome-pdf.ts';
 import { pageCount } from './pdf/page-count.ts';
 import type { Plan } from './plan.ts';
 import { CommandFailed, type Session } from './session.ts';
-import { boundedHeight, freezeViewportUnits, measureSheet } from './single-page.ts';
+import { boundedHeight, freezeViewportUnits, measureSheet, type Sheet } from './single-page.ts';
 
 /** Reading in smaller pieces costs round trips; larger ones wait in memory as base64. */
 const PIECE_BYTES = 1024 * 1024;
 /** Asked for together: the answer to the second tells the end of a small PDF in the same round trip. */
 const READS_AT_ONCE = 2;
-/** Tried in turn: the measured height, the same again once nothing depends on the viewport, then room for what print lays out differently. */
-const GROWTH = [1, 1.001, 1.02, 1.25] as const;
+/** Tried in turn, in times and inches: the measured height, the same with a pixel more once nothing depends on the viewport, then room for what print lays out differently. */
+const GROWTH = [
+  { times: 1, plusIn: 0 },
+  { times: 1, plusIn: 1 / 96 },
+  { times: 1.02, plusIn: 0 },
+  { times: 1.25, plusIn: 0 },
+] as const;
 
 /** What the installation says of every PDF. */
 export interface Output {
@@ -28,14 +36,15 @@ export interface Room {
 }
 
 export interface Printed {
-  pdf: Buffer;
+  /** As Chrome wrote it, still in the pieces in which it came. */
+  pdf: ChromePdf;
   pages: number;
 }
 
-const tooLarge = (maxBytes: number) =>
+export const tooLarge = (maxBytes: number) =>
   renderFailed('output_limit', `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`);
 
-const noRoom = () =>
+export const noRoom = () =>
   renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
 
 /** Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
@@ -61,29 +70,26 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
         ended ||= eof;
       }
     }
-    const [only, ...more] = pieces;
-    if (more.length > 0) take(size); // the pieces and the whole are there together
-    const pdf = only && more.length === 0 ? only : Buffer.concat(pieces);
+    const pdf = readChromePdf(pieces);
     return { pdf, pages: pageCount(pdf) };
   }
 
   try {
     // A read that was asked for is answered or given up only when the socket has closed, which a frozen worker puts off: the pieces go before that.
     const lost = session.ended.then(({ reason, message }) => Promise.reject(new SlotLost(reason, message)));
-    const printed = await Promise.race([readAll(), lost]);
-    taken -= size;
-    return printed;
-  } finally {
+    return await Promise.race([readAll(), lost]);
+  } catch (error) {
     over = true;
     pieces.length = 0;
     room.give(taken);
+    throw error;
   }
 }
 
 async function printOnce(
   session: Session,
   plan: Plan,
-  heightIn: number,
+  { heightIn, scale }: Sheet,
   output: Output,
   room: Room,
   ranges = plan.print.pageRanges,
@@ -96,11 +102,12 @@ async function printOnce(
     marginRight: right,
     marginBottom: bottom,
     marginLeft: left,
-    scale: plan.print.scale,
+    scale,
     printBackground: plan.print.printBackground,
     generateTaggedPDF: output.tagged,
     generateDocumentOutline: false,
     transferMode: 'ReturnAsStream',
+    ...headerFooter(plan),
     ...(ranges && { pageRanges: ranges }),
   });
   return readPdf(session, stream!, output.maxBytes, room);
@@ -108,11 +115,12 @@ async function printOnce(
 
 async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
   let measured = await measureSheet(session, plan);
-  for (const growth of GROWTH) {
-    const printed = await printOnce(session, plan, boundedHeight(measured * growth), output, room);
+  for (const { times, plusIn } of GROWTH) {
+    const sheet = { heightIn: boundedHeight(measured.heightIn * times + plusIn), scale: measured.scale };
+    const printed = await printOnce(session, plan, sheet, output, room);
     if (printed.pages === 1) return printed;
-    room.give(printed.pdf.length);
-    if (growth !== 1) continue;
+    room.give(printed.pdf.bytes);
+    if (times + plusIn !== 1) continue;
     await freezeViewportUnits(session, plan);
     measured = await measureSheet(session, plan);
   }
@@ -124,13 +132,15 @@ async function printSinglePage(session: Session, plan: Plan, output: Output, roo
 
 /** Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF that it gives is taken from `room`. */
 export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+  imposePageRules(session, plan);
   if (plan.singlePage) return printSinglePage(session, plan, output, room);
+  const sheet = { heightIn: plan.paper.heightIn, scale: plan.print.scale };
   try {
-    return await printOnce(session, plan, plan.paper.heightIn, output, room);
+    return await printOnce(session, plan, sheet, output, room);
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
-    const { pdf, pages } = await printOnce(session, plan, plan.paper.heightIn, output, room, '');
-    room.give(pdf.length);
+    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, '');
+    room.give(pdf.bytes);
     throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
   }
 }

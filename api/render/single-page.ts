@@ -7,6 +7,8 @@ import { inOwnWorld } from './waits.ts';
 const PX_PER_IN = 96;
 export const MIN_HEIGHT_IN = 0.5;
 export const MAX_HEIGHT_IN = 200;
+/** The least that Chrome takes. */
+const MIN_SCALE = 0.1;
 
 /** The width and height of the print area in CSS pixels, as the page sees it under `scale`. */
 export function printArea({ paper, print }: Plan): { widthPx: number; heightPx: number } {
@@ -18,21 +20,43 @@ export function printArea({ paper, print }: Plan): { widthPx: number; heightPx: 
 /** Media from the first moment, so that what only print styles use is loaded too; for a single page also the paper's width. */
 export async function setViewport(session: Session, plan: Plan): Promise<void> {
   const { widthPx, heightPx } = printArea(plan);
-  const metrics = { width: widthPx, height: heightPx, deviceScaleFactor: 1, mobile: false };
+  const metrics = viewport(widthPx, heightPx);
   await Promise.all([
     session.command('Emulation.setEmulatedMedia', { media: plan.media }),
     plan.singlePage && session.command('Emulation.setDeviceMetricsOverride', metrics),
   ]);
 }
 
+/** Print shrinks by itself what is too wide for its sheet, by this much at most; the rest is cut off. */
+const MAX_SHRINK = 1.5;
+
+interface Measured {
+  heightPx: number;
+  /** Of everything that sticks out to the right too. */
+  widthPx: number;
+  /** What sticks out is not meant to be seen, such as a menu that waits outside. */
+  hides: boolean;
+}
+
 /**
- * The content's height. `scrollHeight` is never less than the viewport, so a short page is measured by its boxes and texts instead; without a doctype
- * html and body fill the viewport themselves and say nothing. At most 20,000 elements are looked at: a page with more is not short.
+ * The content's size. `scrollHeight` is a whole number, and never less than the viewport, so a short page is measured by its boxes and texts instead; without
+ * a doctype html and body fill the viewport themselves and say nothing. At most 20,000 elements are looked at: a page with more is not short.
+ * A body that scrolls inside itself is opened first, or what it hides would be cut off.
  */
 const MEASURE = `() => {
   const { documentElement: root, body } = document;
-  if (!root || !body) return 0;
-  if (root.scrollHeight > root.clientHeight) return root.scrollHeight;
+  if (!root || !body) return { heightPx: 0, widthPx: 0, hides: false };
+  const hides = [root, body].some(element => ['hidden', 'clip'].includes(getComputedStyle(element).overflowX));
+  if (body.scrollHeight > body.clientHeight && getComputedStyle(root).overflowY !== 'visible') {
+    for (const { style } of [root, body]) {
+      style.setProperty('overflow-x', 'clip', 'important');
+      style.setProperty('overflow-y', 'visible', 'important');
+    }
+  }
+  const widthPx = root.scrollWidth;
+  const end = root.getBoundingClientRect().bottom + scrollY;
+  const { scrollHeight } = root;
+  if (scrollHeight > root.clientHeight) return { heightPx: Math.abs(end - scrollHeight) < 1 ? Math.max(end, scrollHeight) : scrollHeight, widthPx, hides };
   const texts = document.createRange();
   texts.selectNodeContents(body);
   let bottom = texts.getBoundingClientRect().bottom;
@@ -40,8 +64,9 @@ const MEASURE = `() => {
   for (let i = 0; i < all.length && i < 20000; i++) bottom = Math.max(bottom, all[i].getBoundingClientRect().bottom);
   const { marginBottom, paddingBottom, borderBottomWidth } = getComputedStyle(body);
   bottom += parseFloat(marginBottom) + parseFloat(paddingBottom) + parseFloat(borderBottomWidth);
-  if (document.compatMode === 'CSS1Compat') bottom = Math.max(bottom, root.getBoundingClientRect().bottom);
-  return Math.min(bottom + scrollY, root.scrollHeight);
+  bottom += scrollY;
+  if (document.compatMode === 'CSS1Compat') bottom = Math.max(bottom, end);
+  return { heightPx: Math.min(bottom, scrollHeight), widthPx, hides };
 }`;
 
 /**
@@ -77,11 +102,42 @@ const FREEZE = `heightPx => {
 
 export const freezeViewportUnits = (session: Session, plan: Plan) => inOwnWorld<void>(session, FREEZE, printArea(plan).heightPx);
 
-/** The sheet's height in inches for the content as it is now, margins included. Throws output_limit when no sheet is so tall. */
-export async function measureSheet(session: Session, { print }: Plan): Promise<number> {
-  const heightPx = await inOwnWorld<number>(session, MEASURE);
-  const heightIn = (Math.ceil(heightPx) * print.scale) / PX_PER_IN + print.marginIn.top + print.marginIn.bottom;
-  return boundedHeight(heightIn);
+const viewport = (width: number, height: number) => ({ width, height, deviceScaleFactor: 1, mobile: false });
+
+/** `scale` is the caller's, or less where the content is wider than the sheet. */
+export interface Sheet {
+  heightIn: number;
+  scale: number;
+}
+
+async function measureAt(session: Session, width: number, height: number): Promise<Measured> {
+  await session.command('Emulation.setDeviceMetricsOverride', viewport(width, height));
+  return inOwnWorld<Measured>(session, MEASURE);
+}
+
+/** Content that is too wide is laid out wider, and printed smaller by as much. What grows with its sheet (`width: 150%`) never fits, and what the page hides need not: there Chrome does what it does. */
+async function measureWide(
+  session: Session,
+  plan: Plan,
+  { widthPx: wantedPx, hides }: Measured,
+): Promise<{ heightPx: number; factor: number }> {
+  const { widthPx, heightPx } = printArea(plan);
+  const wide = hides ? undefined : await measureAt(session, wantedPx, heightPx);
+  const factor = widthPx / wantedPx;
+  if (wide && wide.widthPx <= wantedPx + 1) return { heightPx: wide.heightPx * factor, factor };
+  const shrunk = Math.min(wantedPx, Math.round(widthPx * MAX_SHRINK));
+  const cut = await measureAt(session, shrunk, heightPx);
+  return { heightPx: (cut.heightPx * widthPx) / shrunk, factor: 1 };
+}
+
+/** The sheet for the content as it is now, margins included. Throws output_limit when no sheet is so tall. */
+export async function measureSheet(session: Session, plan: Plan): Promise<Sheet> {
+  const { scale, marginIn } = plan.print;
+  const measured = await inOwnWorld<Measured>(session, MEASURE);
+  const isWide = measured.widthPx > printArea(plan).widthPx + 1;
+  const { heightPx, factor } = isWide ? await measureWide(session, plan, measured) : { ...measured, factor: 1 };
+  const heightIn = (Math.ceil(heightPx) * scale) / PX_PER_IN + marginIn.top + marginIn.bottom;
+  return { heightIn: boundedHeight(heightIn), scale: Math.max(MIN_SCALE, scale * factor) };
 }
 
 /** At least half an inch, and never more than Chrome and PDF readers can take. */
@@ -91,5 +147,6 @@ export function boundedHeight(heightIn: number): number {
       'output_limit',
       `The content is ${heightIn.toFixed(1)} in tall and does not fit on one page of at most ${MAX_HEIGHT_IN} in. Print it on several pages, or with a smaller scale.`,
     );
-  return Math.max(MIN_HEIGHT_IN, heightIn);
+  // Chrome takes whole points and rounds up: a hair too much would be one more.
+  return Math.max(MIN_HEIGHT_IN, Number(heightIn.toFixed(6)));
 }

@@ -1,5 +1,8 @@
 // The life of a render on its page, as steps in order. Each owns one thing that is done or waited for; the conversation runs them under one deadline.
 
+import { css } from './css.ts';
+import { javascript } from './javascript.ts';
+import { lazyImages } from './lazy-images.ts';
 import { load } from './load.ts';
 import type { Page } from './page.ts';
 import type { Plan } from './plan.ts';
@@ -16,10 +19,13 @@ export interface Step {
 
 const always = () => true;
 
-/** The order is the contract's: load event, fonts, selector, expression, network idle, delay, then print. */
+/** The order is the contract's: load event, fonts, css, javascript, lazy images, selector, expression, network idle, delay, then print. */
 export const STEPS: Step[] = [
   { waitingFor: "the page's load event", phase: 'load', wanted: always, run: load },
   { waitingFor: "the page's fonts", phase: 'load', wanted: plan => !isStill(plan), run: fonts },
+  { waitingFor: 'css to be loaded and applied', phase: 'wait', wanted: plan => plan.css !== undefined, run: css },
+  { waitingFor: 'javascript to end, and what it promises', phase: 'wait', wanted: plan => plan.javascript !== undefined, run: javascript },
+  { waitingFor: 'lazy_load_images to see the whole page', phase: 'wait', wanted: plan => plan.lazyImages, run: lazyImages },
   { waitingFor: 'wait_for_selector to match an element', phase: 'wait', wanted: plan => plan.waits.selector !== undefined, run: selector },
   { waitingFor: 'wait_for_expression to be truthy', phase: 'wait', wanted: plan => plan.waits.expression !== undefined, run: expression },
   { waitingFor: 'the network to be idle (wait_for_network_idle)', phase: 'wait', wanted: plan => plan.waits.networkIdle, run: networkIdle },

@@ -1,5 +1,6 @@
 // Whether a document is still: nothing in it can move, run, or load by being laid out. Such a page needs no screen frames, which cost a seventh of a
 // render's CPU, and has no web fonts to wait for.
+import { intercepts } from './interception.ts';
 import type { Plan } from './plan.ts';
 
 /** Looking through more costs more than it saves. */
@@ -21,9 +22,11 @@ const LIVING = new RegExp(
   'i',
 );
 
-/** Pure. A page that somebody waits for, or that is measured, counts as living. */
-export function isStill({ source, singlePage, waits }: Plan): boolean {
+/** Pure. A page that somebody waits for, adds to, or that is measured, counts as living. */
+export function isStill(plan: Plan): boolean {
+  const { source, singlePage, waits } = plan;
   if (source.kind !== 'html' || source.html.length > MAX_LENGTH || singlePage) return false;
   if (waits.selector !== undefined || waits.expression !== undefined || waits.networkIdle || waits.delayMs > 0) return false;
+  if (plan.css || plan.javascript || plan.lazyImages || plan.cookies.length > 0 || intercepts(plan)) return false;
   return !LIVING.test(source.html);
 }

@@ -7,31 +7,36 @@ import { CommandFailed, type Session } from './session.ts';
 
 const POLL_MS = 50;
 
-/** A navigation took the world away under a command; it is asked again in the new document. */
-const isGone = (error: unknown) =>
+/** True when a navigation took the world away under a command, which can be asked again in the new document. */
+export const isGone = (error: unknown) =>
   error instanceof CommandFailed &&
   /context (was destroyed|with given id|with specified id)|Cannot find context|navigated or closed/i.test(error.message);
 
 /**
- * Runs a function in a JavaScript world of our own, where the page's changes to globals do not count, and gives its value.
- * Tried again when the page moves on meanwhile.
+ * Runs a function in a JavaScript world of our own, where the page's changes to globals do not count, and gives its value. Throws PageThrew, or CommandFailed (see
+ * isGone) when the page moves on meanwhile.
  */
+export async function onceInOwnWorld<T>(session: Session, source: string, ...args: unknown[]): Promise<T> {
+  const { executionContextId } = await session.command('Page.createIsolatedWorld', {
+    frameId: session.frameId,
+    worldName: 'pressroom',
+  });
+  const { result, exceptionDetails } = await session.command('Runtime.callFunctionOn', {
+    functionDeclaration: source,
+    executionContextId,
+    arguments: args.map(value => ({ value })),
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  if (exceptionDetails) throw new PageThrew(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
+  return result.value as T;
+}
+
+/** Like onceInOwnWorld, and again in the new document when the page moves on meanwhile. */
 export async function inOwnWorld<T>(session: Session, source: string, ...args: unknown[]): Promise<T> {
   for (;;) {
     try {
-      const { executionContextId } = await session.command('Page.createIsolatedWorld', {
-        frameId: session.frameId,
-        worldName: 'pressroom',
-      });
-      const { result, exceptionDetails } = await session.command('Runtime.callFunctionOn', {
-        functionDeclaration: source,
-        executionContextId,
-        arguments: args.map(value => ({ value })),
-        awaitPromise: true,
-        returnByValue: true,
-      });
-      if (exceptionDetails) throw new PageThrew(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
-      return result.value as T;
+      return await onceInOwnWorld<T>(session, source, ...args);
     } catch (error) {
       if (!isGone(error)) throw error;
       await sleep(POLL_MS);

@@ -41,6 +41,18 @@ export interface AccountDocument {
   createdAt: Date;
 }
 
+/** What holds trial callers back. One document a visitor, and one for the places of the whole installation. */
+export interface TrialLimitDocument {
+  /** `places`, or an HMAC with the pepper: the address of a visitor is stored nowhere. */
+  _id: string;
+  /** A visitor's calls of the last minute, oldest first; `id` is the request's. */
+  calls?: { id: string; at: Date }[];
+  /** When the last call is a minute old: then the document goes. */
+  expires?: Date;
+  /** The trial renders that run now. */
+  leases?: { id: string; expires: Date }[];
+}
+
 /** `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else may. */
 export interface MetaDocument {
   _id: string;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
 import type { Log } from '../../common/log.ts';
-import type { AccountDocument, MetaDocument } from './documents.ts';
+import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
 import { isDuplicate } from './failures.ts';
 
 interface Migration {
@@ -18,6 +18,13 @@ const MIGRATIONS: Migration[] = [
     what: 'unique names of accounts',
     run: async db => {
       await db.collection<AccountDocument>('accounts').createIndex({ name: 1 }, { unique: true, name: 'name' });
+    },
+  },
+  {
+    version: 2,
+    what: 'the end of trial callers’ counts',
+    run: async db => {
+      await db.collection<TrialLimitDocument>('limits').createIndex({ expires: 1 }, { expireAfterSeconds: 0, name: 'expires' });
     },
   },
 ];

@@ -3,7 +3,17 @@ import type { MongoClient } from 'mongodb';
 import type { Metrics } from '../../common/operations.ts';
 import { isTimeout } from './failures.ts';
 
-export type OperationName = 'admit' | 'renew' | 'settle' | 'release' | 'read_key' | 'ping';
+export type OperationName =
+  | 'admit'
+  | 'renew'
+  | 'settle'
+  | 'release'
+  | 'read_key'
+  | 'ping'
+  | 'trial_count'
+  | 'trial_take'
+  | 'trial_renew'
+  | 'trial_release';
 
 /** Takes the time of an operation until the driver knows its end, also when nobody waits for it any more. Gives back the same promise. */
 export type Timed = <T>(name: OperationName, operation: Promise<T>) => Promise<T>;

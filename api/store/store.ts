@@ -5,7 +5,7 @@ import { type Collection, MongoClient } from 'mongodb';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
-import type { AccountDocument, MetaDocument } from './documents.ts';
+import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
 import { isDatabaseUnavailable, withinMs } from './failures.ts';
 import { migrate } from './migrations.ts';
 import { findPrimary, type Primary } from './primary.ts';
@@ -31,6 +31,7 @@ export interface Store extends Service {
   start(giveUp?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
   readonly meta: Collection<MetaDocument>;
+  readonly trialLimits: Collection<TrialLimitDocument>;
   readonly operationTimeoutMs: number;
   /** For `maxTimeMS` etc. of each operation. */
   readonly limits: { maxTimeMS: number };
@@ -124,6 +125,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
     name: 'database',
     accounts: db.collection<AccountDocument>('accounts'),
     meta: db.collection<MetaDocument>('meta'),
+    trialLimits: db.collection<TrialLimitDocument>('limits'),
     operationTimeoutMs,
     limits: { maxTimeMS: operationTimeoutMs },
     primary,

@@ -22,6 +22,8 @@ export interface BenchService {
   render(html: string): Promise<{ pdf: Buffer; timings: string }>;
   /** Makes an account on the largest built-in plan; gives what renders with its key. */
   customer(name: string): Promise<Customer>;
+  /** A trial render from this address, which counts when the service was started to trust 127.0.0.1 as a proxy. */
+  trial(html: string, address: string): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -72,20 +74,21 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-export async function startService(): Promise<BenchService> {
+/** `env`: over what the bench needs. */
+export async function startService(env: Record<string, string> = {}): Promise<BenchService> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const each of closing.splice(0).reverse()) await each();
   };
   try {
-    return { ...(await start(closing)), close };
+    return { ...(await start(closing, env)), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchService, 'close'>> {
+async function start(closing: (() => Promise<void>)[], env: Record<string, string>): Promise<Omit<BenchService, 'close'>> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));
   closing.push(() => rm(folder, { recursive: true, force: true }));
   const pepper = randomBytes(32).toString('base64url');
@@ -104,6 +107,7 @@ async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchServic
       PRESSROOM_LOG_LEVEL: 'warn',
       PRESSROOM_PEPPER: pepper,
       MONGODB_URI: '',
+      ...env,
     },
   });
   // A socket that idles is given up before the service does so: a render sent at that moment would fail.
@@ -113,9 +117,9 @@ async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchServic
     await stop(child);
   });
 
-  const call = (path: string, method: string, key = '', body = '') =>
+  const call = (path: string, method: string, who: Record<string, string> = {}, body = '') =>
     new Promise<Answer>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      const headers = { ...who, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
       const sent = request({ host: '127.0.0.1', port, path, method, agent, headers }, async answer => {
         try {
           const pieces: Buffer[] = [];
@@ -137,12 +141,13 @@ async function start(closing: (() => Promise<void>)[]): Promise<Omit<BenchServic
   const uri = await managedUri(join(folder, MONGOD_FOLDER));
   async function customer(name: string): Promise<Customer> {
     const key = await newKey(uri!, pepper, name);
-    return html => call('/v1/render', 'POST', key, JSON.stringify({ html }));
+    return html => call('/v1/render', 'POST', { authorization: `Bearer ${key}` }, JSON.stringify({ html }));
   }
   const bench = await customer('bench');
   return {
     pid: child.pid!,
     customer,
+    trial: (html, address) => call('/v1/trial/render', 'POST', { 'x-forwarded-for': address }, JSON.stringify({ html })),
     async render(html) {
       const answer = await bench(html);
       mustBePdf(answer);

@@ -5,6 +5,8 @@ import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { SlotLost } from '../../api/dispatch/slot-port.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
+import { createFinish } from '../../api/render/pdf/finish.ts';
+import { createStamps } from '../../api/render/pdf/stamps.ts';
 import { plan } from '../../api/render/plan.ts';
 import type { Room } from '../../api/render/print.ts';
 import type { Session } from '../../api/render/session.ts';
@@ -54,21 +56,27 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
     };
   };
 
-  it('holds the finished PDF, and twice its size for the moment in which it is put together', async () => {
+  it('holds the finished PDF, and what it was read in for the moment in which it is put together', async () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open();
     let most = 0;
-    const { pdf } = await render(LARGE, {
+    const room = {
       give: reservation.give,
-      take: bytes => {
+      take: (bytes: number) => {
         const taken = reservation.take(bytes);
         most = Math.max(most, budget.used());
         return taken;
       },
-    });
-    expect(pdf.length).to.be.greaterThan(5 * MIB);
-    expect(budget.used()).to.equal(pdf.length);
-    expect(most).to.equal(2 * pdf.length);
+    };
+    const printed = await render(LARGE, room);
+    const { bytes } = printed.pdf;
+    expect(bytes).to.be.greaterThan(5 * MIB);
+    expect(budget.used()).to.equal(bytes);
+    expect(most).to.equal(bytes);
+    const finish = createFinish({ stamps: createStamps(), maxBytes: 100 * MIB });
+    const finished = await finish(printed, { metadata: {}, sandbox: false }, room, new AbortController().signal);
+    expect(budget.used()).to.equal(finished.length);
+    expect(most).to.equal(bytes + finished.length);
     reservation.close();
     expect(budget.used()).to.equal(0);
   });
@@ -129,7 +137,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
     await Promise.all(killed);
     await worker.until({ chrome: 'up' });
     const { pdf } = await render(LARGE, reservation);
-    expect(budget.used()).to.equal(pdf.length);
+    expect(budget.used()).to.equal(pdf.bytes);
   });
 
   it('holds the last print alone of a single page that is printed several times', async () => {
@@ -144,7 +152,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
       },
     });
     expect(prints).to.be.greaterThan(1);
-    expect(budget.used()).to.equal(pdf.length);
+    expect(budget.used()).to.equal(pdf.bytes);
   });
 
   it('holds nothing of a document that was printed only to count its pages', async () => {

@@ -116,6 +116,26 @@ describe('the body of a request', () => {
     expect(sent).to.be.lessThan(60);
   });
 
+  it('is thrown away when it is small and the caller is refused, and the connection goes on', async () => {
+    const connection = await calling([JSON_TYPE, `Content-Length: ${GOOD.length}`], {}, 'nokey');
+    const answer = await connection.answer();
+    expect(answer.status).to.equal(401);
+    expect(answer.headers['connection']).to.equal('keep-alive');
+    connection.send(GOOD.slice(0, 5));
+    connection.send(`${GOOD.slice(5)}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect((await connection.answer()).body.toString()).to.equal('{"status":"ok"}');
+  });
+
+  it('ends the connection when it is larger, or comes in chunks, and the caller is refused', async () => {
+    for (const length of [`Content-Length: ${64 * 1_024 + 1}`, CHUNKED]) {
+      const connection = await calling([JSON_TYPE, length], {}, 'nokey');
+      const answer = await connection.answer();
+      expect(answer.status).to.equal(401);
+      expect(answer.headers['connection']).to.equal('close');
+      await http.close();
+    }
+  });
+
   it('is not asked for when the caller waits for 100 Continue and is refused', async () => {
     const connection = await calling([JSON_TYPE, 'Content-Length: 1000', 'Expect: 100-continue'], {}, 'nokey');
     const answer = await connection.answer();

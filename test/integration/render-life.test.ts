@@ -32,7 +32,7 @@ describe('the life of a render', function () {
     });
     expect(answer.headers['x-request-id']).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(answer.headers['server-timing']).to.match(
-      /^admit;dur=[\d.]+, queue;dur=[\d.]+, load;dur=[\d.]+, wait;dur=[\d.]+, print;dur=[\d.]+, settle;dur=[\d.]+$/,
+      /^admit;dur=[\d.]+, queue;dur=[\d.]+, load;dur=[\d.]+, wait;dur=[\d.]+, print;dur=[\d.]+, post;dur=[\d.]+, settle;dur=[\d.]+$/,
     );
     expect(answer.headers).to.not.have.property('x-sandbox');
     const info = await pdfInfo(answer.body);
@@ -111,9 +111,10 @@ describe('the life of a render', function () {
     await pressroom.accounts.setAccount(pressroom.account, { intranet: false });
   });
 
-  it('fails at once for a page that closes itself', async () => {
-    const answer = await pressroom.render({ html: '<script>window.close()</script>' });
-    expect(answer.error()).to.include({ code: 'render_failed', reason: 'page_crash' });
+  it('ends a slot at once whose page has closed itself, as none can that is rendered', async () => {
+    const session = await pressroom.worker.open();
+    session.command('Runtime.evaluate', { expression: 'window.close()' }).catch(() => {});
+    expect(await session.ended).to.deep.equal({ reason: 'renderer_crashed', message: 'the page closed itself' });
   });
 
   it('answers 401 alike whatever is wrong with the key, before it looks at the body', async () => {

@@ -57,6 +57,8 @@ describe('a render of a URL', function () {
       },
       '/late': (_request, response) => void setTimeout(() => response.end('ARRIVED LATE'), 300),
       '/never': () => {},
+      '/workers': '<h1>WORKERS</h1><script>new Worker("/worker.js"); new Worker("/none.js"); fetch("/dot.svg")</script>',
+      '/worker.js': (_request, response) => response.writeHead(200, { 'content-type': 'text/javascript' }).end('1'),
     });
     dns.set('shop.example', '127.0.0.1');
     dns.set('hidden.example', '127.0.0.1');
@@ -103,6 +105,10 @@ describe('a render of a URL', function () {
     expect(await text({ url: `${base}/slow`, wait_for_network_idle: true })).to.include('ARRIVED LATE');
   });
 
+  it('is idle though the page has workers, whose own network nobody sees the end of', async () => {
+    expect(await text({ url: `${base}/workers`, wait_for_network_idle: true })).to.include('WORKERS');
+  });
+
   it('sees all of the network though the blank page is slow to let go', async () => {
     const session = await pressroom.worker.open({ egress: 'intranet' });
     session.command('Runtime.evaluate', { expression: 'for (const end = Date.now() + 300; Date.now() < end; );' }).catch(() => {});
@@ -113,7 +119,7 @@ describe('a render of a URL', function () {
     const limits = { renderMs: 4_000, output: { maxBytes: 2 ** 20, tagged: false } };
     const { pdf } = await converse(session, plan(request), limits, createByteBudget(2 ** 20).open(), new AbortController().signal, {});
     session.close();
-    expect(await pdfText(pdf)).to.include('ARRIVED LATE');
+    expect(await pdfText(Buffer.concat(pdf.pieces))).to.include('ARRIVED LATE');
   });
 
   it('is ssrf_blocked for an account without intranet, though the operator allows the address', async () => {

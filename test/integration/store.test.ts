@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { pino } from 'pino';
+import { SCHEMA_VERSION } from '../../api/store/migrations.ts';
 import { unsuitable } from '../../api/store/server-check.ts';
 import { connectStore, DatabaseTimeout, isDatabaseUnavailable, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
@@ -34,9 +35,23 @@ describe('the store', () => {
     const { uri } = await testDatabase();
     const [one, two] = [storeOn(uri, silentLog, 5_000), storeOn(uri, silentLog, 5_000)];
     await Promise.all([one.start(), two.start()]);
-    expect(await one.meta.findOne({ _id: 'schema' })).to.include({ version: 1 });
+    expect(await one.meta.findOne({ _id: 'schema' })).to.include({ version: SCHEMA_VERSION });
     expect((await two.accounts.indexes()).find(index => index['name'] === 'name')).to.include({ unique: true });
     await storeOn(uri, silentLog, 5_000).start();
+  });
+
+  it('brings a database of the first release to this one, and keeps what stands in it', async () => {
+    const { uri, name } = await testDatabase();
+    const client = await MongoClient.connect(uri);
+    const db = client.db(name);
+    await db.collection('meta').insertOne({ _id: 'schema' as never, version: 1 });
+    await db.collection('accounts').insertOne({ name: 'kept' });
+    const store = storeOn(uri, silentLog, 5_000);
+    await store.start();
+    expect(await store.meta.findOne({ _id: 'schema' })).to.include({ version: SCHEMA_VERSION });
+    expect((await store.trialLimits.indexes()).find(index => index['name'] === 'expires')).to.include({ expireAfterSeconds: 0 });
+    expect(await store.accounts.findOne({ name: 'kept' })).to.not.equal(null);
+    await client.close();
   });
 
   it('leaves a database alone that a newer release has migrated', async () => {
@@ -68,7 +83,7 @@ describe('the store', () => {
     const store = storeOn(uri);
     await store.start();
     expect(Date.now()).to.be.at.least(until.getTime());
-    expect(await store.meta.findOne({ _id: 'schema' })).to.include({ version: 1 });
+    expect(await store.meta.findOne({ _id: 'schema' })).to.include({ version: SCHEMA_VERSION });
     await client.close();
   });
 

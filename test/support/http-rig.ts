@@ -95,7 +95,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     const lease = await leases.admit(caller);
     try {
       await state.during(signal);
-      return { pdf: PDF, pages: 3, usage: await leases.settle(lease), timings: { admit: 1.26, print: 20 } };
+      return { pdf: PDF, pages: 3, sandbox: false, usage: await leases.settle(lease), timings: { admit: 1.26, print: 20 } };
     } finally {
       leases.release(lease);
     }

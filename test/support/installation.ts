@@ -17,6 +17,8 @@ export type { Answer, Call };
 
 export interface Installation {
   url: string;
+  /** Of the database. */
+  uri: string;
   key: string;
   account: string;
   accounts: Accounts;
@@ -45,6 +47,8 @@ interface Options {
   plan?: string;
   intranet?: boolean;
   log?: Log;
+  /** The database of another installation, to be one more API process of it. */
+  uri?: string;
 }
 
 /** A whole HTML document. */
@@ -57,8 +61,9 @@ export async function installation({
   plan = 'scale',
   intranet = false,
   log = silentLog,
+  uri: shared,
 }: Options = {}): Promise<Installation> {
-  const { uri } = await testDatabase();
+  const uri = shared ?? (await testDatabase()).uri;
   const workers = await Promise.all(Array.from({ length: wanted }, () => startWorker(env, log)));
   const config = complete(
     readApiConfig({
@@ -88,6 +93,7 @@ export async function installation({
   const render: Installation['render'] = (body, headers) => renderCall(port, key, body, headers);
   return {
     url: `http://127.0.0.1:${port}`,
+    uri,
     key,
     account,
     accounts,

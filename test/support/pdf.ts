@@ -24,6 +24,13 @@ export interface PdfInfo {
   widthMm: number;
   heightMm: number;
   title: string;
+  author: string;
+  subject: string;
+  keywords: string;
+  creator: string;
+  producer: string;
+  created: string;
+  tagged: boolean;
 }
 
 /** `pdfinfo`: rejects when the file is not a whole PDF. */
@@ -35,7 +42,19 @@ export const pdfInfo = (pdf: Buffer): Promise<PdfInfo> =>
       .exec(field('Page size'))!
       .slice(1)
       .map(points => (Number(points) / 72) * 25.4);
-    return { pages: Number(field('Pages')), widthMm: width!, heightMm: height!, title: field('Title') };
+    return {
+      pages: Number(field('Pages')),
+      widthMm: width!,
+      heightMm: height!,
+      title: field('Title'),
+      author: field('Author'),
+      subject: field('Subject'),
+      keywords: field('Keywords'),
+      creator: field('Creator'),
+      producer: field('Producer'),
+      created: field('CreationDate'),
+      tagged: field('Tagged') === 'yes',
+    };
   });
 
 export const pdfText = (pdf: Buffer): Promise<string> => withFile(pdf, async file => (await run('pdftotext', [file, '-'])).stdout);
@@ -88,4 +107,34 @@ export const pdfPixels = (pdf: Buffer): Promise<string> =>
   withFile(pdf, async file => {
     const { stdout } = await run('pdftoppm', ['-r', '50', file], { encoding: 'buffer', maxBuffer: 256 * 2 ** 20 });
     return createHash('sha256').update(stdout).digest('hex');
+  });
+
+/** A page as it looks at `dpi`. */
+export interface Picture {
+  width: number;
+  height: number;
+  /** `[red, green, blue]` at a place in pixels. */
+  at(x: number, y: number): [number, number, number];
+}
+
+/** What one page looks like. */
+export const pdfPicture = (pdf: Buffer, page = 1, dpi = 36): Promise<Picture> =>
+  withFile(pdf, async file => {
+    const args = ['-r', String(dpi), '-f', String(page), '-l', String(page), file];
+    const { stdout } = await run('pdftoppm', args, { encoding: 'buffer', maxBuffer: 256 * 2 ** 20 });
+    const [head, width, height] = /^P6\s+(\d+) (\d+)\s+255\s/.exec(stdout.toString('latin1', 0, 40))!;
+    const at = (x: number, y: number) => {
+      const place = head.length + (y * Number(width) + x) * 3;
+      return [...stdout.subarray(place, place + 3)] as [number, number, number];
+    };
+    return { width: Number(width), height: Number(height), at };
+  });
+
+/** The pixels of the first page at 50 dpi, three bytes each, row by row. */
+export const pdfImage = (pdf: Buffer): Promise<Buffer> =>
+  withFile(pdf, async file => {
+    const { stdout } = await run('pdftoppm', ['-r', '50', '-l', '1', file], { encoding: 'buffer', maxBuffer: 64 * 2 ** 20 });
+    let head = 0;
+    for (let lines = 0; lines < 3; head++) if (stdout[head] === 0x0a) lines++;
+    return stdout.subarray(head);
   });

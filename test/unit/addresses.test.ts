@@ -1,7 +1,15 @@
 import { isIP } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inNetwork, isPrivateUseAddress, isPublicAddress, literalAddress, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
+import {
+  inNetwork,
+  isPrivateUseAddress,
+  isPublicAddress,
+  literalAddress,
+  normalizeAddress,
+  parseNetwork,
+  subscriberOf,
+} from '../../common/addresses.ts';
 
 const words = (text: string) => text.trim().split(/\s+/);
 
@@ -260,4 +268,22 @@ describe('addresses', () => {
     expect(own.filter(isPrivateUseAddress)).to.deep.equal(own);
     expect(others.filter(isPrivateUseAddress)).to.deep.equal([]);
   });
+});
+
+describe('who is counted as one subscriber', () => {
+  const cases: [address: string, subscriber: string | undefined][] = [
+    ['198.51.100.7', '198.51.100.7'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    ['::ffff:c633:6407', '198.51.100.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['fe80::1%eth0', 'fe80::/64'],
+    ['::1', '::/64'],
+    ['not an address', undefined],
+    ['', undefined],
+  ];
+  for (const [address, subscriber] of cases)
+    it(`of ${address || 'nothing'} is ${subscriber}`, () => expect(subscriberOf(address)).to.equal(subscriber));
 });

@@ -26,6 +26,7 @@ const OWNERS: Record<string, string> = {
   'prom-client': 'common/operations.ts',
   'ipaddr.js': 'common/addresses.ts',
   'pdf-lib': 'api/render/pdf/',
+  piscina: 'api/render/pdf/',
   '@kubernetes/client-node': 'controller/',
   stripe: 'api/console/billing/',
   'oidc-provider': 'api/console/oauth/',

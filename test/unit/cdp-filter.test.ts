@@ -41,6 +41,15 @@ describe('the filter of CDP methods', () => {
     'Page.addScriptToEvaluateOnNewDocument',
     'Network.loadNetworkResource',
     'Network.setExtraHTTPHeaders',
+    'Network.setCookies',
+    'Network.getCookies',
+    'Fetch.fulfillRequest',
+    'Fetch.failRequest',
+    'Fetch.continueResponse',
+    'Fetch.getResponseBody',
+    'Fetch.takeResponseBodyAsStream',
+    'Runtime.addBinding',
+    'constructor',
     'IO.resolveBlob',
     'DOM.setFileInputFiles',
     'SystemInfo.getInfo',
@@ -81,6 +90,51 @@ describe('the filter of CDP methods', () => {
   it('refuses a navigation whose url is not a text', () => {
     for (const url of [undefined, null, 1, ['http://a/'], { href: 'http://a/' }])
       expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal('refused');
+  });
+
+  const header = { name: 'X-Tenant', value: 'blue' };
+  const plain: [string, object][] = [
+    ['Fetch.enable', { patterns: [{ urlPattern: 'http*' }], handleAuthRequests: true }],
+    ['Fetch.continueRequest', { requestId: 'interception-job-1.0' }],
+    ['Fetch.continueRequest', { requestId: 'interception-job-1.0', headers: [header] }],
+    ['Fetch.continueWithAuth', { requestId: 'interception-job-1.0', authChallengeResponse: { response: 'CancelAuth' } }],
+    ['Fetch.continueWithAuth', { requestId: '1', authChallengeResponse: { response: 'ProvideCredentials', username: 'a', password: 'b' } }],
+    ['Network.setCookie', { name: 'a', value: '1', url: 'https://a.example/', path: '/', secure: true, httpOnly: false, sameSite: 'None' }],
+    ['Network.setCookie', { name: 'a', value: '1', domain: '.a.example' }],
+    ['Page.setBypassCSP', { enabled: true }],
+    ['Runtime.enable', {}],
+    ['Runtime.disable', {}],
+  ];
+  for (const [method, params] of plain)
+    it(`passes ${method} on with plain parameters: ${Object.keys(params)}`, () => {
+      expect(JSON.parse(forwarded({ id: 1, method, params }))).to.deep.equal({ id: 1, method, params, sessionId: SESSION });
+    });
+
+  const wrong: [string, string, object][] = [
+    ['sends a request elsewhere', 'Fetch.continueRequest', { requestId: '1', url: 'file:///etc/passwd' }],
+    ['sends a request elsewhere, beside headers', 'Fetch.continueRequest', { requestId: '1', headers: [header], url: 'http://127.0.0.1/' }],
+    ['changes what a request does', 'Fetch.continueRequest', { requestId: '1', method: 'DELETE' }],
+    ['changes what a request carries', 'Fetch.continueRequest', { requestId: '1', postData: 'eA==' }],
+    ['holds an answer back', 'Fetch.continueRequest', { requestId: '1', interceptResponse: true }],
+    ['has headers that are no list', 'Fetch.continueRequest', { requestId: '1', headers: { 'X-Tenant': 'blue' } }],
+    ['has a header with more than a name and a value', 'Fetch.continueRequest', { requestId: '1', headers: [{ ...header, url: 'x' }] }],
+    ['has a header whose value is no text', 'Fetch.continueRequest', { requestId: '1', headers: [{ ...header, value: 1 }] }],
+    ['holds answers back', 'Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Response' }] }],
+    ['has a pattern that is no object', 'Fetch.enable', { patterns: ['*'] }],
+    ['has an answer that is no object', 'Fetch.continueWithAuth', { requestId: '1', authChallengeResponse: 'CancelAuth' }],
+    ['sets a cookie for a partition', 'Network.setCookie', { name: 'a', value: '1', domain: 'a.example', partitionKey: {} }],
+    ['sets a cookie whose value is no text', 'Network.setCookie', { name: 'a', value: { b: 1 }, domain: 'a.example' }],
+    ['says nothing clear of the policy', 'Page.setBypassCSP', { enabled: 'yes' }],
+    ['has a parameter that nobody knows', 'Runtime.enable', { x: 1 }],
+  ];
+  for (const [what, method, params] of wrong)
+    it(`refuses a ${method} that ${what}`, () => {
+      expect(filter({ id: 1, method, params })).to.include({ kind: 'refused', id: 1, method });
+    });
+
+  it('refuses a parameter with the name of what objects have anyway', () => {
+    for (const name of ['__proto__', 'constructor', 'toString'])
+      expect(filter(`{"id":1,"method":"Runtime.enable","params":{"${name}":{}}}`)).to.include({ kind: 'refused' });
   });
 
   const garbage = ['', 'x', '[]', 'null', '1', '"a"', '{}', '{"id":1}', '{"method":"Page.printToPDF"}', '{"id":"1","method":"IO.read"}'];

@@ -45,20 +45,6 @@ const UNKNOWN: [body: object, field: string, nearest?: string][] = [
   [{ margin: JSON.parse('{"__proto__": {"top": "1in"}}') }, 'margin.__proto__'],
 ];
 
-const NOT_YET: [field: string, value: unknown][] = [
-  ['header', { html: 'x' }],
-  ['header', null],
-  ['footer', {}],
-  ['cookies', []],
-  ['extra_http_headers', {}],
-  ['auth', { username: 'a', password: 'b' }],
-  ['css', 'p{}'],
-  ['javascript', '1'],
-  ['metadata', {}],
-  ['lazy_load_images', true],
-  ['sandbox', true],
-];
-
 describe('render requests as a whole', () => {
   for (const [body, names] of COMBINATIONS) {
     it(`refuses the combination ${shown(body)}`, () => {
@@ -75,13 +61,6 @@ describe('render requests as a whole', () => {
       expect(error.message).to.equal(
         `\`${field}\` is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`,
       );
-    });
-  }
-
-  for (const [field, value] of NOT_YET) {
-    it(`says that ${field} ${shown(value)} is not supported yet`, () => {
-      const error = refusal({ html: 'x', [field]: value });
-      expect(error).to.include({ code: 'validation_error', message: `\`${field}\` is not supported yet.` });
     });
   }
 

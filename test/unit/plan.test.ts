@@ -16,7 +16,7 @@ const BARE: Plan = {
   waits: { networkIdle: false, delayMs: 0 },
   paper: { widthIn: 210 / 25.4, heightIn: 297 / 25.4 },
   singlePage: false,
-  print: { scale: 1, printBackground: true, marginIn: { top: 0.4, right: 0.4, bottom: 0.4, left: 0.4 } },
+  print: { scale: 1, printBackground: true, marginIn: { top: 0.4, right: 0.4, bottom: 0.4, left: 0.4 }, marginsHold: false },
   metadata: {},
   sandbox: false,
 };
@@ -83,14 +83,93 @@ const PLANS: [title: string, body: Record<string, unknown>, differs: Partial<Pla
   ['an expression', { wait_for_expression: 'window.ready' }, waiting({ expression: 'window.ready' })],
   ['network idle and a pause', { wait_for_network_idle: true, wait_delay: '1s500ms' }, waiting({ networkIdle: true, delayMs: 1_500 })],
   ['no pause', { wait_delay: '0' }, {}],
-  ['false where false is the default', { landscape: false, single_page: false, wait_for_network_idle: false }, {}],
+  [
+    'a header without placeholders goes on as it is',
+    { header: { html: '<b>A &amp; B</b> <br>' } },
+    printed({ headerHtml: '<b>A &amp; B</b> <br>' }),
+  ],
+  [
+    'placeholders become what Chrome fills in',
+    { footer: { html: '<i>{{page}}</i> of {{ total }}' } },
+    printed({ footerHtml: '<i><span class="pageNumber"></span></i> of <span class="totalPages"></span>' }),
+  ],
+  [
+    'what stands beside a placeholder stays text',
+    { header: { html: '&lt;i> &#123;{page}} &lt;b&gt; &amp;&nbsp;<!-- {{page}} -->' } },
+    printed({ headerHtml: '&lt;i> <span class="pageNumber"></span> &lt;b> &amp;&nbsp;<!-- {{page}} -->' }),
+  ],
+  ['an empty header keeps its place', { header: { html: '' } }, printed({ headerHtml: '' })],
+  ['headers that say nothing', { header: {}, footer: {} }, {}],
+  [
+    'the height of a header counts when it is more than the margin',
+    { header: { height: '2in' }, footer: { height: '0.1in' }, margin: { top: '1in', bottom: '1in' } },
+    printed({ marginIn: { top: 2, right: 0.4, bottom: 1, left: 0.4 } }),
+  ],
+  [
+    'the height of a footer counts against the default margin',
+    { footer: { height: '50.8mm', html: 'x' } },
+    printed({ marginIn: { top: 0.4, right: 0.4, bottom: 2, left: 0.4 }, footerHtml: 'x' }),
+  ],
+  [
+    'a cookie with its defaults',
+    { cookies: [{ name: 'a', value: 'b', domain: 'Example.COM' }] },
+    { cookies: [{ name: 'a', value: 'b', domain: 'example.com', path: '/', secure: false, httpOnly: false }] },
+  ],
+  [
+    'cookies with all that they can have, in their order',
+    {
+      cookies: [
+        { name: 'a', value: '', domain: '.example.com', path: '/x', secure: true, http_only: true, same_site: 'None' },
+        { name: 'b', value: 'é', domain: '[2001:DB8:0::1]', same_site: 'Lax' },
+      ],
+    },
+    {
+      cookies: [
+        { name: 'a', value: '', domain: '.example.com', path: '/x', secure: true, httpOnly: true, sameSite: 'None' },
+        { name: 'b', value: 'é', domain: '[2001:db8::1]', path: '/', secure: false, httpOnly: false, sameSite: 'Lax' },
+      ],
+    },
+  ],
+  ['headers without the white space around them', { extra_http_headers: { 'X-A': ' 1\t', y: '' } }, { headers: { 'X-A': '1', y: '' } }],
+  [
+    'Authorization apart from the others',
+    { url: 'https://example.com/', extra_http_headers: { aUTHorization: ' Bearer x', 'X-A': '1' } },
+    { ...fromUrl('https://example.com/', 'errors'), authorization: 'Bearer x', headers: { 'X-A': '1' } },
+  ],
+  [
+    'authentication',
+    { url: 'https://example.com/', auth: { username: 'a', password: ':b' } },
+    { ...fromUrl('https://example.com/', 'errors'), basicAuth: { username: 'a', password: ':b' } },
+  ],
+  [
+    'inline additions as they are',
+    { css: ' p {}\n', javascript: 'run()' },
+    { css: { kind: 'inline', text: ' p {}\n' }, javascript: { kind: 'inline', text: 'run()' } },
+  ],
+  [
+    'addresses of additions as the parser writes them',
+    { css: ' HTTPS://EXAMPLE.com/a/../b.css\n', javascript: 'http://example.com:80' },
+    { css: { kind: 'url', url: 'https://example.com/b.css' }, javascript: { kind: 'url', url: 'http://example.com/' } },
+  ],
+  [
+    'text that only begins with an address is inline',
+    { css: 'https://example.com/ {}' },
+    { css: { kind: 'inline', text: 'https://example.com/ {}' } },
+  ],
+  ['lazy images', { lazy_load_images: true }, { lazyImages: true }],
+  ['sandbox', { sandbox: true }, { sandbox: true }],
+  ['metadata, the empty ones too', { metadata: { title: '', author: 'A' } }, { metadata: { title: '', author: 'A' } }],
+  ['false where false is the default', { lazy_load_images: false, sandbox: false, metadata: {}, cookies: [], extra_http_headers: {} }, {}],
+  ['false where false is the default, of the page too', { landscape: false, single_page: false, wait_for_network_idle: false }, {}],
 ];
 
 describe('the plan of a render', () => {
   for (const [title, body, differs] of PLANS) {
     it(`translates: ${title}`, () => {
       const request = parseRenderRequest('url' in body ? body : { html: 'x', ...body }, PUBLIC);
-      expect(plan(request)).to.deep.equal({ ...BARE, ...differs });
+      const wanted = { ...BARE, ...differs };
+      const marginsHold = ['margin', 'header', 'footer'].some(field => field in body);
+      expect(plan(request)).to.deep.equal({ ...wanted, print: { ...wanted.print, marginsHold } });
     });
   }
 

@@ -221,6 +221,17 @@ describe('the queue', () => {
       expect(queue.take(20_000, lastFree)?.job.accountId).to.equal('flood');
     });
 
+    it('holds nobody back for the sake of trial callers', () => {
+      const queue = createQueue<Job>(roomy);
+      queue.add(job('trial', 100, { trial: true }), 0);
+      const trial = take(queue, 0)!;
+      queue.leave(trial);
+      queue.release(trial, 500);
+      for (let id = 0; id < 20; id++) queue.add(job('only', id), 500);
+      queue.leave(take(queue, 500)!);
+      expect(queue.take(5_000, lastFree)?.job.accountId).to.equal('only');
+    });
+
     it('takes a burst for no flood', () => {
       const { queue } = flooded();
       for (const id of [101, 102, 103]) queue.add(job('modest', id), 10_000);

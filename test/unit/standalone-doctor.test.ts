@@ -1,8 +1,22 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
+import { findChrome } from '../../standalone/chrome.ts';
 import { checkChrome, checkFonts, checkMemory, checkMongo, checkNode, checkPort } from '../../standalone/doctor.ts';
+import { FONT_PACKAGES } from '../../standalone/fonts.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+/** Where this machine keeps fonts of Latin letters, and no others. */
+function latinFolders(test: Mocha.Context): string[] {
+  const folders = ['/usr/share/fonts/truetype/liberation', '/usr/share/fonts/truetype/liberation2', '/usr/share/fonts/truetype/dejavu'];
+  const there = folders.filter(folder => existsSync(folder));
+  return there.length > 1 ? there : skip(test, 'the fonts of Debian (fonts-liberation, fonts-dejavu-core) are not where Debian keeps them');
+}
 
 const GIB = 2 ** 30;
 const chromeConfig = (env: Record<string, string> = {}) => readWorkerConfig({ PATH: process.env.PATH, ...env }).chrome;
@@ -22,9 +36,51 @@ describe('the doctor', () => {
       .and.include('PRESSROOM_SLOTS');
   });
 
-  it('warns when there are no fonts', () => {
-    expect(checkFonts(12)).to.deep.equal({ level: 'ok', text: '12 fonts' });
-    expect(checkFonts(0).level).to.equal('warn');
+  describe('of fonts', () => {
+    const at = temporaryFolder();
+    /** A Chrome that sees no other fonts than those in `folders`. */
+    const chromeWith = async (folders: string[]) => {
+      const places = [...folders.map(folder => `<dir>${folder}</dir>`), `<cachedir>${at('cache')}</cachedir>`];
+      await writeFile(
+        at('fonts.conf'),
+        `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${places.join('')}</fontconfig>`,
+      );
+      const real = await findChrome(process.env);
+      await writeFile(at('chrome'), `#!/bin/sh\nFONTCONFIG_FILE="${at('fonts.conf')}" exec "${real}" "$@"\n`, { mode: 0o755 });
+      await chmod(at(), 0o755);
+      return { ...process.env, PRESSROOM_CHROME: at('chrome') };
+    };
+
+    it('names the scripts that have none, and the package that brings one', async function () {
+      const env = await chromeWith(latinFolders(this));
+      const findings = await checkFonts(env, chromeConfig());
+      expect(findings[0]!.level).to.equal('ok');
+      expect(findings[0]!.text).to.include('Latin, Greek, Cyrillic');
+      const told = findings.slice(1).map(({ level, text }) => `${level} ${text}`);
+      expect(told.find(text => text.includes('fonts-noto-cjk'))).to.match(
+        /^warn No font for simplified Chinese, traditional Chinese, Japanese, Korean:/,
+      );
+      expect(told.find(text => text.includes('fonts-noto-color-emoji'))).to.include('emoji');
+      expect(told.find(text => text.includes('fonts-noto-core')))
+        .to.include('Devanagari')
+        .and.include('Thai');
+      expect(told.join()).to.not.include('fonts-liberation');
+    });
+
+    it('misses nothing where all packages of the list are installed', async function () {
+      const findings = await checkFonts(process.env, chromeConfig());
+      const missing = findings.filter(({ level }) => level !== 'ok').map(({ text }) => text);
+      if (spawnSync('dpkg-query', ['-W', ...FONT_PACKAGES]).status !== 0)
+        skip(this, `not all packages are installed: ${missing.join(' ')}`);
+      expect(missing).to.deep.equal([]);
+    });
+
+    it('waits for a Chrome', async () => {
+      expect(await checkFonts({ PATH: '/nowhere', PRESSROOM_CACHE_DIR: '/nowhere' }, chromeConfig())).to.have.nested.property(
+        '[0].level',
+        'warn',
+      );
+    });
   });
 
   it('names who has a port', async () => {

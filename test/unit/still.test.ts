@@ -54,6 +54,11 @@ describe('a still document', () => {
     { wait_for_network_idle: true },
     { wait_delay: '1ms' },
     { single_page: true },
+    { css: 'p { color: red }' },
+    { javascript: '1' },
+    { lazy_load_images: true },
+    { cookies: [{ name: 'a', value: '1', domain: 'example.com' }] },
+    { extra_http_headers: { 'X-Tenant': 'blue' } },
   ];
   for (const option of waits)
     it(`is not taken for one with ${Object.keys(option)[0]}`, () => {

@@ -1,0 +1,66 @@
+// POST /v1/trial/render: the same render without a key, for whoever wants to see one. Held back before its body is read, and in what it may hold of the memory.
+import { type Network, subscriberOf } from '../../common/addresses.ts';
+import { noPlace } from '../accounts/trial-door.ts';
+import type { TrialCaller, TrialLeases } from '../accounts/trial-leases.ts';
+import { parseRenderRequest } from '../contract/render-request.ts';
+import type { RenderUseCase } from '../render.ts';
+import { type BodyLimits, HELD_PER_BODY_BYTE, jsonBody } from './body.ts';
+import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { clientIp } from './client-ip.ts';
+import { whileCallerWaits } from './hang-up.ts';
+import type { Middleware } from './state.ts';
+
+export interface TrialRoute {
+  leases: Pick<TrialLeases, 'enter'>;
+  render: RenderUseCase<TrialCaller>;
+  /** Of the process's memory for bodies and PDFs: what trial calls may hold together. */
+  maxBytes: number;
+}
+
+/** Nobody knows these callers, so their share of the memory is small enough for customers not to notice. */
+export const TRIAL_SHARE = 1 / 4;
+
+interface Surroundings {
+  body: BodyLimits;
+  budget: ByteBudget;
+  /** Ports that a page may have. */
+  ports: { ports: number[]; allowPorts: number[] };
+  trustedProxies: readonly Network[];
+}
+
+const trialDoor = (leases: TrialRoute['leases'], trustedProxies: readonly Network[]): Middleware => {
+  return async (ctx, next) => {
+    const address = clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies);
+    ctx.state.visitor = subscriberOf(address) ?? address;
+    const leave = leases.enter(ctx.state.visitor);
+    // The sending of the answer is not waited for: what it holds is bounded by the share of the memory.
+    await next().finally(leave);
+  };
+};
+
+const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['ports']): Middleware => {
+  return async ctx => {
+    const { visitor, bodyBytes, requestId, reservation } = ctx.state;
+    const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
+    ctx.state.body = undefined;
+    const { pdf, sandbox } = await whileCallerWaits(ctx, signal =>
+      render(request, { visitor, requestId }, { bodyBytes, room: reservation }, signal),
+    );
+    ctx.type = 'application/pdf';
+    ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
+    ctx.set('Cache-Control', 'no-store');
+    if (sandbox) ctx.set('X-Sandbox', 'true');
+    ctx.body = pdf;
+  };
+};
+
+/** What handles the path, in order. */
+export function trialRoute({ leases, render, maxBytes }: TrialRoute, { body, budget, ports, trustedProxies }: Surroundings): Middleware[] {
+  // A body that could never fit into the share is too large, not too many.
+  const limits = { ...body, maxBytes: Math.min(body.maxBytes, Math.floor(maxBytes / HELD_PER_BODY_BYTE)) };
+  return [
+    trialDoor(leases, trustedProxies),
+    jsonBody(limits, createByteBudget(maxBytes, budget), noPlace),
+    renderForVisitor(render, ports),
+  ];
+}

@@ -1,0 +1,50 @@
+// Adds the caller's style sheet to the page, after all of its own, and waits until it is applied with its fonts.
+import { watchAddition } from './addition-load.ts';
+import type { Page } from './page.ts';
+import type { Plan } from './plan.ts';
+import { fonts, inOwnWorld } from './waits.ts';
+
+/**
+ * The page's own Content-Security-Policy is set aside, for the whole page, only for what it could forbid: a sheet or script from an address, and a sheet that loads
+ * something itself. An inline sheet and an inline script are no business of a policy the way they are added here.
+ */
+export const setsPolicyAside = ({ css, javascript }: Plan): boolean =>
+  css?.kind === 'url' || javascript?.kind === 'url' || (css?.kind === 'inline' && /@import|url\(|image-set\(|src\(/i.test(css.text));
+
+/** No policy knows of a sheet that is made by script, and it comes after those of the document. It takes no `@import`: then it is an element, loaded with what it imports. */
+const ADD_TEXT = `text => {
+  if (!/@import/i.test(text)) {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    return;
+  }
+  return new Promise(resolve => {
+    const element = document.createElement('style');
+    element.onload = element.onerror = () => resolve();
+    element.textContent = text;
+    document.documentElement.append(element);
+  });
+}`;
+
+const ADD_LINK = `url => new Promise(resolve => {
+  const element = document.createElement('link');
+  element.rel = 'stylesheet';
+  element.onload = () => resolve(true);
+  element.onerror = () => resolve(false);
+  element.href = url;
+  document.documentElement.append(element);
+})`;
+
+/** Throws render_failed or ssrf_blocked that name `css` when it cannot be loaded. */
+export async function css(page: Page): Promise<void> {
+  const { session, plan } = page;
+  const addition = plan.css!;
+  if (addition.kind === 'inline') await inOwnWorld<void>(session, ADD_TEXT, addition.text);
+  else {
+    const load = watchAddition(page, 'css', addition.url);
+    const problem = load.problem(await inOwnWorld<boolean>(session, ADD_LINK, addition.url));
+    if (problem) throw problem;
+  }
+  await fonts(page);
+}

@@ -1,0 +1,57 @@
+// What holds over the page's own rules of paged media: the sheet's size always, its margins when the caller asked for them, and for a single page that nothing breaks it.
+import { NAMED_FORMATS } from '../contract/lengths.ts';
+import { SIDES } from '../contract/paper.ts';
+import type { Plan } from './plan.ts';
+import type { Session } from './session.ts';
+
+/** Where rules for pages may come from that the text does not show. */
+const ELSEWHERE = /<link|@import|<script[^>]*\ssrc|\\/i;
+const PAGE_RULE = /@page[^{]*\{[^}]*/gi;
+const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*;?\s*$/i;
+
+/** A rule that names the size which the sheet has anyway, as most documents for print do. */
+function saysTheSame(rule: string, { widthIn, heightIn }: Plan['paper']): boolean {
+  const name = SIZE_ALONE.exec(rule)?.[1]?.toLowerCase();
+  const format = Object.entries(NAMED_FORMATS).find(([each]) => each.toLowerCase() === name)?.[1];
+  return format?.widthIn === widthIn && format.heightIn === heightIn;
+}
+
+/** Whether the page may have rules to speak against: to say it costs a twentieth of a small render. */
+function mayHaveRules({ source, css, javascript, paper }: Plan): boolean {
+  if (source.kind === 'url' || css || javascript || ELSEWHERE.test(source.html)) return true;
+  return (source.html.match(PAGE_RULE) ?? []).some(rule => !saysTheSame(rule, paper));
+}
+
+/** As CSS; undefined when there is nothing to say. Pure. */
+export function pageRules(plan: Plan): string | undefined {
+  const { singlePage, print } = plan;
+  if (!singlePage && !mayHaveRules(plan)) return undefined;
+  const margin = SIDES.map(side => `${print.marginIn[side]}in`).join(' ');
+  const page = `@page{size:auto!important${singlePage || print.marginsHold ? `;margin:${margin}!important` : ''}}`;
+  return singlePage ? `${page}*,::before,::after{break-before:auto!important;break-after:auto!important;page:auto!important}` : page;
+}
+
+/** In Chromium 156 an important declaration in a page's @page wins over any of ours, so it is made an ordinary one. Sheets of other origins cannot be read. */
+const IMPOSE = `css => {
+  const ours = new CSSStyleSheet();
+  ours.replaceSync(css);
+  document.adoptedStyleSheets.push(ours);
+  const soften = rules => {
+    for (const rule of rules) {
+      if (rule instanceof CSSGroupingRule) soften(rule.cssRules);
+      if (rule instanceof CSSPageRule) for (const name of [...rule.style]) rule.style.setProperty(name, rule.style.getPropertyValue(name));
+    }
+  };
+  for (const sheet of document.styleSheets) {
+    try {
+      soften(sheet.cssRules);
+    } catch {}
+  }
+}`;
+
+/** Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke these globals for itself is printed by its own rules. */
+export function imposePageRules(session: Session, plan: Plan): void {
+  const css = pageRules(plan);
+  if (css === undefined) return;
+  session.command('Runtime.evaluate', { expression: `(${IMPOSE})(${JSON.stringify(css)})` }).catch(() => {});
+}

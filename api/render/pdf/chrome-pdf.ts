@@ -1,0 +1,59 @@
+// A PDF as Chrome writes it, read without being parsed: its pieces as they came, its cross-reference table, and single objects through it.
+
+const NUMBER = /(\d+)/.source;
+const CHUNK_BYTES = 4_096;
+/** The end of the file says where the table is; 1 KiB is what readers look through for it. */
+const TAIL_BYTES = 1_024;
+const ENTRY_BYTES = 20;
+
+export interface ChromePdf {
+  /** Emptied by who puts them together, so that they are not held beside the whole. */
+  readonly pieces: Buffer[];
+  readonly bytes: number;
+  /** Where the cross-reference table begins. */
+  readonly tableAt: number;
+  /** The dictionary at the table's end, with its brackets. */
+  readonly trailer: string;
+  /** The text of an object, from its number to before `endobj`. */
+  object(number: number): string;
+}
+
+/** The number of the object that `/name` refers to in a dictionary's text; NaN when it has none. */
+export const reference = (text: string, name: string): number =>
+  Number(new RegExp(`/${name}\\s+${NUMBER}\\s+0\\s+R`).exec(text)?.[1] ?? Number.NaN);
+
+/** `from` and `to` count through all pieces; bytes become characters one by one. */
+function textOf(pieces: readonly Buffer[], from: number, to: number): string {
+  let text = '';
+  let start = 0;
+  for (const piece of pieces) {
+    if (start < to && start + piece.length > from) text += piece.toString('latin1', Math.max(0, from - start), to - start);
+    start += piece.length;
+  }
+  return text;
+}
+
+/** Throws when the bytes are not a PDF as Chrome writes them (one classic cross-reference table, nothing encrypted). */
+export function readChromePdf(pieces: Buffer[]): ChromePdf {
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  const tail = textOf(pieces, bytes - TAIL_BYTES, bytes);
+  const tableAt = Number(new RegExp(`startxref\\s+${NUMBER}\\s+%%EOF\\s*$`).exec(tail)?.[1] ?? Number.NaN);
+  if (textOf(pieces, 0, 5) !== '%PDF-' || !(tableAt < bytes)) throw new Error('what Chrome printed is not a whole PDF');
+  const table = textOf(pieces, tableAt, bytes);
+  const first = Number(new RegExp(`^xref\\s+${NUMBER}\\s+\\d+\\s+`).exec(table)?.[1] ?? Number.NaN);
+  const entries = table.indexOf('\n', table.indexOf('\n') + 1) + 1;
+  const trailer = /trailer\s*(<<[\s\S]*>>)\s*startxref/.exec(table)?.[1] ?? '';
+
+  function object(number: number): string {
+    const entry = entries + (number - first) * ENTRY_BYTES;
+    const from = Number(table.slice(entry, entry + 10));
+    for (let size = CHUNK_BYTES; ; size *= 2) {
+      const text = textOf(pieces, from, from + size);
+      const end = text.indexOf('endobj');
+      if (end >= 0) return text.slice(0, end);
+      if (!(from + size < bytes)) throw new Error(`object ${number} of the PDF was not found`);
+    }
+  }
+
+  return { pieces, bytes, tableAt, trailer, object };
+}

@@ -1,0 +1,50 @@
+// The numbers of renders. Those of trial callers stand apart: anybody can make them fail, and the service's objective is about customers.
+import type { Metrics } from '../../common/operations.ts';
+import { type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason } from '../contract/errors.ts';
+import type { RecentTimes } from './recent-times.ts';
+
+export type RenderOutcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedReason;
+
+/** Those that every render can have; a caller whose request never becomes one gets others. */
+const COMMON: readonly RenderOutcome[] = ['ok', 'client_closed', 'validation_error', 'ssrf_blocked', ...RENDER_FAILED_REASONS];
+const PAID: readonly RenderOutcome[] = [...COMMON, 'unauthorized', 'subscription_inactive', 'concurrency_limit'];
+const TRIAL: readonly RenderOutcome[] = [...COMMON, 'rate_limited'];
+
+export interface RenderMeters {
+  ended(outcome: RenderOutcome): void;
+  /** Where the time of a render that succeeded went, in ms by phase. */
+  phases(timings: Record<string, number>): void;
+  /** How long a render held its place, in ms. */
+  ran(ms: number): void;
+}
+
+/** `times`: what a refused customer's `Retry-After` is made from. */
+export function renderMetrics(metrics: Metrics, times: Pick<RecentTimes, 'add'>): Record<'paid' | 'trial', RenderMeters> {
+  const paid = metrics.counterBy('pressroom_renders_total', 'Renders by how they ended.', 'outcome', PAID);
+  const durations = metrics.histogram(
+    'pressroom_render_duration_seconds',
+    'Where the time of successful renders goes.',
+    ['phase'],
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  );
+  return {
+    paid: {
+      ended: paid,
+      phases: timings => {
+        for (const [phase, ms] of Object.entries(timings)) durations.observe({ phase }, ms / 1_000);
+      },
+      ran: times.add,
+    },
+    trial: {
+      ended: metrics.counterBy(
+        'pressroom_trial_renders_total',
+        'Renders of trial callers by how they ended. They are in no other number of renders.',
+        'outcome',
+        TRIAL,
+      ),
+      // A trial render waits until there is nothing else to do: its times say nothing of what a customer feels.
+      phases: () => {},
+      ran: () => {},
+    },
+  };
+}

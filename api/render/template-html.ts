@@ -1,0 +1,111 @@
+// The html of a header or footer without what could run or load. Read as tokens, in one pass: a tree of hostile nesting can be a thousand times larger than its source.
+import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+import { withoutLoads } from './template-css.ts';
+
+/** In a template they do nothing, but for style sheets: Chromium 156 crashes over a `link` to one. */
+const LEFT_OUT = new Set(['script', 'noscript', 'link', 'meta', 'base', 'iframe', 'frame', 'object', 'embed']);
+
+/** Elements whose content is text whatever it looks like. https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody */
+const RAW: Record<string, Tokenizer['state']> = {
+  script: TokenizerMode.SCRIPT_DATA,
+  plaintext: TokenizerMode.PLAINTEXT,
+  textarea: TokenizerMode.RCDATA,
+  title: TokenizerMode.RCDATA,
+  ...Object.fromEntries(['style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript'].map(name => [name, TokenizerMode.RAWTEXT])),
+};
+const FOREIGN = new Set(['svg', 'math']);
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+/** Collects the source again, with pieces of it replaced. */
+class Rewriter {
+  #out = '';
+  #done = 0;
+  readonly #source: string;
+  readonly #tokenizer: Tokenizer;
+  #foreignDepth = 0;
+  /** Where the content began of the `style` that is open, and its text so far. */
+  #style: { from: number; text: string } | undefined;
+  /** Where a left out element began whose content is text. */
+  #leftOutFrom: number | undefined;
+
+  constructor(source: string) {
+    this.#source = source;
+    const characters = ({ chars }: Token.CharacterToken) => {
+      if (this.#style) this.#style.text += chars;
+    };
+    const nothing = () => {};
+    this.#tokenizer = new Tokenizer(
+      { sourceCodeLocationInfo: true },
+      {
+        onCharacter: characters,
+        onWhitespaceCharacter: characters,
+        onNullCharacter: nothing,
+        onStartTag: token => this.#startTag(token),
+        onEndTag: token => this.#endTag(token),
+        onComment: nothing,
+        onDoctype: nothing,
+        onEof: () => this.#closeRaw(source.length, source.length),
+        onParseError: null,
+      },
+    );
+    this.#tokenizer.write(source, true);
+  }
+
+  get html(): string {
+    return this.#out + this.#source.slice(this.#done);
+  }
+
+  #replace(from: number, to: number, by: string): void {
+    this.#out += this.#source.slice(this.#done, from) + by;
+    this.#done = to;
+  }
+
+  #startTag(token: Token.TagToken): void {
+    const { tagName, selfClosing, location } = token;
+    const { startOffset, endOffset } = location!;
+    const isForeign = this.#foreignDepth > 0;
+    if (FOREIGN.has(tagName) && !selfClosing) this.#foreignDepth++;
+    else if (!isForeign && Object.hasOwn(RAW, tagName)) this.#tokenizer.state = RAW[tagName]!;
+    this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
+    if (this.#style) return;
+    if (LEFT_OUT.has(tagName)) {
+      if (!isForeign && Object.hasOwn(RAW, tagName)) this.#leftOutFrom = startOffset;
+      else this.#replace(startOffset, endOffset, '');
+      return;
+    }
+    this.#attributes(token, isForeign || this.#foreignDepth > 0);
+    if (tagName === 'style') this.#style = { from: endOffset, text: '' };
+  }
+
+  /** Any attribute of SVG may be a style. */
+  #attributes({ tagName, attrs, selfClosing, location }: Token.TagToken, isForeign: boolean): void {
+    const clean = attrs.map(({ name, value }) => ({ name, value: name === 'style' || isForeign ? withoutLoads(value) : value }));
+    if (clean.every(({ value }, i) => value === attrs[i]!.value)) return;
+    const written = clean.map(({ name, value }) => ` ${name}="${escaped(value)}"`).join('');
+    this.#replace(location!.startOffset, location!.endOffset, `<${tagName}${written}${selfClosing ? '/' : ''}>`);
+  }
+
+  #endTag({ tagName, location }: Token.TagToken): void {
+    const { startOffset, endOffset } = location!;
+    if (FOREIGN.has(tagName) && this.#foreignDepth > 0) this.#foreignDepth--;
+    this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
+    if (this.#style && tagName !== 'style') return;
+    if (this.#style || this.#leftOutFrom !== undefined) this.#closeRaw(startOffset, endOffset);
+    else if (LEFT_OUT.has(tagName)) this.#replace(startOffset, endOffset, '');
+  }
+
+  /** Of what is open: a style's text is written anew when it had to be changed, a left out element goes as a whole. */
+  #closeRaw(from: number, to: number): void {
+    if (this.#style) {
+      const clean = withoutLoads(this.#style.text);
+      if (clean !== this.#style.text) this.#replace(this.#style.from, from, this.#foreignDepth > 0 ? escaped(clean) : clean);
+    }
+    if (this.#leftOutFrom !== undefined) this.#replace(this.#leftOutFrom, to, '');
+    this.#style = undefined;
+    this.#leftOutFrom = undefined;
+  }
+}
+
+/** Pure; linear in the html's length. Nothing is closed that was left open: put nothing behind it. */
+export const templateHtml = (html: string): string => new Rewriter(html).html;

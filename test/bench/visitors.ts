@@ -1,0 +1,42 @@
+// Trial callers who hammer the service: each sends the next call when the one before is answered, and hardly waits when it is refused.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { document } from './customers.ts';
+import { type BenchService, mustBePdf } from './service.ts';
+
+/** Sooner by far than `Retry-After` asks for. */
+const AGAIN_MS = 250;
+
+export interface Visits {
+  served: number;
+  refused: number;
+  /** Let in, but no slot was free for them in the time that they may wait. */
+  unserved: number;
+}
+
+let made = 0;
+const newAddress = () => {
+  made += 1;
+  return `10.${(made >> 16) & 255}.${(made >> 8) & 255}.${made & 255}`;
+};
+
+/** Until `end` aborts. Every other caller keeps its address, the others come from a new one each time, so that no limit of an address stops them. */
+export async function hammer(service: Pick<BenchService, 'trial'>, callers: number, end: AbortSignal): Promise<Visits> {
+  const visits: Visits = { served: 0, refused: 0, unserved: 0 };
+  const lane = async (caller: number) => {
+    const own = newAddress();
+    await sleep(Math.random() * AGAIN_MS); // not all in the same moment
+    for (let nth = caller; !end.aborted; nth++) {
+      const answer = await service.trial(document(nth), caller % 2 ? own : newAddress());
+      if (answer.status === 429) {
+        visits.refused += 1;
+        await sleep(AGAIN_MS);
+      } else if (answer.body.includes('"no_worker"')) visits.unserved += 1;
+      else {
+        mustBePdf(answer);
+        visits.served += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, nth) => lane(nth)));
+  return visits;
+}

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type Installation, installation } from '../support/installation.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that break them. */
+async function barriers(page: Page): Promise<string[]> {
+  // The page's policy forbids foreign scripts, so axe comes by the debugger's way.
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+  });
+}
+
+describe('the documentation page in a browser', function () {
+  this.timeout(60_000);
+  let pressroom: Installation;
+  let browser: TestBrowser;
+  before(async () => {
+    [pressroom, browser] = await Promise.all([installation(), startBrowser()]);
+  });
+  after(async () => {
+    await browser.close();
+    await pressroom.stop();
+  });
+
+  const open = async (options = {}) => {
+    const there = await browser.page(options);
+    await there.page.goto(`${pressroom.url}/docs`);
+    return there;
+  };
+  const says = (page: Page) => page.getByRole('status');
+  const render = (page: Page) => page.getByRole('button', { name: 'Render' }).click();
+  const bodyIs = (page: Page, body: string) => page.getByLabel('Body').fill(body);
+  const keyIs = (page: Page, key: string) => page.getByLabel('API key').fill(key);
+
+  it('renders with the key that is typed in, and gives the PDF', async () => {
+    const { page, quiet } = await open();
+    await keyIs(page, pressroom.key);
+    await bodyIs(page, JSON.stringify({ html: '<h1>From the page</h1>' }));
+    await render(page);
+    await says(page).filter({ hasText: '200' }).waitFor();
+    expect(await says(page).textContent()).to.match(/^200 · \d+ ms · 1 page · \d+ KiB$/);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Save it' }).click();
+    const file = await (await download).createReadStream();
+    const chunks: Buffer[] = [];
+    for await (const chunk of file) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).subarray(0, 5).toString()).to.equal('%PDF-');
+    await page.getByRole('rowheader', { name: 'x-usage-count' }).waitFor();
+    quiet();
+  });
+
+  it('shows what is wrong, by the service’s own words', async () => {
+    const { page } = await open();
+    await keyIs(page, pressroom.key);
+    await bodyIs(page, JSON.stringify({ html: 'x', lanscape: true }));
+    await render(page);
+    await says(page).filter({ hasText: '400' }).waitFor();
+    expect(await says(page).textContent())
+      .to.include('validation_error')
+      .and.to.include('did you mean `landscape`');
+  });
+  it('says so when the key is not good', async () => {
+    const { page } = await open();
+    await keyIs(page, 'pressroom_live_nonsense');
+    await render(page);
+    await says(page).filter({ hasText: '401' }).waitFor();
+    expect(await says(page).textContent()).to.include('unauthorized');
+  });
+
+  it('asks for a key and for JSON before it sends anything', async () => {
+    const { page, quiet } = await open();
+    const sent: string[] = [];
+    page.on('request', request => request.method() === 'POST' && sent.push(request.url()));
+    await render(page);
+    expect(await says(page).textContent()).to.equal('Enter an API key first.');
+    await keyIs(page, 'pressroom_live_“x”');
+    await render(page);
+    expect(await says(page).textContent()).to.include('letters, digits');
+    await keyIs(page, pressroom.key);
+    await bodyIs(page, '{"html": }');
+    await render(page);
+    expect(await says(page).textContent()).to.include('The body is not JSON');
+    expect(await page.getByLabel('Body').getAttribute('aria-invalid')).to.equal('true');
+    expect(sent).to.deep.equal([]);
+    quiet();
+  });
+
+  it('can be cancelled, which ends the render', async () => {
+    const { page } = await open();
+    await keyIs(page, pressroom.key);
+    await bodyIs(page, JSON.stringify({ html: 'x', wait_delay: '30s' }));
+    await render(page);
+    await pressroom.worker.until({ busy: 1 });
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await says(page).filter({ hasText: 'Cancelled.' }).waitFor();
+    await pressroom.worker.until({ busy: 0 });
+  });
+
+  it('is worked by the keyboard alone, and takes its bodies from the examples', async () => {
+    const { page } = await open();
+    await page.getByLabel('Example').selectOption({ index: 1 });
+    expect(JSON.parse(await page.getByLabel('Body').inputValue())).to.have.property('url');
+    await page.getByLabel('Example').selectOption({ index: 0 });
+    await page.getByLabel('API key').focus();
+    await page.keyboard.type(pressroom.key);
+    await page.getByLabel('Body').focus();
+    await page.keyboard.press('Control+Enter');
+    await says(page).filter({ hasText: '200' }).waitFor();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`has no barrier that axe finds, in ${colorScheme} colours, wide and narrow, and asks nothing of foreign hosts`, async () => {
+      const { page, quiet } = await open({ colorScheme, viewport: { width: 1_200, height: 900 } });
+      expect(await barriers(page)).to.deep.equal([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await barriers(page)).to.deep.equal([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), 'nothing sticks out sideways').to.be.at.most(360);
+      quiet();
+    });
+});

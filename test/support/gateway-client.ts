@@ -1,0 +1,94 @@
+// Clients of a worker's gateway that do what no API of ours does: raw sockets, and frames written by hand.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import WebSocket from 'ws';
+import type { TestWorker } from './worker.ts';
+
+export interface RawSocket {
+  socket: Socket;
+  /** What has come so far. */
+  text(): string;
+  closed: Promise<unknown>;
+}
+
+/** A TCP connection that keeps its own half open for ever, as an attacker's would. */
+export async function rawSocket(port: number): Promise<RawSocket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  let text = '';
+  socket.on('error', () => {}).on('data', data => {
+    text += data.toString('latin1');
+  });
+  const closed = once(socket, 'close').catch(() => {});
+  await once(socket, 'connect');
+  return { socket, text: () => text, closed };
+}
+
+export const upgradeTo = (path: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: worker\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`;
+
+interface FrameOptions {
+  /** The first byte: FIN, reserved bits and opcode. A whole text frame by default. */
+  first?: number;
+  masked?: boolean;
+  /** What the head says the length is. */
+  length?: number;
+}
+
+/** A frame as RFC 6455 writes it, or as it must not be written. */
+export function frame(payload: Buffer | string, { first = 0x81, masked = true, length }: FrameOptions = {}): Buffer {
+  const bytes = Buffer.from(payload);
+  const head = Buffer.alloc(10);
+  head[0] = first;
+  head[1] = (masked ? 0x80 : 0) | 127;
+  head.writeBigUInt64BE(BigInt(length ?? bytes.length), 2);
+  return Buffer.concat([head, masked ? Buffer.alloc(4) : Buffer.alloc(0), bytes]);
+}
+
+/** Claims a slot over a raw socket. */
+export async function rawSlot(worker: TestWorker): Promise<RawSocket> {
+  const raw = await rawSocket(worker.worker.port());
+  raw.socket.write(upgradeTo(`/v1/slot?ticket=${worker.ticket()}`));
+  await once(raw.socket, 'data');
+  if (!raw.text().startsWith('HTTP/1.1 101')) throw new Error(raw.text());
+  return raw;
+}
+
+type Reply = { id: number; result?: Record<string, unknown>; error?: { code: number; message: string } };
+
+export interface PlainSlot {
+  socket: WebSocket;
+  /** Sends any text as a frame and waits for the answer to this id. */
+  ask(id: number, text: string): Promise<Reply>;
+  command(method: string, params?: object, more?: object): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+/** Claims a slot with a client that sends whatever it is told. */
+export async function plainSlot(worker: TestWorker): Promise<PlainSlot> {
+  const socket = new WebSocket(`${worker.address}/v1/slot?ticket=${worker.ticket()}`);
+  const waiting = new Map<number, (reply: Reply) => void>();
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => {});
+  socket.on('message', data => {
+    const reply = JSON.parse(String(data)) as Reply;
+    waiting.get(reply.id)?.(reply);
+  });
+  socket.on('close', code => over.reject(new Error(`the slot was closed with ${code}`)));
+  await once(socket, 'open');
+  let last = 0;
+  const ask = (id: number, text: string) => {
+    const reply = new Promise<Reply>(resolve => waiting.set(id, resolve));
+    socket.send(text);
+    return Promise.race([reply, over.promise]);
+  };
+  return {
+    socket,
+    ask,
+    command: (method, params = {}, more = {}) => ask(++last, JSON.stringify({ id: last, method, params, ...more })),
+    close: async () => {
+      const closed = once(socket, 'close');
+      socket.close();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { HEADERS } from '../../api/contract/answers.ts';
+import { RENDER_FAILED_REASONS, STATUS } from '../../api/contract/errors.ts';
+import { description, requestFields } from '../support/request-fields.ts';
+
+const inTests = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+interface Row {
+  /** The names in its first cell, in backticks. */
+  names: string[];
+  proofs: { file: string; title: string }[];
+}
+
+const PROOF = /^`((?:unit|integration|fault|browser)\/[\w-]+\.test\.ts)`: (.+)$/;
+
+function rowOf(line: string): Row {
+  const [what = '', , ...proven] = line.replace(/^\| /, '').replace(/ \|$/, '').split(' | ');
+  const proofs = proven
+    .join(' | ')
+    .split('<br>')
+    .map(text => {
+      const [, file, title] = PROOF.exec(text) ?? [];
+      if (file === undefined || title === undefined) throw new Error(`test/README.md: "${text}" is no "\`file\`: title"`);
+      return { file, title };
+    });
+  return { names: [...what.matchAll(/`([^`]+)`/g)].map(match => match[1]!), proofs };
+}
+
+const rows = readFileSync(inTests('README.md'), 'utf8')
+  .split('\n')
+  .filter(line => line.startsWith('| ') && !/^\| (what|---) \|/.test(line))
+  .map(rowOf);
+const named = new Set(rows.flatMap(({ names }) => names));
+
+const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** A title or a row's name stands in its file as a whole text; `…` is what a template puts in. */
+function holds(source: string, title: string): boolean {
+  const pattern = title.split('…').map(literal).join('(?:…|\\$\\{.+?\\})');
+  return new RegExp(`(['"\`])${pattern}\\1`).test(source.replaceAll("\\'", "'"));
+}
+
+describe('the table of what is proven', () => {
+  it('has every field of a render request, those inside objects and lists too', () => {
+    const fields = requestFields.map(([name]) => name);
+    expect(fields).to.include.members(['html', 'margin.top', 'cookies.domain', 'metadata.title']);
+    expect(fields.filter(field => !named.has(field))).to.deep.equal([]);
+  });
+
+  it('has every endpoint', () => {
+    const endpoints = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+    );
+    expect(endpoints).to.include('POST /v1/trial/render');
+    expect(endpoints.filter(endpoint => !named.has(endpoint))).to.deep.equal([]);
+  });
+
+  it('has every header, every error code and every reason', () => {
+    const words = [...Object.keys(HEADERS), ...Object.keys(STATUS), ...RENDER_FAILED_REASONS];
+    expect(words.filter(word => !named.has(word))).to.deep.equal([]);
+  });
+
+  it('has no field, header or code twice', () => {
+    const all = rows.flatMap(({ names }) => names).filter(name => /^[\w.-]+$/.test(name));
+    expect(all.filter((name, index) => all.indexOf(name) !== index)).to.deep.equal([]);
+  });
+
+  it('names only tests that exist', () => {
+    const missing = rows.flatMap(({ proofs }) =>
+      proofs.filter(({ file, title }) => !existsSync(inTests(file)) || !holds(readFileSync(inTests(file), 'utf8'), title)),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+});
