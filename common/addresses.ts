@@ -94,12 +94,16 @@ const CLOUD_SERVICES = table([
   'fd20:ce::254/128', // Google
   'fd00:42::42/128', // Scaleway
   'fd00:c1::a9fe:a9fe/128', // Oracle
+  'fd00:a9fe:a9fe::1/128', // Linode
 ]);
+
+/** An interface id that carries an IPv4 address (RFC 5214 section 6.1), whatever network it stands in and whichever address: `…:0:5efe:a.b.c.d`, `…:200:5efe:…`. */
+const isIsatap = (address: Parsed) => address instanceof ipaddr.IPv6 && (address.parts[4]! & ~0x0300) === 0 && address.parts[5] === 0x5efe;
 
 /** True only for a globally reachable unicast address. False for anything else, text that is no address included. */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
-  if (!parsed || NOT_PUBLIC.some(network => matches(parsed, network))) return false;
+  if (!parsed || isIsatap(parsed) || NOT_PUBLIC.some(network => matches(parsed, network))) return false;
   // The library's own list is asked as well: two tables must both be wrong.
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || matches(parsed, IPV6_UNICAST));
 }

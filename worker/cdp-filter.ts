@@ -1,6 +1,7 @@
 // What a slot's client may say to its page. Owns the list of CDP methods, what some of them may carry, and the rewriting of a client's frame into one for Chrome's pipe.
 // Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
 // doubled key differently could otherwise be talked past this list.
+import { isUtf8 } from 'node:buffer';
 import { END, PING, STILL } from '../common/protocol.ts';
 import { OWN_IDS_FROM } from './cdp-pipe.ts';
 
@@ -62,7 +63,7 @@ const PARAMETERS: Record<string, Check> = {
 
 /** Frames over this size must be the one shape that `setDocumentContent` has; all others are parsed and written anew. */
 const PARSED_BYTES = 1024 * 1024;
-const HTML_HEAD = /^\{"id":(\d{1,9}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
+const HTML_HEAD = /^\{"id":([1-9]\d{0,8}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
 
 /** Commands of our own, which never reach Chrome. */
 const OWN = [END, PING, STILL] as const;
@@ -86,14 +87,33 @@ function navigable(url: unknown): boolean {
   return parsed?.protocol === 'http:' || parsed?.protocol === 'https:';
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const UNICODE_ESCAPE = 0x75;
+const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
+const HEX = /^[0-9A-Fa-f]{4}$/;
+
+/** Where the JSON string ends whose inside begins at `from`: the offset of its closing quote. Undefined when any of it is not JSON (RFC 8259 section 7). */
+function endOfString(frame: Buffer, from: number): number | undefined {
+  let at = from;
+  for (let byte = frame[at]; byte !== QUOTE; byte = frame[at]) {
+    // A NUL, one of these, would end a message on the pipe.
+    if (byte === undefined || byte < SPACE) return undefined;
+    if (byte !== BACKSLASH) at += 1;
+    else if (ESCAPED.has(frame[at + 1]!)) at += 2;
+    else if (frame[at + 1] === UNICODE_ESCAPE && HEX.test(frame.toString('latin1', at + 2, at + 6))) at += 6;
+    else return undefined;
+  }
+  return isUtf8(frame.subarray(from, at)) ? at : undefined;
+}
+
 /** The one frame that may be large, passed on without being parsed; undefined when it is anything else. */
 function filterHtml(frame: Buffer, sessionId: string): Filtered | undefined {
   const head = HTML_HEAD.exec(frame.toString('latin1', 0, 200));
   if (!head) return undefined;
-  let end = head[0].length;
-  while (end < frame.length && frame[end] !== 0x22) end += frame[end] === 0x5c ? 2 : 1;
-  if (end !== frame.length - 3 || frame[end + 1] !== 0x7d || frame[end + 2] !== 0x7d) return undefined;
-  if (frame.includes(0)) return undefined; // it ends a message on the pipe
+  const end = endOfString(frame, head[0].length);
+  if (end === undefined || frame.toString('latin1', end) !== '"}}') return undefined;
   return {
     kind: 'forward',
     parts: [
@@ -128,5 +148,10 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
     return { kind: 'refused', id: command, method: method.slice(0, 80), problem: 'this method is not allowed' };
   if (method === 'Page.navigate' && !navigable(params.url))
     return { kind: 'refused', id: command, method, problem: 'only http, https and about:blank can be opened' };
-  return { kind: 'forward', parts: [Buffer.from(JSON.stringify({ id: command, method, params, sessionId }))] };
+  try {
+    return { kind: 'forward', parts: [Buffer.from(JSON.stringify({ id: command, method, params, sessionId }))] };
+  } catch {
+    // V8 reads values of any depth but writes only those that its stack has room for.
+    return { kind: 'garbage', problem: 'a frame that nests too deep' };
+  }
 }

@@ -15,7 +15,7 @@ import {
   secret,
   text,
 } from '../common/config.ts';
-import { parseAllowList } from './egress/policy.ts';
+import { parseAllowList, parseDenyList } from './egress/policy.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';
 
@@ -28,6 +28,9 @@ function checkUpstreamProxy(url: string | undefined): string | undefined {
 export const workerVariables = z.object({
   ...poolVariables.shape,
   PRESSROOM_EGRESS_ALLOW: parsed(poolVariables.shape.PRESSROOM_EGRESS_ALLOW, parseAllowList),
+  PRESSROOM_EGRESS_DENY: parsed(list('', 'addresses and CIDRs'), parseDenyList).describe(
+    "Networks closed to pages besides those that are not public: your own public ranges, and your network's NAT64 and 6rd prefixes, which nobody else can know and behind which lie private addresses. Only an address or CIDR in `PRESSROOM_EGRESS_ALLOW` opens them.",
+  ),
   PRESSROOM_SLOTS: integer(String(Math.max(2, availableParallelism())), 1, 256).describe(
     'Renders at once in this worker (default: the cores, at least 2).',
   ),
@@ -99,6 +102,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     renderMaxBytes: e.PRESSROOM_RENDER_MEMORY,
     egress: {
       allow: e.PRESSROOM_EGRESS_ALLOW,
+      deny: e.PRESSROOM_EGRESS_DENY,
       ports: e.PRESSROOM_EGRESS_PORTS,
       dnsServers: e.PRESSROOM_DNS_SERVERS,
       dnsTimeoutMs: 2_000,

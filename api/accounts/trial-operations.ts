@@ -1,5 +1,5 @@
 // The operations that hold trial callers back, each one atomic and safe to repeat, by the server's clock alone. Keeps no state and no retries.
-import { type Document, isDuplicate, type Store } from '../store/store.ts';
+import type { Document, Store } from '../store/store.ts';
 
 /** A call counts for so long. */
 export const TRIAL_WINDOW_MS = 60_000;
@@ -26,15 +26,10 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
   const expires: Document = { $add: ['$$NOW', leaseMs] };
   const unexpired: Document = { $filter: { input: orEmpty('$leases'), as: 'lease', cond: { $gt: ['$$lease.expires', '$$NOW'] } } };
 
-  /** Two who meet at the first call of all can both try to make the document; the second try finds it. */
+  /** Of two who meet at the first call of all, both make the document: the server itself tries the later one again, since `_id` alone is asked for. */
   async function change(id: string, set: Document, projection: Document): Promise<Document> {
-    const update = () =>
-      trialLimits.findOneAndUpdate({ _id: id }, [{ $set: set }], { upsert: true, returnDocument: 'after', projection, ...limits });
-    const changed = await update().catch(error => {
-      if (isDuplicate(error)) return update();
-      throw error;
-    });
-    return changed!;
+    const settings = { upsert: true, returnDocument: 'after', projection, ...limits } as const;
+    return (await trialLimits.findOneAndUpdate({ _id: id }, [{ $set: set }], settings))!;
   }
 
   async function count(visitor: string, callId: string, perMinute: number) {

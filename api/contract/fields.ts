@@ -102,7 +102,8 @@ export const requestShape = {
   margin: z
     .strictObject(marginShape, { error: 'an object with `top`, `right`, `bottom` and `left`' })
     .meta({
-      description: 'White room at the four sides. At least 0.5 inches of the page must be left in both directions.',
+      description:
+        'White room at the four sides. At least 0.5 inches of the page must be left in both directions. When it is given, `@page` rules of the page do not change it.',
       examples: [{ top: '20mm', bottom: '20mm' }],
     })
     .optional(),

@@ -15,6 +15,12 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,20}:/;
 /** What parsers of URLs drop or turn into something else, each in its own way. Refused, so that all of them read the same. */
 const LOOSE = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
+/** What can be looked up: the parser also takes `a..b`, `127.0.0.1..` and names with `$`, which the worker's guard refuses. */
+const NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?$/;
+const MAX_NAME_LENGTH = 253;
+const isHost = (hostname: string) =>
+  literalAddress(hostname) !== undefined || (NAME.test(hostname) && hostname.replace(/\.$/, '').length <= MAX_NAME_LENGTH);
+
 /** What is wrong with the way `text` is written, as the words that follow the field's name; undefined when nothing is. `instead`: where a password goes. */
 export function urlProblem(text: string, instead = ''): string | undefined {
   if (text === '') return `must be an address such as ${EXAMPLE}, not empty`;
@@ -28,8 +34,8 @@ export function urlProblem(text: string, instead = ''): string | undefined {
     return `must begin with http:// or https://, such as ${EXAMPLE}${other}`;
   }
   if (authority.includes('@')) return `must not contain a user name or a password${instead}`;
-  if (authority === '' || !text.isWellFormed() || !URL.canParse(text)) return `must be a valid address such as ${EXAMPLE}`;
-  return undefined;
+  const hostname = authority === '' || !text.isWellFormed() ? undefined : URL.parse(text)?.hostname;
+  return hostname === undefined || !isHost(hostname) ? `must be a valid address such as ${EXAMPLE}` : undefined;
 }
 
 /** Where the operator and the account let a page come from. */

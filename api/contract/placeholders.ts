@@ -9,8 +9,8 @@ const ALLOWED = 'the placeholders are `{{page}}` and `{{total}}`';
 /** Chrome would fill these with the day, the document's title and its address. */
 const REFUSED_CLASSES = ['date', 'title', 'url'];
 
-/** Elements whose content is text whatever it looks like. https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody */
-const RAW: Record<string, Tokenizer['state']> = {
+/** By name: elements whose content is text whatever it looks like. https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody */
+export const RAW_TEXT: Record<string, Tokenizer['state']> = {
   script: TokenizerMode.SCRIPT_DATA,
   plaintext: TokenizerMode.PLAINTEXT,
   ...Object.fromEntries(['textarea', 'title'].map(name => [name, TokenizerMode.RCDATA])),
@@ -36,7 +36,8 @@ function withSpans(text: string, refuse: (problem: string) => void): string | un
   let html = '';
   let done = 0;
   for (const { from, to, inner } of braces(text)) {
-    const span = SPANS[inner.trim()];
+    const name = inner.trim();
+    const span = Object.hasOwn(SPANS, name) ? SPANS[name] : undefined;
     if (span === undefined) refuse(`must not contain ${quoted(`{{${inner}}}`)}; ${ALLOWED}`);
     html += escaped(text.slice(done, from)) + (span ?? '');
     done = to;
@@ -124,9 +125,9 @@ class Reader {
       if (refused) this.#refuse(`must not have an element of the class "${refused}"; only "pageNumber" and "totalPages" are filled in`);
     }
     if (FOREIGN.includes(tagName) && !selfClosing) this.#foreignDepth++;
-    else if (this.#foreignDepth === 0 && Object.hasOwn(RAW, tagName)) {
+    else if (this.#foreignDepth === 0 && Object.hasOwn(RAW_TEXT, tagName)) {
       this.#raw = tagName;
-      this.#tokenizer.state = RAW[tagName]!;
+      this.#tokenizer.state = RAW_TEXT[tagName]!;
     }
     this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
   }

@@ -41,7 +41,9 @@ function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly str
   const value = valueAt(body, issue.path);
   if (field === '') return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
   if (value === undefined) return [`${code(field)} is missing; it must be ${issue.message}.`];
-  const given = issue.code === 'invalid_type' ? kindOf(value) : typeof value === 'string' ? quoted(value) : String(value);
+  // Lists and objects are named, not shown: they can be as long as a body, and one with a member `toString` is no text at all.
+  const given =
+    issue.code === 'invalid_type' || typeof value === 'object' ? kindOf(value) : typeof value === 'string' ? quoted(value) : String(value);
   return [`${code(field)} must be ${issue.message}, not ${given}.`];
 }
 

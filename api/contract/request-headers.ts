@@ -18,7 +18,7 @@ const VALUE = new RegExp(VALUE_PATTERN);
 const HOP_BY_HOP = 'is about one connection and is set by the browser';
 /** By name in lower case: why it is refused. */
 const REFUSED: Record<string, string> = {
-  cookie: 'is not accepted; use `cookies`',
+  ...Object.fromEntries(['cookie', 'cookie2', 'set-cookie'].map(name => [name, 'is not accepted; use `cookies`'])),
   host: 'is not accepted; it is the host of each address',
   'content-length': 'is not accepted; it is set by the browser from what it sends',
   expect: 'is not accepted; browsers do not wait for an answer to it',
@@ -71,7 +71,7 @@ export const extraHttpHeaders = z
     }
   })
   .meta({
-    description: `Headers sent with the page and its assets, at most ${MAX_HEADERS} with ${MAX_HEAD_BYTES} characters in all. Names are tokens of at most ${MAX_NAME_LENGTH} characters, each given once whatever its case. Refused, in any case: \`Cookie\` (use \`cookies\`), \`Host\`, \`Content-Length\`, \`Connection\`, \`Keep-Alive\`, \`TE\`, \`Trailer\`, \`Transfer-Encoding\`, \`Upgrade\`, \`Expect\`, names that begin with \`Proxy-\`, and \`__proto__\`. \`Authorization\` is sent to the origin of \`url\` alone, so it needs \`url\`, and cannot be combined with \`auth\`.`,
+    description: `Headers sent with the page and its assets, at most ${MAX_HEADERS} with ${MAX_HEAD_BYTES} characters in all. Names are tokens of at most ${MAX_NAME_LENGTH} characters, each given once whatever its case. Refused, in any case: \`Cookie\`, \`Cookie2\` and \`Set-Cookie\` (use \`cookies\`), \`Host\`, \`Content-Length\`, \`Connection\`, \`Keep-Alive\`, \`TE\`, \`Trailer\`, \`Transfer-Encoding\`, \`Upgrade\`, \`Expect\`, names that begin with \`Proxy-\`, \`__proto__\`, and what the browser does not send as it is given, such as a \`Referer\` that is no address. \`Authorization\` is sent to the origin of \`url\` alone, so it needs \`url\`, and cannot be combined with \`auth\`; one that the page's own scripts send stays. Frames of other sites and the page's workers are included; WebSockets, and what shared and service workers load, are not. Characters beyond ASCII are sent in UTF-8.`,
     examples: [{ 'Accept-Language': 'de-CH, de;q=0.8', 'X-Tenant': '42' }],
     maxProperties: MAX_HEADERS,
     propertyNames: { type: 'string', pattern: TOKEN_PATTERN, maxLength: MAX_NAME_LENGTH },

@@ -9,6 +9,7 @@ import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import { clientIp } from './client-ip.ts';
 import { whileCallerWaits } from './hang-up.ts';
 import type { Middleware } from './state.ts';
+import { createTurnstile } from './turnstile.ts';
 
 export interface TrialRoute {
   leases: Pick<TrialLeases, 'enter'>;
@@ -29,7 +30,9 @@ interface Surroundings {
 }
 
 const trialDoor = (leases: TrialRoute['leases'], trustedProxies: readonly Network[]): Middleware => {
+  const turn = createTurnstile();
   return async (ctx, next) => {
+    await turn();
     const address = clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies);
     ctx.state.visitor = subscriberOf(address) ?? address;
     const leave = leases.enter(ctx.state.visitor);

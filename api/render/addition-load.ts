@@ -1,4 +1,5 @@
 // What became of a style sheet or script that the page loads for the caller: its status, its redirects, why it failed. Owns the errors that name `css` and `javascript`.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiError, renderFailed } from '../contract/errors.ts';
 import { notPublic } from '../contract/page-url.ts';
 import { inPlainWords } from './main-document.ts';
@@ -9,9 +10,18 @@ const KINDS = {
   javascript: { type: 'Script', what: 'a script' },
 } as const;
 
+/** Chrome keeps answers of other sites from a page that are no style sheet or script at all, an error page in HTML for one. */
+const WITHHELD = 'net::ERR_BLOCKED_BY_ORB';
+const STATUS_MS = 2_000;
+
+const WORDS: Record<string, string> = {
+  '': 'it did not answer',
+  'mixed-content': 'the page is https, and loads nothing over http',
+};
+
 export interface AdditionLoad {
   /** What is wrong with it once the page has heard of its end; undefined when it was answered with 2xx and is what it should be. `ran`: the page's word. */
-  problem(ran: boolean): ApiError | undefined;
+  problem(ran: boolean): Promise<ApiError | undefined>;
 }
 
 /** Watches from now on for the request to `url`, which the page makes next; the Network domain is on. */
@@ -23,6 +33,7 @@ export function watchAddition(
   const { type: wanted, what } = KINDS[field];
   const [asked] = url.split('#');
   const statuses = new Map<string, number>();
+  let onStatus = () => {};
   const load = { requestId: '', url: asked!, contentType: '', failure: '' };
 
   session.on('Network.requestWillBeSent', ({ requestId, frameId, type, request, redirectResponse }) => {
@@ -31,8 +42,11 @@ export function watchAddition(
     Object.assign(load, { requestId, url: request.url, contentType: '', failure: '' });
     statuses.delete(requestId);
   });
-  // The only word of the status of an answer that Chrome then keeps from the page.
-  session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) => statuses.set(requestId, statusCode));
+  // The only word of the status of an answer that Chrome keeps from the page. It may come before the request is told of, or after its end is.
+  session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) => {
+    statuses.set(requestId, statusCode);
+    onStatus();
+  });
   session.on('Network.responseReceived', ({ requestId, response }) => {
     statuses.set(requestId, response.status);
     if (requestId !== load.requestId) return;
@@ -40,26 +54,39 @@ export function watchAddition(
     load.contentType = named === undefined ? '' : response.mimeType;
   });
   session.on('Network.loadingFailed', ({ requestId, errorText, blockedReason }) => {
-    if (requestId === load.requestId)
-      load.failure = blockedReason === 'mixed-content' ? 'the page is https, and loads nothing over http' : inPlainWords(errorText);
+    if (requestId === load.requestId) load.failure = blockedReason === 'mixed-content' ? blockedReason : errorText;
   });
 
+  /** Chrome has had an answer then, so that its status is on its way. */
+  async function withheldStatus(): Promise<number | undefined> {
+    const over = new AbortController();
+    const told = new Promise<void>(resolve => {
+      onStatus = () => statuses.has(load.requestId) && resolve();
+      onStatus();
+    });
+    await Promise.race([told, sleep(STATUS_MS, undefined, { signal: over.signal }).catch(() => {})]);
+    over.abort();
+    return statuses.get(load.requestId);
+  }
+
   return {
-    problem: ran => {
+    problem: async ran => {
       const { host } = new URL(load.url);
       const failed = `\`${field}\` could not be loaded from ${host}`;
-      const denied = denials.of(load.url);
-      if (!ran && (denied === 'address' || denied === 'port')) return notPublic(field);
-      if (!ran && (denied === 'name' || denied === 'unresolved'))
+      const denied = ran ? undefined : denials.of(load.url);
+      if (denied === 'address' || denied === 'port') return notPublic(field);
+      if (denied === 'name' || denied === 'unresolved')
         return renderFailed('page_unreachable', `${failed}: its host name does not resolve.`);
-      if (!ran && denied) return renderFailed('output_limit', `${failed}: the page used more of the network than one render may.`);
-      const status = statuses.get(load.requestId);
+      if (denied) return renderFailed('output_limit', `${failed}: the page used more of the network than one render may.`);
+      const withheld = load.failure === WITHHELD;
+      const status = withheld ? await withheldStatus() : statuses.get(load.requestId);
       if (status !== undefined && (status < 200 || status > 299)) return renderFailed('page_status', `${failed}: it answered ${status}.`);
       const isOther = field === 'css' && load.contentType !== '' && load.contentType !== 'text/css';
       if (isOther) return renderFailed('page_status', `${failed}: it answered with ${load.contentType}, which is not ${what}.`);
       if (ran) return undefined;
-      if (status !== undefined) return renderFailed('page_status', `${failed}: what it answered with is not ${what}.`);
-      return renderFailed('page_unreachable', `${failed}: ${load.failure || 'it did not answer'}.`);
+      const notTaken = withheld || (status !== undefined && (load.failure === '' || load.failure === 'net::ERR_ABORTED'));
+      if (notTaken) return renderFailed('page_status', `${failed}: what it answered with is not ${what}.`);
+      return renderFailed('page_unreachable', `${failed}: ${WORDS[load.failure] ?? inPlainWords(load.failure)}.`);
     },
   };
 }

@@ -11,7 +11,7 @@ import { fonts, inOwnWorld } from './waits.ts';
 export const setsPolicyAside = ({ css, javascript }: Plan): boolean =>
   css?.kind === 'url' || javascript?.kind === 'url' || (css?.kind === 'inline' && /@import|url\(|image-set\(|src\(/i.test(css.text));
 
-/** No policy knows of a sheet that is made by script, and it comes after those of the document. It takes no `@import`: then it is an element, loaded with what it imports. */
+/** Also for a document that is an SVG, or empty. No policy knows of a sheet that is made by script, and it comes after those of the document. It takes no `@import`: then it is an element, loaded with what it imports. */
 const ADD_TEXT = `text => {
   if (!/@import/i.test(text)) {
     const sheet = new CSSStyleSheet();
@@ -20,20 +20,20 @@ const ADD_TEXT = `text => {
     return;
   }
   return new Promise(resolve => {
-    const element = document.createElement('style');
+    const element = document.createElementNS('http://www.w3.org/1999/xhtml', 'style');
     element.onload = element.onerror = () => resolve();
     element.textContent = text;
-    document.documentElement.append(element);
+    (document.documentElement ?? document).append(element);
   });
 }`;
 
 const ADD_LINK = `url => new Promise(resolve => {
-  const element = document.createElement('link');
+  const element = document.createElementNS('http://www.w3.org/1999/xhtml', 'link');
   element.rel = 'stylesheet';
   element.onload = () => resolve(true);
   element.onerror = () => resolve(false);
   element.href = url;
-  document.documentElement.append(element);
+  (document.documentElement ?? document).append(element);
 })`;
 
 /** Throws render_failed or ssrf_blocked that name `css` when it cannot be loaded. */
@@ -43,7 +43,7 @@ export async function css(page: Page): Promise<void> {
   if (addition.kind === 'inline') await inOwnWorld<void>(session, ADD_TEXT, addition.text);
   else {
     const load = watchAddition(page, 'css', addition.url);
-    const problem = load.problem(await inOwnWorld<boolean>(session, ADD_LINK, addition.url));
+    const problem = await load.problem(await inOwnWorld<boolean>(session, ADD_LINK, addition.url));
     if (problem) throw problem;
   }
   await fonts(page);

@@ -5,12 +5,12 @@ import { invalid } from '../contract/errors.ts';
 import type { Plan } from './plan.ts';
 import { CommandFailed, type Session } from './session.ts';
 
-/** A page may send headers of any size. One that leaves no room for ours in what a worker takes in one command goes on as it is. */
-const MAX_HEADERS_LENGTH = 400_000;
+/** A worker takes a mebibyte in one command. A request that leaves no room for our headers in it goes on as it is: no server takes a head of that size. */
+const MAX_HEADERS_BYTES = 900_000;
 
-type Headers = [name: string, value: string][];
+type Headers = Protocol.Fetch.HeaderEntry[];
 
-const without = (headers: Headers, name: string): Headers => headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
+const without = (headers: Headers, name: string): Headers => headers.filter(other => other.name.toLowerCase() !== name.toLowerCase());
 
 const originOf = (url: string) => URL.parse(url)?.origin;
 
@@ -22,30 +22,24 @@ export const intercepts = ({ headers, authorization, basicAuth }: Plan): boolean
 
 /** Pure. The headers of a request with those of the plan, or undefined when it goes on as it is. An `Authorization` of the page's own script stays. */
 export function headersFor(plan: Plan, { url, headers }: Pick<Protocol.Network.Request, 'url' | 'headers'>): Headers | undefined {
-  const own = Object.entries(headers);
+  const own = Object.entries(headers).map(([name, value]) => ({ name, value }));
   let all = own;
-  for (const [name, value] of Object.entries(plan.headers)) all = [...without(all, name), [name, value]];
+  for (const [name, value] of Object.entries(plan.headers)) all = [...without(all, name), { name, value }];
   const isOwn = plan.authorization !== undefined && originOf(url) === ownOrigin(plan);
-  if (isOwn && without(all, 'authorization').length === all.length) all = [...all, ['Authorization', plan.authorization!]];
-  return all === own || JSON.stringify(all).length > MAX_HEADERS_LENGTH ? undefined : all;
+  if (isOwn && without(all, 'authorization').length === all.length) all = [...all, { name: 'Authorization', value: plan.authorization! }];
+  return all === own || Buffer.byteLength(JSON.stringify(all)) > MAX_HEADERS_BYTES ? undefined : all;
 }
 
 /** Nothing comes of it when the request is gone meanwhile. Some headers, and some only with certain values, Chrome does not take, and names the first of them. */
 async function goOn(session: Session, plan: Plan, requestId: string, headers: Headers | undefined): Promise<void> {
   try {
-    await session.command('Fetch.continueRequest', {
-      requestId,
-      ...(headers && { headers: headers.map(([name, value]) => ({ name, value })) }),
-    });
+    await session.command('Fetch.continueRequest', { requestId, ...(headers && { headers }) });
   } catch (error) {
-    if (!(error instanceof CommandFailed) || /InterceptionId/i.test(error.message)) return;
-    const refused = /(?:Unsafe|Invalid) header: (.+)$/.exec(error.message)?.[1];
-    if (refused === undefined || !headers) throw error;
-    const ours = Object.keys(plan.headers).find(name => name.toLowerCase() === refused.toLowerCase());
-    if (ours !== undefined)
-      throw invalid(`\`extra_http_headers.${ours}\` is not accepted: the browser sends no such header, or none with this value.`, error);
-    // The page's own, such as the Accept-Encoding of a video: Chrome writes it again.
-    await goOn(session, plan, requestId, without(headers, refused));
+    if (!(error instanceof CommandFailed) || /InterceptionId|Invalid state/i.test(error.message)) return;
+    const refused = /(?:Unsafe|Invalid) header: (.+)$/.exec(error.message)?.[1]?.toLowerCase();
+    const ours = Object.keys(plan.headers).find(name => name.toLowerCase() === refused);
+    if (ours === undefined) throw error;
+    throw invalid(`\`extra_http_headers.${ours}\` is not accepted: the browser sends no such header, or none with this value.`, error);
   }
 }
 

@@ -22,28 +22,25 @@ export function pageWords({ exception, text }: Protocol.Runtime.ExceptionDetails
 const threw = (details: Protocol.Runtime.ExceptionDetails) => invalid(`\`javascript\` failed in the page with ${pageWords(details)}.`);
 
 async function runText(session: Session, text: string): Promise<void> {
-  const { exceptionDetails } = await session.command('Runtime.evaluate', {
-    expression: text,
-    awaitPromise: true,
-    allowUnsafeEvalBlockedByCSP: true,
-  });
+  const { exceptionDetails } = await session.command('Runtime.evaluate', { expression: text, awaitPromise: true });
   if (exceptionDetails) throw threw(exceptionDetails);
 }
 
 /** Writes `end` to the console when the script has run, which Chrome tells in order with what was thrown. */
 const ADD_SCRIPT = `(url, end) => new Promise(resolve => {
-  const element = document.createElement('script');
+  const element = document.createElementNS('http://www.w3.org/1999/xhtml', 'script');
   element.onload = () => {
     console.debug(end);
     resolve(true);
   };
   element.onerror = () => resolve(false);
   element.src = url;
-  document.documentElement.append(element);
+  (document.documentElement ?? document).append(element);
 })`;
 
-const isOf = (url: string, { exceptionDetails }: Protocol.Runtime.ExceptionThrownEvent) =>
-  exceptionDetails.url === url || (exceptionDetails.stackTrace?.callFrames.some(frame => frame.url === url) ?? false);
+const bare = (url = '') => url.split('#')[0];
+const isOf = (script: string, { exceptionDetails: { url, stackTrace } }: Protocol.Runtime.ExceptionThrownEvent) =>
+  [url, ...(stackTrace?.callFrames.map(frame => frame.url) ?? [])].some(each => bare(each) === bare(script));
 
 /** Only what is thrown while the script runs counts, not what the page itself throws, nor what the script leaves to run later. */
 async function runFrom(page: Page, url: string): Promise<void> {
@@ -59,7 +56,7 @@ async function runFrom(page: Page, url: string): Promise<void> {
   session.on('Runtime.exceptionThrown', event => {
     if (!over && isOf(url, event)) thrown ??= event;
   });
-  const problem = load.problem(await onceInOwnWorld<boolean>(session, ADD_SCRIPT, url, end));
+  const problem = await load.problem(await onceInOwnWorld<boolean>(session, ADD_SCRIPT, url, end));
   if (problem) throw problem;
   if (thrown) throw threw(thrown.exceptionDetails);
   await session.command('Runtime.disable');

@@ -51,6 +51,7 @@ const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements
 
   hurry();
   const root = document.scrollingElement ?? document.documentElement;
+  if (!root) return;
   await scrollThrough(root);
   const nested = all('*').slice(0, elements).filter(element => element !== root && scrolls(element)).slice(0, boxes);
   for (const box of nested) {

@@ -5,9 +5,11 @@ import type { Plan } from './plan.ts';
 import type { Session } from './session.ts';
 
 /** Where rules for pages may come from that the text does not show. */
-const ELSEWHERE = /<link|@import|<script[^>]*\ssrc|\\/i;
-const PAGE_RULE = /@page[^{]*\{[^}]*/gi;
-const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*;?\s*$/i;
+const ELSEWHERE = /<link|@import|\\/i;
+/** These two match wherever they begin, up to where the next may begin: what has to be looked for further is looked for inside, or a hostile page would take the square of its length. */
+const SCRIPT_TAG = /<script[^>]*/gi;
+const PAGE_RULE = /@page[^{]*(?:\{[^}]*)?/gi;
+const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*(?:;\s*)?$/i;
 
 /** A rule that names the size which the sheet has anyway, as most documents for print do. */
 function saysTheSame(rule: string, { widthIn, heightIn }: Plan['paper']): boolean {
@@ -19,7 +21,8 @@ function saysTheSame(rule: string, { widthIn, heightIn }: Plan['paper']): boolea
 /** Whether the page may have rules to speak against: to say it costs a twentieth of a small render. */
 function mayHaveRules({ source, css, javascript, paper }: Plan): boolean {
   if (source.kind === 'url' || css || javascript || ELSEWHERE.test(source.html)) return true;
-  return (source.html.match(PAGE_RULE) ?? []).some(rule => !saysTheSame(rule, paper));
+  if (source.html.matchAll(SCRIPT_TAG).some(([tag]) => /\ssrc/i.test(tag))) return true;
+  return source.html.matchAll(PAGE_RULE).some(([rule]) => rule.includes('{') && !saysTheSame(rule, paper));
 }
 
 /** As CSS; undefined when there is nothing to say. Pure. */

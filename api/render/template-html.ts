@@ -1,18 +1,11 @@
 // The html of a header or footer without what could run or load. Read as tokens, in one pass: a tree of hostile nesting can be a thousand times larger than its source.
-import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+import { type Token, Tokenizer } from 'parse5';
+import { RAW_TEXT } from '../contract/placeholders.ts';
 import { withoutLoads } from './template-css.ts';
 
 /** In a template they do nothing, but for style sheets: Chromium 156 crashes over a `link` to one. */
 const LEFT_OUT = new Set(['script', 'noscript', 'link', 'meta', 'base', 'iframe', 'frame', 'object', 'embed']);
 
-/** Elements whose content is text whatever it looks like. https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody */
-const RAW: Record<string, Tokenizer['state']> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  plaintext: TokenizerMode.PLAINTEXT,
-  textarea: TokenizerMode.RCDATA,
-  title: TokenizerMode.RCDATA,
-  ...Object.fromEntries(['style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript'].map(name => [name, TokenizerMode.RAWTEXT])),
-};
 const FOREIGN = new Set(['svg', 'math']);
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
@@ -66,11 +59,11 @@ class Rewriter {
     const { startOffset, endOffset } = location!;
     const isForeign = this.#foreignDepth > 0;
     if (FOREIGN.has(tagName) && !selfClosing) this.#foreignDepth++;
-    else if (!isForeign && Object.hasOwn(RAW, tagName)) this.#tokenizer.state = RAW[tagName]!;
+    else if (!isForeign && Object.hasOwn(RAW_TEXT, tagName)) this.#tokenizer.state = RAW_TEXT[tagName]!;
     this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
     if (this.#style) return;
     if (LEFT_OUT.has(tagName)) {
-      if (!isForeign && Object.hasOwn(RAW, tagName)) this.#leftOutFrom = startOffset;
+      if (!isForeign && Object.hasOwn(RAW_TEXT, tagName)) this.#leftOutFrom = startOffset;
       else this.#replace(startOffset, endOffset, '');
       return;
     }
@@ -88,7 +81,10 @@ class Rewriter {
 
   #endTag({ tagName, location }: Token.TagToken): void {
     const { startOffset, endOffset } = location!;
-    if (FOREIGN.has(tagName) && this.#foreignDepth > 0) this.#foreignDepth--;
+    if (FOREIGN.has(tagName) && this.#foreignDepth > 0) {
+      this.#closeRaw(startOffset, startOffset); // it closes a style inside of it too
+      this.#foreignDepth--;
+    }
     this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
     if (this.#style && tagName !== 'style') return;
     if (this.#style || this.#leftOutFrom !== undefined) this.#closeRaw(startOffset, endOffset);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pdfColour } from '../support/pdf.ts';
+import { pdfColour, pdfText } from '../support/pdf.ts';
 import { type RealPage, realPages } from '../support/real-pages.ts';
 
 const NONE = { margin: { top: '0', right: '0', bottom: '0', left: '0' } };
@@ -57,7 +57,9 @@ const drawings: RealPage[] = [
       '<canvas id=c width=200 height=100></canvas><p id=o></p><script>const gl = c.getContext("webgl", { preserveDrawingBuffer: true }); if (gl) { gl.clearColor(0, 0, 1, 1); gl.clear(gl.COLOR_BUFFER_BIT) } o.textContent = gl ? "GL-YES" : "GL-NO"</script>',
     ),
     options: NONE,
-    text: [/GL-(YES|NO)/],
+    look: async pdf => {
+      if ((await pdfText(pdf)).includes('GL-YES')) await colour(100, 50, [...BLUE])(pdf);
+    },
   },
   { what: 'MathML', html: body('<math><mfrac><mi>NUMERATOR</mi><mn>42</mn></mfrac></math>'), text: ['NUMERATOR', '42'] },
   {

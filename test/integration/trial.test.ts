@@ -2,43 +2,17 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { errorEnvelopeSchema } from '../../api/contract/answers.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, httpCall } from '../support/http-call.ts';
+import { httpCall } from '../support/http-call.ts';
 import { rawConnection } from '../support/http-rig.ts';
-import { type Call, html, type Installation, installation } from '../support/installation.ts';
+import { html, type Installation, installation } from '../support/installation.ts';
 import { pdfPixels, pdfText } from '../support/pdf.ts';
+import { codeOf, HELLO, letIn, newAddress, PATH, PROXIES, port, RATE_LIMITED, refused, trial } from '../support/trial-calls.ts';
 
-const PATH = '/v1/trial/render';
-const PROXIES = { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' };
-const HELLO = { html: html('<h1>Hello, visitor</h1>') };
 /** Runs until its caller goes. */
 const LONG = { html: html('long'), wait_for_expression: 'false' };
-const RATE_LIMITED = { status: 429, retryAfter: '60' };
-
-let made = 0;
-/** An address that nobody has called from. */
-const newAddress = () => {
-  made += 1;
-  return `198.51.${100 + (made >> 8)}.${made & 255}`;
-};
-
-const port = ({ url }: Installation) => Number(new URL(url).port);
-
-/** A trial call as it comes through a trusted proxy. */
-const trial = (pressroom: Installation, body: unknown, from = newAddress(), headers: Record<string, string> = {}): Call =>
-  pressroom.call(
-    'POST',
-    PATH,
-    { 'content-type': 'application/json', 'x-forwarded-for': from, ...headers },
-    typeof body === 'string' ? body : JSON.stringify(body),
-  );
-
-const refused = ({ status, headers }: Answer) => ({ status, retryAfter: headers['retry-after'] });
-const codeOf = (answer: Answer) => (answer.status === 200 ? 'ok' : answer.error().code);
-
-/** Until the installation takes a trial render again: a process may believe for a moment that all places are taken. */
-const letIn = (pressroom: Installation) => eventually(async () => expect(codeOf(await trial(pressroom, HELLO))).to.equal('ok'), 20_000);
 
 describe('a trial render', function () {
   this.timeout(60_000);
@@ -204,8 +178,14 @@ describe('a trial render', function () {
 
   it('is described, with all its answers', async () => {
     const { paths } = JSON.parse((await pressroom.call('GET', '/openapi.json')).body.toString());
-    expect(paths[PATH].post.security).to.deep.equal([]);
-    expect(Object.keys(paths[PATH].post.responses)).to.have.members(['200', '400', '422', '429', '502']);
+    const { security, responses } = paths[PATH].post;
+    expect(security).to.deep.equal([]);
+    expect(Object.keys(responses)).to.have.members(['200', '400', '422', '429', '502']);
+    expect(Object.keys(responses['200'].headers)).to.have.members(['X-Request-Id', 'X-Sandbox', 'Content-Disposition']);
+    expect(Object.keys(responses['429'].headers)).to.have.members(['X-Request-Id', 'Retry-After']);
+    const { examples } = responses['429'].content['application/json'];
+    expect(Object.keys(examples)).to.deep.equal(['rate_limited']);
+    expect(errorEnvelopeSchema.parse(examples.rate_limited.value).error.code).to.equal('rate_limited');
   });
 
   it('counts in numbers of its own, and in no number of customers', async () => {
@@ -287,36 +267,6 @@ describe('an API that trusts no proxy', function () {
       codeOf(await trial(pressroom, HELLO)),
       codeOf(await trial(pressroom, HELLO)),
     ]).to.deep.equal(['ok', 'ok', 'rate_limited']);
-  });
-});
-
-describe('an API whose memory is small', function () {
-  this.timeout(60_000);
-  let pressroom: Installation;
-  /** 4 MiB in all: trial calls may hold 1 MiB together, of which a body of 300 kB takes 900 kB. */
-  const BODY = JSON.stringify({ html: `x<!--${' '.repeat(300_000 - '{"html":"x<!---->"}'.length)}-->` });
-  before(async () => {
-    pressroom = await installation({ env: { ...PROXIES, PRESSROOM_BYTES_IN_FLIGHT: '4MiB' } });
-  });
-  after(() => pressroom?.stop());
-
-  it('gives a quarter of it to trial calls, and the rest stays for customers', async () => {
-    const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${newAddress()}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`;
-    const slow = await rawConnection(port(pressroom));
-    slow.send(head);
-    await eventually(async () => expect(readSamples(await pressroom.metrics.text()).sum('pressroom_in_flight_bytes')).to.be.above(800_000));
-    expect(refused(await trial(pressroom, BODY))).to.deep.equal(RATE_LIMITED);
-    expect((await pressroom.render(BODY)).status).to.equal(200);
-    slow.send(BODY);
-    expect((await slow.answer()).status).to.equal(200);
-    slow.socket.destroy();
-  });
-
-  it('says of a body that could never fit into the quarter that it is too large', async () => {
-    const answer = await trial(pressroom, { html: `x<!--${' '.repeat(400_000)}-->` });
-    expect(answer.status).to.equal(400);
-    expect(answer.error().code).to.equal('payload_too_large');
-    expect((await pressroom.render({ html: `x<!--${' '.repeat(400_000)}-->` })).status).to.equal(200);
   });
 });
 

@@ -13,13 +13,17 @@ import {
   TRUNCATED_RESPONSE,
 } from 'dns-packet';
 
-type Behaviour = string[] | 'silent' | 'servfail';
+/** What a query of this type gets, the `nth` of its type for the name, from 1. */
+export type Records = (type: string, nth: number) => Answer[];
+type Behaviour = string[] | 'silent' | 'servfail' | Records;
 
 export interface DnsServer {
   /** `127.0.0.1:port`, as PRESSROOM_DNS_SERVERS takes it. */
   readonly address: string;
   /** The name's addresses from now on: IPv4 ones answer A, IPv6 ones AAAA. */
   set(name: string, ...addresses: string[]): void;
+  /** The name's queries get these records from now on, whatever they say: aliases, other names, changing ones. */
+  answer(name: string, records: Records): void;
   /** From now on the name's queries of this type (both without one) are never answered, or fail. */
   misbehave(name: string, how: 'silent' | 'servfail', type?: 'A' | 'AAAA'): void;
   /** Queries for the name so far, A and AAAA counted each; every query without a name. */
@@ -39,6 +43,12 @@ export async function startDnsServer(): Promise<DnsServer> {
   const waiting = new Map<string, () => void>();
   const sockets = new Set<Socket>();
 
+  const counts = new Map<string, number>();
+  const counted = (question: string) => {
+    counts.set(question, (counts.get(question) ?? 0) + 1);
+    return counts.get(question)!;
+  };
+
   const answersOf = (name: string, type: string): Behaviour | undefined => {
     const behaviour = behaviours.get(`${name} ${type}`) ?? behaviours.get(name);
     return Array.isArray(behaviour) ? behaviour.filter(address => isIPv6(address) === (type === 'AAAA')) : behaviour;
@@ -54,13 +64,18 @@ export async function startDnsServer(): Promise<DnsServer> {
     const behaviour = answersOf(name, question.type);
     if (behaviour === 'silent') return undefined;
     const code = behaviour === undefined ? NXDOMAIN : behaviour === 'servfail' ? SERVFAIL : 0;
-    const answers = Array.isArray(behaviour) ? behaviour : [];
+    const addresses = Array.isArray(behaviour) ? behaviour : [];
+    const nth = counted(`${name} ${question.type}`);
+    const answers =
+      typeof behaviour === 'function'
+        ? behaviour(question.type, nth)
+        : addresses.map(data => ({ type: question.type, name: question.name, ttl: 300, data }) as Answer);
     return {
       id: query.id ?? 0,
       type: 'response',
       flags: RECURSION_DESIRED | RECURSION_AVAILABLE | code,
       questions: query.questions!,
-      answers: answers.map(data => ({ type: question.type, name: question.name, ttl: 300, data }) as Answer),
+      answers,
     };
   }
 
@@ -94,6 +109,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   return {
     address: `127.0.0.1:${port}`,
     set: (name, ...addresses) => void behaviours.set(name, addresses),
+    answer: (name, records) => void behaviours.set(name, records),
     misbehave: (name, how, type) => void behaviours.set(type ? `${name} ${type}` : name, how),
     queries: name => (name === undefined ? asked.length : asked.filter(each => each === name).length),
     asked: name => new Promise(resolve => waiting.set(name, resolve)),

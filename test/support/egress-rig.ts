@@ -78,7 +78,7 @@ export async function egressRig() {
   async function guard(policy: EgressPolicy | undefined, allow: string[], config: Partial<EgressConfig> = {}) {
     const defaults = { ports: [80, 443], dnsServers: [dns.address], dnsTimeoutMs: 400, connectTimeoutMs: 2_000, idleTimeoutMs: 10_000 };
     const bounds = { maxBytes: 100 * 2 ** 20, maxRequests: 500, maxConnections: 50 };
-    const opened: Guard = await openGuard({ ...defaults, ...bounds, allow: parseAllowList(allow), ...config });
+    const opened: Guard = await openGuard({ ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config });
     closers.push(() => opened.close());
     const denied: EgressDenied[] = [];
     opened.onDenied(each => denied.push(each));

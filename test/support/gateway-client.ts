@@ -8,19 +8,22 @@ export interface RawSocket {
   socket: Socket;
   /** What has come so far. */
   text(): string;
-  closed: Promise<unknown>;
+  /** The worker has ended its half, or cut the connection. */
+  ended: Promise<void>;
 }
 
-/** A TCP connection that keeps its own half open for ever, as an attacker's would. */
+/** A TCP connection that keeps its own half open until it is destroyed, as an attacker's would. */
 export async function rawSocket(port: number): Promise<RawSocket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let text = '';
-  socket.on('error', () => {}).on('data', data => {
-    text += data.toString('latin1');
-  });
-  const closed = once(socket, 'close').catch(() => {});
+  socket
+    .on('error', () => {})
+    .on('data', data => {
+      text += data.toString('latin1');
+    });
+  const ended = new Promise<void>(resolve => socket.once('end', resolve).once('close', resolve));
   await once(socket, 'connect');
-  return { socket, text: () => text, closed };
+  return { socket, text: () => text, ended };
 }
 
 export const upgradeTo = (path: string) =>

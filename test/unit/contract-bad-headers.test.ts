@@ -5,6 +5,8 @@ const REFUSED: [name: string, says: string][] = [
   ['Cookie', 'is not accepted; use `cookies`'],
   ['cookie', 'use `cookies`'],
   ['COOKIE', 'use `cookies`'],
+  ['Cookie2', 'use `cookies`'],
+  ['set-COOKIE', 'use `cookies`'],
   ['Host', 'it is the host of each address'],
   ['host', 'it is the host of each address'],
   ['Content-Length', 'it is set by the browser'],

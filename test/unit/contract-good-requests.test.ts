@@ -85,7 +85,7 @@ const GOOD: object[] = [
   { html: 'x', cookies: Array.from({ length: 180 }, (_, index) => ({ name: `n${index}`, value: 'v', domain: 'example.com' })) },
   { html: 'x', extra_http_headers: {} },
   { html: 'x', extra_http_headers: { 'X-A': '', 'x-b': ' \t é ÿ "quoted" ', "!#$%&'*+-.^_`|~": 'x', Referer: 'https://example.com/' } },
-  { html: 'x', extra_http_headers: { 'X-A': 'v'.repeat(8_192), proxy: 'x', Cookie2: 'x', constructor: 'x' } },
+  { html: 'x', extra_http_headers: { 'X-A': 'v'.repeat(8_192), proxy: 'x', Cookies: 'x', constructor: 'x' } },
   { html: 'x', extra_http_headers: Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`X-${index}`, 'v'])) },
   { url: 'https://example.com/', extra_http_headers: { aUTHORIZATION: 'Bearer x' } },
   { url: 'https://example.com/', auth: { username: '', password: '' } },

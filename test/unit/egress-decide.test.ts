@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isPublicAddress } from '../../common/addresses.ts';
 import { decide, portMayBeOpen, type Rules } from '../../worker/egress/decide.ts';
-import { parseAllowList } from '../../worker/egress/policy.ts';
+import { parseAllowList, parseDenyList } from '../../worker/egress/policy.ts';
 import { parseAuthority } from '../../worker/egress/target.ts';
 
 const PORTS = [80, 443, 8080, 8443];
-const rules = (policy: Rules['policy'], ...allow: string[]): Rules => ({ policy, allow: parseAllowList(allow), ports: PORTS });
+const rules = (policy: Rules['policy'], ...allow: string[]): Rules => ({ policy, allow: parseAllowList(allow), deny: [], ports: PORTS });
 
 /** What is decided over `target`, a text, as a text: the addresses to dial, or the reason. */
 function decided(target: string, addresses: string[], given: Rules): string {
@@ -114,6 +114,36 @@ describe('the decision over a connection', () => {
         },
       ),
     );
+  });
+
+  describe('about what the operator closed', () => {
+    const deny = parseDenyList(['203.0.114.0/24', '2a0e:1:64::/96', '10.1.3.0/24', '2606:2800:220:1::1']);
+    // [policy, allow-list, target, what its name answers, decision]
+    const closed: [Rules['policy'], string[], string, string[], string][] = [
+      ['public', [], '203.0.114.7:443', ['203.0.114.7'], 'address'],
+      ['public', [], 'own.example:443', ['203.0.114.0'], 'address'],
+      ['public', [], 'own.example:443', ['203.0.114.255'], 'address'],
+      ['public', [], 'own.example:443', ['203.0.115.0'], '203.0.115.0'],
+      ['public', [], 'own.example:443', ['203.0.115.0', '203.0.114.1'], 'address'],
+      ['public', [], 'own.example:22', ['203.0.114.1'], 'address'],
+      ['public', [], 'nat.example:443', ['2a0e:1:64::a00:1'], 'address'],
+      ['public', [], 'nat.example:443', ['2a0e:1:64:1::a00:1'], '2a0e:1:64:1::a00:1'],
+      ['public', [], 'one.example:443', ['2606:2800:220:1::1'], 'address'],
+      ['public', ['203.0.114.0/24'], 'own.example:443', ['203.0.114.1'], 'address'],
+      ['intranet', [], 'own.example:443', ['203.0.114.1'], 'address'],
+      ['intranet', ['own.example', '*.own.example'], 'own.example:443', ['203.0.114.1'], 'address'],
+      ['intranet', ['own.example'], 'own.example:443', ['10.1.3.1'], 'address'],
+      ['intranet', ['own.example'], 'own.example:443', ['10.1.4.1'], '10.1.4.1'],
+      // Who names the network itself means it.
+      ['intranet', ['203.0.114.7'], 'own.example:443', ['203.0.114.7'], '203.0.114.7'],
+      ['intranet', ['203.0.114.0/24'], 'own.example:443', ['203.0.114.7'], '203.0.114.7'],
+      ['intranet', ['203.0.114.7:8080'], 'own.example:443', ['203.0.114.7'], 'port'],
+    ];
+    for (const [policy, allow, target, addresses, expected] of closed) {
+      it(`for ${policy}: ${target} at ${addresses.join(', ')} with ${allow.join(', ') || 'nothing'} open is ${/^[ap]/.test(expected) ? `refused: ${expected}` : 'allowed'}`, () => {
+        expect(decided(target, addresses, { ...rules(policy, ...allow), deny })).to.equal(expected);
+      });
+    }
   });
 
   it('knows before any look-up that a port is open to nobody', () => {

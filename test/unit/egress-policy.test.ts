@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AllowListError, parseAllowList, parseAllowRule } from '../../worker/egress/policy.ts';
+import { parseAllowList, parseAllowRule, parseDenyList, RuleListError } from '../../worker/egress/policy.ts';
 
 const shown = (entry: string) => {
   const rule = parseAllowRule(entry);
@@ -68,7 +68,7 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
   for (const [entry, how] of wrong) {
     it(`refuses ${entry} and says how to mend it`, () => {
       expect(() => parseAllowRule(entry))
-        .to.throw(AllowListError, how)
+        .to.throw(RuleListError, how)
         .with.property('message')
         .that.includes(`\`${entry}\``);
     });
@@ -84,6 +84,27 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
 
   it('reports every wrong entry of a list at once', () => {
     const read = () => parseAllowList(['wiki.corp', '10.0.0.0/33', 'ok.corp', 'wiki.corp:0']);
-    expect(read).to.throw(AllowListError, /`10\.0\.0\.0\/33` .*\n`wiki\.corp:0` /);
+    expect(read).to.throw(RuleListError, /`10\.0\.0\.0\/33` .*\n`wiki\.corp:0` /);
+  });
+});
+
+describe('PRESSROOM_EGRESS_DENY', () => {
+  it('reads addresses and networks', () => {
+    const read = parseDenyList(['203.0.114.0/24', '203.0.114.7', '2a0e:1:64::/96', '::ffff:203.0.114.0/120']);
+    expect(read.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '203.0.114.7/32', '2a0e:1:64::/96', '203.0.114.0/24']);
+    expect(parseDenyList([])).to.deep.equal([]);
+  });
+
+  const wrong: [string, RegExp][] = [
+    ['corp.example', /`corp\.example` is no network: write an address, a slash and the number of bits/],
+    ['203.0.114.7/24', /write `203\.0\.114\.0\/24` for the network or `203\.0\.114\.7` for the one address/],
+    ['203.0.114.0/24:80', /is no network/],
+    ['[2a0e::]', /is no network/],
+    ['203.0.114.0/33', /is no network/],
+  ];
+  for (const [entry, how] of wrong) it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(RuleListError, how));
+
+  it('reports every wrong entry at once', () => {
+    expect(() => parseDenyList(['x', '203.0.114.0/24', 'y'])).to.throw(RuleListError, /`x` .*\n`y` /);
   });
 });

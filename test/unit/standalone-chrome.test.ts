@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { aptInstall } from '../../standalone/apt.ts';
 import { findChrome, findOrInstallChrome } from '../../standalone/chrome.ts';
+import { FONT_PACKAGES } from '../../standalone/fonts.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
@@ -58,6 +59,21 @@ describe('the search for a Chrome', function () {
     expect(error.message).to.include('PRESSROOM_CHROME').and.include('chromium-headless-shell');
     const tries = said.filter(line => line.startsWith('No Chrome here yet'));
     expect(tries).to.have.length(process.getuid?.() === 0 ? 3 : 2);
+  });
+
+  it('installs the fonts with the Chrome that it installs, and goes on without them', async function () {
+    if (process.getuid?.() !== 0) skip(this, 'only root installs packages');
+    for (const fonts of ['good', 'lost']) {
+      const folder = `with ${fonts} fonts`;
+      const script = `echo "$*" >> "${at(folder, 'asked')}"
+case "$*" in *fonts-*) [ ${fonts} = good ] || { echo "E: no such font" >&2; exit 100; };;
+*headless-shell*) printf '#!/bin/sh\n' > "${at(folder, 'chromium-headless-shell')}"; /bin/chmod 755 "${at(folder, 'chromium-headless-shell')}";; esac`;
+      const PATH = await program(folder, 'apt-get', script);
+      const found = await findOrInstallChrome({ PATH, PRESSROOM_CACHE_DIR: at('empty') }, () => {});
+      expect(found).to.equal(at(folder, 'chromium-headless-shell'));
+      const asked = await readFile(at(folder, 'asked'), 'utf8');
+      for (const fontPackage of FONT_PACKAGES) expect(asked).to.include(` ${fontPackage}`);
+    }
   });
 });
 

@@ -35,6 +35,7 @@ describe('the html of a header', () => {
     ['<svg><rect fill="url(http://x/#a)" y=\'"\'/></svg>', '<svg><rect fill="url(data:,)" y="&quot;"/></svg>'],
     ['<svg><style>&#64;import "x&lt;"</style></svg>', '<svg><style>@no-import &quot;x&lt;&quot;</style></svg>'],
     ['<svg><script href=x></script></svg>y', '<svg></svg>y'],
+    ['<svg><style>@import "x"</svg><link>y', '<svg><style>@no-import &quot;x&quot;</svg>y'],
   ];
   for (const [html, clean] of changed)
     it(`has nothing in it that loads or runs: ${html}`, () => expect(templateHtml(html)).to.equal(clean));

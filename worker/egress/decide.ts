@@ -1,5 +1,5 @@
 // May a page go there? The whole rule of the egress guard, as a pure function over a target and the addresses that its name has.
-import { inNetwork, isPrivateUseAddress, isPublicAddress, normalizeAddress } from '../../common/addresses.ts';
+import { inNetwork, isPrivateUseAddress, isPublicAddress, type Network, normalizeAddress } from '../../common/addresses.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { AllowRule } from './policy.ts';
@@ -8,6 +8,8 @@ import { isLoopbackName, type Target } from './target.ts';
 export interface Rules {
   policy: EgressPolicy;
   allow: AllowRule[];
+  /** What the operator closes besides what is not public. */
+  deny: Network[];
   /** The general list of ports. */
   ports: number[];
 }
@@ -26,11 +28,13 @@ export class Denied extends Error {
   }
 }
 
-function ruleReaches(rule: AllowRule, host: string, address: string): boolean {
+const isClosed = (address: string, { deny }: Rules) => deny.some(network => inNetwork(address, network));
+
+function ruleReaches(rule: AllowRule, host: string, address: string, closed: boolean): boolean {
   if (rule.kind === 'network') return inNetwork(address, rule.network);
-  // Who controls a name chooses its addresses: so a name opens private networks, but never this machine, the link or a cloud's metadata.
+  // Who controls a name chooses its addresses: so a name opens private networks, but never this machine, the link, a cloud's metadata or what is closed.
   const named = rule.below ? host.endsWith(`.${rule.host}`) : host === rule.host;
-  return named && (isPublicAddress(address) || isPrivateUseAddress(address));
+  return named && !closed && (isPublicAddress(address) || isPrivateUseAddress(address));
 }
 
 const rulesFor = ({ policy, allow }: Rules) => (policy === 'intranet' ? allow : []);
@@ -40,8 +44,9 @@ export const portMayBeOpen = (port: number, rules: Rules) => rules.ports.include
 
 function judge(address: string, { host, port }: Target, rules: Rules): 'allowed' | 'address' | 'port' {
   const listed = rules.ports.includes(port);
-  const reaching = rulesFor(rules).filter(rule => ruleReaches(rule, host, normalizeAddress(address) ?? ''));
-  const known = isPublicAddress(address);
+  const closed = isClosed(address, rules);
+  const reaching = rulesFor(rules).filter(rule => ruleReaches(rule, host, normalizeAddress(address) ?? '', closed));
+  const known = isPublicAddress(address) && !closed;
   if (known && listed) return 'allowed';
   if (reaching.some(rule => (rule.port === undefined ? listed : rule.port === port))) return 'allowed';
   return known || reaching.length > 0 ? 'port' : 'address';

@@ -3,6 +3,7 @@
 import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Network } from '../../common/addresses.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { Denied, type DenyReason } from './decide.ts';
 import { type Counts, createLimits } from './limits.ts';
@@ -13,6 +14,7 @@ import type { Target } from './target.ts';
 
 export interface EgressConfig {
   allow: AllowRule[];
+  deny: Network[];
   /** Ports that are open wherever the address is. */
   ports: number[];
   /** `address[:port]`; none means the system's. */
@@ -116,7 +118,7 @@ export function createGate(config: EgressConfig, report: (target: Target, reason
   async function reach(target: Target, signal: AbortSignal) {
     try {
       if (!policy) throw new Denied('closed');
-      const rules = { policy, allow: config.allow, ports: config.ports };
+      const rules = { policy, allow: config.allow, deny: config.deny, ports: config.ports };
       const socket = await route(target, rules, AbortSignal.any([signal, ending.signal]));
       hold(socket);
       return socket;

@@ -1,5 +1,5 @@
-// What an operator may open beyond the public internet: PRESSROOM_EGRESS_ALLOW, host patterns and networks, each with an optional port. What the
-// rules then mean for a connection is decide.ts.
+// What an operator opens beyond the public internet (PRESSROOM_EGRESS_ALLOW: host patterns and networks, each with an optional port) and closes within it
+// (PRESSROOM_EGRESS_DENY: networks). What the rules then mean for a connection is decide.ts.
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Network, parseNetwork } from '../../common/addresses.ts';
 import { isHostName, isLoopbackName } from './target.ts';
@@ -13,12 +13,12 @@ export type AllowRule = { port: number | undefined } & (
 
 const FORMS = '`wiki.corp`, `*.corp.example`, `10.0.0.0/8`, `[fd00::1]`, each with an optional `:port`';
 
-/** Thrown by `parseAllowList`; its message has one line for every wrong entry. */
-export class AllowListError extends Error {
-  override name = 'AllowListError';
+/** Thrown for both lists; its message has one line for every wrong entry. */
+export class RuleListError extends Error {
+  override name = 'RuleListError';
 }
 
-const wrong = (entry: string, how: string) => new AllowListError(`\`${entry}\` ${how}`);
+const wrong = (entry: string, how: string) => new RuleListError(`\`${entry}\` ${how}`);
 
 function splitPort(entry: string): { place: string; port: number | undefined } {
   if (isIPv6(entry)) return { place: entry, port: undefined };
@@ -64,7 +64,7 @@ function hostOf(entry: string, place: string): { host: string; below: boolean } 
 const looksLikeNetwork = (place: string) =>
   /^[0-9a-f:.]+$/i.test(place) ? isIPv4(place) || place.includes(':') : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
 
-/** Reads one entry. Throws AllowListError, whose message names the entry and how to mend it. */
+/** Reads one entry. Throws RuleListError, whose message names the entry and how to mend it. */
 export function parseAllowRule(entry: string): AllowRule {
   const { place, port } = splitPort(entry);
   return looksLikeNetwork(place)
@@ -72,17 +72,22 @@ export function parseAllowRule(entry: string): AllowRule {
     : { kind: 'host', port, ...hostOf(entry, place) };
 }
 
-/** Reads the whole list; every wrong entry is reported at once. */
-export function parseAllowList(entries: string[]): AllowRule[] {
-  const rules: AllowRule[] = [];
+function readAll<T>(entries: string[], read: (entry: string) => T): T[] {
+  const all: T[] = [];
   const problems: string[] = [];
   for (const entry of entries) {
     try {
-      rules.push(parseAllowRule(entry));
+      all.push(read(entry));
     } catch (error) {
       problems.push((error as Error).message);
     }
   }
-  if (problems.length > 0) throw new AllowListError(problems.join('\n'));
-  return rules;
+  if (problems.length > 0) throw new RuleListError(problems.join('\n'));
+  return all;
 }
+
+/** Reads the whole list of what is open; every wrong entry is reported at once, by RuleListError. */
+export const parseAllowList = (entries: string[]): AllowRule[] => readAll(entries, parseAllowRule);
+
+/** Reads the whole list of what is closed, addresses and CIDRs; every wrong entry is reported at once, by RuleListError. */
+export const parseDenyList = (entries: string[]): Network[] => readAll(entries, entry => networkOf(entry, entry));
