@@ -89,23 +89,34 @@ function navigable(url: unknown): boolean {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const SPACE = 0x20;
 const UNICODE_ESCAPE = 0x75;
-const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
-const HEX = /^[0-9A-Fa-f]{4}$/;
 
-/** Where the JSON string ends whose inside begins at `from`: the offset of its closing quote. Undefined when any of it is not JSON (RFC 8259 section 7). */
+/** By byte: 1 for those of `bytes`. Tables, since every byte of a large document is looked up. */
+const tableOf = (bytes: Iterable<number>) => {
+  const table = new Uint8Array(256);
+  for (const byte of bytes) table[byte] = 1;
+  return table;
+};
+/** What stands for itself in a JSON string (RFC 8259 section 7). A NUL, which does not, would end a message on the pipe. */
+const PLAIN = tableOf(Array.from({ length: 256 }, (_, byte) => byte).filter(byte => byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH));
+const ESCAPED = tableOf(Buffer.from('"\\/bfnrt'));
+const HEX = tableOf(Buffer.from('0123456789ABCDEFabcdef'));
+
+const isHex4 = (frame: Buffer, at: number) =>
+  HEX[frame[at]!] === 1 && HEX[frame[at + 1]!] === 1 && HEX[frame[at + 2]!] === 1 && HEX[frame[at + 3]!] === 1;
+
+/** Where the JSON string ends whose inside begins at `from`: the offset of its closing quote. Undefined when any of it is not JSON. */
 function endOfString(frame: Buffer, from: number): number | undefined {
-  let at = from;
-  for (let byte = frame[at]; byte !== QUOTE; byte = frame[at]) {
-    // A NUL, one of these, would end a message on the pipe.
-    if (byte === undefined || byte < SPACE) return undefined;
-    if (byte !== BACKSLASH) at += 1;
-    else if (ESCAPED.has(frame[at + 1]!)) at += 2;
-    else if (frame[at + 1] === UNICODE_ESCAPE && HEX.test(frame.toString('latin1', at + 2, at + 6))) at += 6;
+  for (let at = from; at < frame.length; ) {
+    const byte = frame[at]!;
+    if (PLAIN[byte] === 1) at += 1;
+    else if (byte === QUOTE) return isUtf8(frame.subarray(from, at)) ? at : undefined;
+    else if (byte !== BACKSLASH) return undefined;
+    else if (ESCAPED[frame[at + 1]!] === 1) at += 2;
+    else if (frame[at + 1] === UNICODE_ESCAPE && isHex4(frame, at + 2)) at += 6;
     else return undefined;
   }
-  return isUtf8(frame.subarray(from, at)) ? at : undefined;
+  return undefined;
 }
 
 /** The one frame that may be large, passed on without being parsed; undefined when it is anything else. */

@@ -14,7 +14,8 @@ export interface SlotGuard {
   readonly port: number;
   admit(policy: EgressPolicy): void;
   onDenied(listener: (denied: EgressDenied) => void): void;
-  close(): Promise<void>;
+  /** Refuses everything at once, and gives the port back when `unused` has settled. */
+  close(unused?: Promise<unknown>): Promise<void>;
 }
 
 export interface Slot {
@@ -130,10 +131,8 @@ export function createSlots(deps: Deps): Slots {
   const inside = new WeakMap<Slot, { browserContextId: string; windowId: number }>();
   async function destroy(slot: Slot): Promise<void> {
     slot.chrome.pipe.unroute(slot.sessionId);
-    await Promise.allSettled([
-      slot.chrome.pipe.command('Target.disposeBrowserContext', { browserContextId: inside.get(slot)?.browserContextId }),
-      slot.guard.close(),
-    ]);
+    const gone = slot.chrome.pipe.command('Target.disposeBrowserContext', { browserContextId: inside.get(slot)?.browserContextId });
+    await Promise.allSettled([gone, slot.guard.close(gone)]);
   }
 
   function refill(): void {

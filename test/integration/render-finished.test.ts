@@ -13,6 +13,7 @@ const TEXTS = {
   'right to left': 'فاتورة חשבונית',
   emoji: '📄👩🏽‍💻🇪🇺',
   'what looks like another encoding': 'þÿ<FEFF0041>',
+  'words that end an object of a PDF': 'an endobj here >> endstream',
 };
 
 const page = (body: string, head = '') => html(body, `<style>body{margin:0}</style>${head}`);

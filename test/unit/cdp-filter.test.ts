@@ -148,6 +148,16 @@ describe('the filter of CDP methods', () => {
       expect(filter(frame).kind).to.equal('garbage');
     });
 
+  it('takes a frame that nests deeper than it could be written again for garbage', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const value = `${open.repeat(150_000)}1${close.repeat(150_000)}`;
+      expect(filter(`{"id":1,"method":"Page.printToPDF","params":{"a":${value}}}`)).to.include({ kind: 'garbage' });
+    }
+  });
+
   it('keeps what is meant for the gateway from Chrome', () => {
     for (const method of ['Pressroom.ping', 'Pressroom.still'])
       expect(filter({ id: 3, method, params: {} })).to.deep.equal({ kind: 'own', id: 3, method });
@@ -165,6 +175,40 @@ describe('the filter of CDP methods', () => {
         params: { frameId: FRAME, html: JSON.parse(`"${html}"`) },
         sessionId: SESSION,
       });
+    });
+
+    const inside = (text: string | Buffer) => {
+      const [before, after] = big(`{"frameId":"${FRAME}","html":"|"}`).split('|');
+      return filterFrame(Buffer.concat([Buffer.from(before!), Buffer.from(text as string), Buffer.from(after!)]), SESSION);
+    };
+    const long = 'x'.repeat(2 ** 20);
+
+    it('passes on every escape that JSON knows, and text of any script', () => {
+      const filtered = inside(`${long}\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u00e9 \\uABCD é 日 😀 \u007f \u2028`);
+      expect(filtered.kind).to.equal('forward');
+    });
+
+    const noJson: [string, string | Buffer][] = [
+      ['an escape that JSON does not know', '\\x22'],
+      ['an escape of three digits', '\\u12g4'],
+      ['an escape that the end cuts off', '\\u12'],
+      ['an escape of a line break', '\\\n'],
+      ['a line break', '\n'],
+      ['a tab', '\t'],
+      ['the last of the control characters', '\u001f'],
+      ['a byte that no text has', Buffer.from([0xff])],
+      ['half a character', Buffer.from([0xe2, 0x82])],
+      ['half of a surrogate pair', Buffer.from([0xed, 0xa0, 0x80])],
+      ['a character that is longer than it need be', Buffer.from([0xc0, 0xa2])],
+    ];
+    for (const [what, text] of noJson)
+      it(`takes one whose html has ${what} for garbage`, () => {
+        expect(inside(Buffer.concat([Buffer.from(long), Buffer.from(text as string)])).kind).to.equal('garbage');
+      });
+
+    it('asks of it an id like any other', () => {
+      for (const id of ['0', '00', '012', '1000000000'])
+        expect(filter(big(`{"frameId":"${FRAME}","html":"${html}"}`).replace('12', id)).kind).to.equal('garbage');
     });
 
     const wrong: [string, string][] = [

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readWorkerConfig } from '../../worker/config.ts';
 import { parseAllowList, parseAllowRule, parseDenyList, RuleListError } from '../../worker/egress/policy.ts';
 
 const shown = (entry: string) => {
@@ -106,5 +107,15 @@ describe('PRESSROOM_EGRESS_DENY', () => {
 
   it('reports every wrong entry at once', () => {
     expect(() => parseDenyList(['x', '203.0.114.0/24', 'y'])).to.throw(RuleListError, /`x` .*\n`y` /);
+  });
+
+  it('is read by the worker, and a wrong one stops it at the start', () => {
+    const secret = { PRESSROOM_POOL_SECRET: 'x'.repeat(32) };
+    expect(readWorkerConfig(secret).egress.deny).to.deep.equal([]);
+    const { deny } = readWorkerConfig({ ...secret, PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96' }).egress;
+    expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
+    expect(() => readWorkerConfig({ ...secret, PRESSROOM_EGRESS_DENY: 'corp' })).to.throw(
+      /PRESSROOM_EGRESS_DENY=corp: `corp` is no network/,
+    );
   });
 });

@@ -183,6 +183,22 @@ describe('the queue', () => {
     expect([queue.waiting(), queue.depth()]).to.deep.equal([0, 1]);
   });
 
+  it('serves a trial job of fewer than four slots only when no paid one has held any for a quarter of a second', () => {
+    const queue = createQueue<Job>(roomy);
+    queue.add(job('a', 1), 0);
+    const paid = take(queue, 0)!;
+    queue.leave(paid);
+    queue.add(job('trial', 0, { trial: true }), 0);
+    expect(queue.take(900, { free: 2, slots: 3 }), 'one is held').to.equal(undefined);
+    queue.release(paid, 1_000);
+    expect(queue.take(1_249, { free: 3, slots: 3 }), 'one was held').to.equal(undefined);
+    expect(queue.take(1_250, { free: 3, slots: 3 })?.job.id).to.equal(0);
+    queue.add(job('trial', 2, { trial: true }), 1_250);
+    queue.add(job('a', 3), 1_250);
+    expect(take(queue, 1_250)?.job.id).to.equal(3);
+    expect(queue.take(1_250, { free: 3, slots: 4 })?.job.id, 'of four slots one is a quarter').to.equal(2);
+  });
+
   describe('with an account that floods', () => {
     const lastFree = { free: 1, slots: 2 };
     /** `flood` has held a slot for ten seconds and has more waiting; `modest` held one for 200 ms. */

@@ -20,8 +20,11 @@ export interface Guard {
   /** Limits, and requests before `admit`, are told of once per reason; a refused target each time. */
   onDenied(listener: (denied: EgressDenied) => void): void;
   counts(): Counts;
-  /** Ends every socket and look-up. Calling it again waits for the same end. */
-  close(): Promise<void>;
+  /**
+   * Ends every socket and look-up, and refuses all that comes from now on. The port is given back only when `unused` has settled: what is left of the pages could
+   * reach another guard there, with another render's policy. Calling it again waits for the same end.
+   */
+  close(unused?: Promise<unknown>): Promise<void>;
 }
 
 const TOLD_ONCE = new Set<DenyReason>(['closed', 'requests', 'connections', 'bytes']);
@@ -48,15 +51,18 @@ export async function openGuard(config: EgressConfig): Promise<Guard> {
   const gate = createGate(config, report);
   const server = await openProxy(gate);
   let closing: Promise<unknown> | undefined;
-  const close = () => Promise.all([new Promise(resolve => server.close(resolve)), gate.close()]);
+  const close = async (unused?: Promise<unknown>) => {
+    await Promise.allSettled([gate.close(), unused]);
+    await new Promise(resolve => server.close(resolve));
+  };
 
   return {
     port: (server.address() as AddressInfo).port,
     admit: gate.admit,
     onDenied: listener => void listeners.push(listener),
     counts: gate.counts,
-    close: async () => {
-      closing ??= close();
+    close: async unused => {
+      closing ??= close(unused);
       await closing;
     },
   };

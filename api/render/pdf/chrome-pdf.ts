@@ -49,7 +49,7 @@ export function readChromePdf(pieces: Buffer[]): ChromePdf {
     const from = Number(table.slice(entry, entry + 10));
     for (let size = CHUNK_BYTES; ; size *= 2) {
       const text = textOf(pieces, from, from + size);
-      const end = text.indexOf('endobj');
+      const end = text.indexOf('\nendobj'); // on a line of its own: a title may have the word in it
       if (end >= 0) return text.slice(0, end);
       if (!(from + size < bytes)) throw new Error(`object ${number} of the PDF was not found`);
     }
