@@ -7,6 +7,10 @@ import { createShares } from './shares.ts';
 const STANDING_MS = 1_000;
 /** Whoever held this much more than the mean of all accounts lately, and has a standing line, floods. */
 const FLOOD = 1.25;
+/** With fewer slots than this a single trial render takes more than a quarter of them, */
+const SMALL = 4;
+/** so it begins only when no other render has held one for so long: the next is then likely to find it over. */
+const QUIET_MS = 250;
 
 /** What the line needs to know of a job; the rest of a job is the caller's. */
 export interface Queued {
@@ -45,7 +49,7 @@ export interface Queue<J extends Queued> {
   add(job: J, nowMs: number): Place<J> | undefined;
   /**
    * The job whose turn it is. It keeps its place until `leave`, and counts as holding a slot until `putBack` or `release`. Undefined also when those that
-   * wait are held back: trial renders while half of the slots are in use, and accounts that flood, from the last free slot, while others are about.
+   * wait are held back: trial renders while half of the slots are in use or, of few slots, any was a moment ago, and accounts that flood, from the last free slot, while others are about.
    */
   take(nowMs: number, room: Room): Place<J> | undefined;
   /** Undoes `take`: whatever was taken before it, or is still waiting behind it, keeps its order. */
@@ -87,6 +91,9 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
   let taken = 0;
   let bytes = 0;
   let turns = 0;
+  /** Slots that customers hold, and when that changed last. */
+  let paidHeld = 0;
+  let paidAtMs = Number.NEGATIVE_INFINITY;
 
   const laneOf = (place: Place<J>) => (place.job.trial ? trial : paid);
 
@@ -122,6 +129,18 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     return next;
   }
 
+  function count(place: Place<J>, by: 1 | -1, nowMs: number): void {
+    // What trial callers hold is no measure for customers: one alone would be held back for their sake.
+    if (place.job.trial) return;
+    paidHeld += by;
+    paidAtMs = nowMs;
+    if (by === 1) shares.began(place.job.accountId, nowMs);
+    else shares.ended(place.job.accountId, nowMs);
+  }
+
+  const trialMayBegin = (nowMs: number, { free, slots }: Room) =>
+    free * 2 > slots && (slots >= SMALL || (paidHeld === 0 && nowMs - paidAtMs >= QUIET_MS));
+
   function takeFrom(lane: Lane<J>, nowMs: number, room: Room): Place<J> | undefined {
     const returned = lane.returned.shift();
     if (returned) return returned;
@@ -156,7 +175,7 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
   function release(place: Place<J>, nowMs: number): void {
     if (!place.holdsSlot) return;
     place.holdsSlot = false;
-    if (!place.job.trial) shares.ended(place.job.accountId, nowMs);
+    count(place, -1, nowMs);
   }
 
   return {
@@ -172,14 +191,13 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     },
     take(nowMs, room) {
       const paidWaits = paid.returned.length + paid.lines.size > 0;
-      const lane = paidWaits ? paid : room.free * 2 > room.slots ? trial : undefined;
+      const lane = paidWaits ? paid : trialMayBegin(nowMs, room) ? trial : undefined;
       const place = lane && takeFrom(lane, nowMs, room);
       if (!place) return undefined;
       place.state = 'taken';
       taken++;
       place.holdsSlot = true;
-      // What trial callers hold is no measure for customers: one alone would be held back for their sake.
-      if (!place.job.trial) shares.began(place.job.accountId, nowMs);
+      count(place, 1, nowMs);
       return place;
     },
     putBack(place, nowMs) {

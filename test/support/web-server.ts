@@ -12,8 +12,8 @@ export interface WebServer {
   close(): Promise<void>;
 }
 
-/** `pages` by path; a text is answered as HTML, everything else is 404. */
-export async function startWebServer(pages: Record<string, Page>): Promise<WebServer> {
+/** `pages` by path; a text is answered as HTML, everything else is 404. On a free port of 127.0.0.1, unless told otherwise. */
+export async function startWebServer(pages: Record<string, Page>, { port = 0, host = '127.0.0.1' } = {}): Promise<WebServer> {
   let connections = 0;
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -26,7 +26,7 @@ export async function startWebServer(pages: Record<string, Page>): Promise<WebSe
   server.on('connection', () => {
     connections++;
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {
     port: (server.address() as AddressInfo).port,
     requests,
