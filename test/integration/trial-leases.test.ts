@@ -137,7 +137,7 @@ describe('the leases of trial callers', () => {
       const leases = await replica();
       await call(leases, '198.51.100.7');
       const stored = JSON.stringify(await rig.store.trialLimits.find().toArray());
-      expect(stored).to.not.match(/198|100\.7/);
+      expect(stored).to.not.include('198.51').and.to.not.include('100.7');
       const [visitor] = await visitors();
       expect(visitor!._id).to.match(/^[\w-]{43}$/);
       expect(visitor!.expires!.getTime() - visitor!.calls![0]!.at.getTime()).to.equal(60_000);
