@@ -53,6 +53,7 @@ export interface Site {
   render(account: SiteAccount, body: unknown, api?: ApiSeat): Call;
   /** One more API process, ready. */
   addApi(env?: Record<string, string>): Promise<ApiSeat>;
+  /** Rejects when one of the processes has written a key, the pepper or the pool's secret into its log. */
   stop(): Promise<void>;
 }
 
@@ -69,6 +70,12 @@ export interface SiteOptions {
   api?: Record<string, string>;
   worker?: Record<string, string>;
 }
+
+/** The lines of the processes' logs that have one of the texts in them. */
+export const toldIn = (processes: readonly PressroomProcess[], secrets: readonly string[]): string[] =>
+  processes.flatMap(({ name, log }) =>
+    log.map(line => `${name}: ${JSON.stringify(line)}`).filter(line => secrets.some(secret => line.includes(secret))),
+  );
 
 /** Stops what a start that failed has left behind: a scenario without a site has nothing to stop. */
 export async function startSite(options: SiteOptions = {}): Promise<Site> {
@@ -102,11 +109,16 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
     return link;
   };
 
+  const everyProcess: PressroomProcess[] = [];
+
   async function seat(kind: 'api' | 'worker', name: string, env: Record<string, string>): Promise<Seat> {
     const [port, operationsPort] = [await ownPort(), await ownPort()];
     const own = kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
-    const start = (more: Record<string, string> = {}) =>
-      startPressroom(kind, name, operationsPort, { ...shared, ...own, ...env, ...options[kind], ...more });
+    const start = (more: Record<string, string> = {}) => {
+      const started = startPressroom(kind, name, operationsPort, { ...shared, ...own, ...env, ...options[kind], ...more });
+      everyProcess.push(started);
+      return started;
+    };
     let process = start();
     atEnd(() => process.kill());
     return {
@@ -193,6 +205,10 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
       return account;
     },
     render: (account, body, api) => renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
-    stop,
+    stop: async () => {
+      await stop();
+      const told = toldIn(everyProcess, [PEPPER, POOL_SECRET, ...accounts.map(({ key }) => key)]);
+      if (told.length > 0) throw new Error(`a secret of the scenario stands in a log:\n${told.join('\n')}`);
+    },
   };
 }
