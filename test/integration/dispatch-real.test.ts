@@ -43,10 +43,13 @@ describe('dispatch to a real worker', () => {
   it('runs more renders than there are slots, each in a page of its own, and never more at once than slots', async () => {
     let running = 0;
     let most = 0;
+    const both = Promise.withResolvers<void>();
     const seen = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         dispatch.dispatch(job(`account ${i % 3}`), async session => {
           most = Math.max(most, ++running);
+          if (most === 2) both.resolve();
+          await both.promise; // the first one stays until another runs beside it
           const before = await evaluated(session, 'globalThis.mark');
           await evaluated(session, `globalThis.mark = ${i}`);
           const after = await evaluated(session, 'globalThis.mark');
