@@ -30,7 +30,7 @@ export interface Callers {
 const FAILING = [
   { html: '<p>x</p>', pages: '7' },
   { html: '<p>x</p>', wait_for_selector: '][' },
-  { html: '<script>window.close()</script>' },
+  { html: '<p>x</p>', javascript: 'throw new Error()' },
 ];
 
 export async function startCallers(site: Site, chance: Chance): Promise<Callers> {

@@ -57,7 +57,7 @@ export async function openCustomers(site: Site): Promise<Customers> {
     { url: site.witness.bad('breaks') },
     { url: site.witness.bad('fails') },
     { html: '<p>x</p>', wait_for_selector: '][' },
-    { html: '<script>window.close()</script>' },
+    { html: '<p>x</p>', javascript: 'throw new Error()' },
     { html: '<p>x</p>', wait_for_expression: '((' },
     { html: '<p>x</p>', pages: '7' },
   ];
