@@ -44,10 +44,13 @@ describe('npm start', function () {
 
   it('makes an account on the first start and shows its key with a call that gives a PDF', async () => {
     const { out, ctrlC, ended, leader } = await start();
+    // It comes a moment after the line that says where it is ready.
+    const call = await eventually(() => {
+      const found = /^ *curl .* hello\.pdf$/m.exec(out())?.[0];
+      if (found === undefined) throw new Error(`no call yet: ${out()}`);
+      return found;
+    });
     key = keyIn(out())!;
-    const call = out()
-      .split('\n')
-      .find(line => line.trim().startsWith('curl '))!;
     expect(call).to.include(key);
     await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
     expect((await readFile(at('hello.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
