@@ -47,7 +47,7 @@ const PAGES: [what: string, page: string, more?: object][] = [
   [
     'frames that make frames',
     html(
-      `<script>function grow(){for(let i=0;i<4;i++){const f=document.createElement('iframe');f.srcdoc='<script>'+grow+';grow()<\\/script>';document.body.append(f)}}grow()</script>`,
+      `<script>function grow(){for(let i=0;i<4;i++){const f=document.createElement('iframe');f.srcdoc='<script>'+grow+';grow()<\\/script>';document.documentElement.append(f)}}grow()</script>`,
     ),
   ],
   [
@@ -72,11 +72,12 @@ const PAGES: [what: string, page: string, more?: object][] = [
   ],
   ['text without end', html("<script>let t='x'.repeat(1e6);for(;;)document.body.append(t)</script>")],
   ['a huge picture', html(`<img src="${hugePng(30_000)}" width="500">`)],
+  ['a large picture, often', html(Array.from({ length: 12 }, (_, n) => `<img src="${hugePng(12_000 + n)}" width="500">`).join(''))],
   ['10,000 pages', html('<p style="break-after:page">p</p>'.repeat(10_000))],
   [
-    'styles that take minutes',
+    'rules that look at everything',
     html(
-      `<style>${Array.from({ length: 60 }, (_, n) => `:has(i:nth-child(${n + 2}n) ~ b:not(:has(u))) i ~ i ~ i ~ b{color:red}`).join('')}</style>${'<i></i><b></b>'.repeat(20_000)}`,
+      `<style>${Array.from({ length: 1_500 }, (_, n) => `:has(i:nth-child(${n + 2}n) ~ b:not(:has(u))) i ~ i ~ i ~ b{color:red}`).join('')}</style>${'<i></i><b></b>'.repeat(20_000)}`,
     ),
   ],
   [
