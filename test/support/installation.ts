@@ -64,20 +64,23 @@ export async function installation({
   uri: shared,
 }: Options = {}): Promise<Installation> {
   const uri = shared ?? (await testDatabase()).uri;
+  const configFor = (addresses: string[]) =>
+    complete(
+      readApiConfig({
+        PRESSROOM_HOST: '127.0.0.1',
+        PRESSROOM_PORT: '0',
+        PRESSROOM_PUBLIC_URL: 'http://localhost:8080',
+        PRESSROOM_DRAIN_DELAY: '0s',
+        PRESSROOM_PEPPER: PEPPER,
+        PRESSROOM_POOL_SECRET: TEST_SECRET,
+        MONGODB_URI: uri,
+        PRESSROOM_WORKERS: addresses.join(','),
+        ...env,
+      }),
+    );
+  configFor(['ws://127.0.0.1:1']); // what is wrong with `env` is said before a Chrome runs that nobody would end
   const workers = await Promise.all(Array.from({ length: wanted }, () => startWorker(env, log)));
-  const config = complete(
-    readApiConfig({
-      PRESSROOM_HOST: '127.0.0.1',
-      PRESSROOM_PORT: '0',
-      PRESSROOM_PUBLIC_URL: 'http://localhost:8080',
-      PRESSROOM_DRAIN_DELAY: '0s',
-      PRESSROOM_PEPPER: PEPPER,
-      PRESSROOM_POOL_SECRET: TEST_SECRET,
-      MONGODB_URI: uri,
-      PRESSROOM_WORKERS: workers.map(({ address }) => address).join(','),
-      ...env,
-    }),
-  );
+  const config = configFor(workers.map(({ address }) => address));
   const metrics = createMetrics({ processDefaults: false });
   const api = createApi(config, log, metrics);
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
