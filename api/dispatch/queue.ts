@@ -10,7 +10,7 @@ const FLOOD = 1.25;
 /** With fewer slots than this a single trial render takes more than a quarter of them, */
 const SMALL = 4;
 /** so it begins only when no other render has held one for so long: the next is then likely to find it over. */
-const QUIET_MS = 250;
+const QUIET_MS = 500;
 
 /** What the line needs to know of a job; the rest of a job is the caller's. */
 export interface Queued {

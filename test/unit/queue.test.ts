@@ -183,7 +183,7 @@ describe('the queue', () => {
     expect([queue.waiting(), queue.depth()]).to.deep.equal([0, 1]);
   });
 
-  it('serves a trial job of fewer than four slots only when no paid one has held any for a quarter of a second', () => {
+  it('serves a trial job of fewer than four slots only when no paid one has held any for half a second', () => {
     const queue = createQueue<Job>(roomy);
     queue.add(job('a', 1), 0);
     const paid = take(queue, 0)!;
@@ -191,8 +191,8 @@ describe('the queue', () => {
     queue.add(job('trial', 0, { trial: true }), 0);
     expect(queue.take(900, { free: 2, slots: 3 }), 'one is held').to.equal(undefined);
     queue.release(paid, 1_000);
-    expect(queue.take(1_249, { free: 3, slots: 3 }), 'one was held').to.equal(undefined);
-    expect(queue.take(1_250, { free: 3, slots: 3 })?.job.id).to.equal(0);
+    expect(queue.take(1_499, { free: 3, slots: 3 }), 'one was held').to.equal(undefined);
+    expect(queue.take(1_500, { free: 3, slots: 3 })?.job.id).to.equal(0);
     queue.add(job('trial', 2, { trial: true }), 1_250);
     queue.add(job('a', 3), 1_250);
     expect(take(queue, 1_250)?.job.id).to.equal(3);
