@@ -2,8 +2,8 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { aptInstall } from './apt.ts';
 import { cacheFolder, findOnPath, installOnce } from './cache.ts';
+import { pythonWithPip } from './python.ts';
 import { runCommand, type Say } from './run-command.ts';
 
 export interface MongodBinary {
@@ -61,14 +61,6 @@ async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<
     await rename(join(folder, name), join(folder, 'mongod'));
     await prove(join(folder, 'mongod'));
   });
-}
-
-/** A Python that can install packages; as root on Debian pip is got by apt. Throws when there is none. */
-export async function pythonWithPip(env: NodeJS.ProcessEnv, say: Say): Promise<string> {
-  const python = findOnPath(['python3'], env);
-  const hasPip = python && (await runCommand(python, ['-m', 'pip', '--version'], { timeoutMs: 20_000 })).ok;
-  if (!hasPip && !(await aptInstall(['python3-pip'], say, env))) throw new Error('python3 with pip is not there');
-  return findOnPath(['python3'], env) ?? 'python3';
 }
 
 async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, say: Say): Promise<void> {

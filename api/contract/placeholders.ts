@@ -1,6 +1,7 @@
 // The placeholders in the html of a header or footer: found where they stand, and replaced by the elements that Chrome fills in.
 // Read as tokens, in one pass: what HTML's tree rules make of hostile nesting can be a thousand times larger than its source.
-import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+import { type Token, Tokenizer } from 'parse5';
+import { HtmlNesting } from './html-nesting.ts';
 import { quoted } from './problems.ts';
 
 /** By what callers write between the braces. https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-printToPDF */
@@ -8,16 +9,6 @@ const SPANS: Record<string, string> = { page: '<span class="pageNumber"></span>'
 const ALLOWED = 'the placeholders are `{{page}}` and `{{total}}`';
 /** Chrome would fill these with the day, the document's title and its address. */
 const REFUSED_CLASSES = ['date', 'title', 'url'];
-
-/** By name: elements whose content is text whatever it looks like. https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody */
-export const RAW_TEXT: Record<string, Tokenizer['state']> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  plaintext: TokenizerMode.PLAINTEXT,
-  ...Object.fromEntries(['textarea', 'title'].map(name => [name, TokenizerMode.RCDATA])),
-  ...Object.fromEntries(['style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript'].map(name => [name, TokenizerMode.RAWTEXT])),
-};
-
-const FOREIGN = ['svg', 'math'];
 
 /** `{{…}}` in a text, from brace to brace. Searching instead of matching: a regular expression would take the square of the length. */
 function* braces(text: string): Generator<{ from: number; to: number; inner: string }> {
@@ -49,7 +40,7 @@ function withSpans(text: string, refuse: (problem: string) => void): string | un
 class Reader {
   readonly html: string;
   problem: string | undefined;
-  readonly #tokenizer: Tokenizer;
+  readonly #nesting: HtmlNesting;
   /** The text since the last tag, entities decoded, and where it stands in the source. */
   #run = '';
   #runFrom = 0;
@@ -57,7 +48,6 @@ class Reader {
   /** The texts so far: a placeholder over several of them shows only in their sum. */
   #texts: string[] = [];
   #raw: string | undefined;
-  #foreignDepth = 0;
   #done = 0;
   #out = '';
 
@@ -65,7 +55,7 @@ class Reader {
     this.html = html;
     const characters = (token: Token.CharacterToken) => this.#characters(token, token.chars);
     const other = () => this.#endRun();
-    this.#tokenizer = new Tokenizer(
+    const tokenizer = new Tokenizer(
       { sourceCodeLocationInfo: true },
       {
         onCharacter: characters,
@@ -80,7 +70,8 @@ class Reader {
         onParseError: null,
       },
     );
-    this.#tokenizer.write(html, true);
+    this.#nesting = new HtmlNesting(tokenizer);
+    tokenizer.write(html, true);
     for (const { inner } of braces(this.#texts.join('\0')))
       if (inner.includes('\0'))
         this.#refuse(`must not spread ${quoted(`{{${inner.replaceAll('\0', '…')}}}`)} over several elements; ${ALLOWED}`);
@@ -104,7 +95,7 @@ class Reader {
     const run = this.#run;
     this.#run = '';
     if (run === '') return;
-    const where = this.#raw ?? (this.#foreignDepth > 0 ? 'svg' : undefined);
+    const where = this.#raw ?? (this.#nesting.isForeign ? 'svg' : undefined);
     if (where !== undefined) return this.#onlyInText(run, `inside <${where}>`);
     this.#texts.push(run);
     const html = withSpans(run, problem => this.#refuse(problem));
@@ -117,25 +108,19 @@ class Reader {
     for (const { inner } of braces(text)) this.#refuse(`must not contain ${quoted(`{{${inner}}}`)} ${where}; ${ALLOWED}, in text only`);
   }
 
-  #startTag({ tagName, attrs, selfClosing }: Token.TagToken): void {
+  #startTag(token: Token.TagToken): void {
     this.#endRun();
-    for (const { name, value } of attrs) {
+    for (const { name, value } of token.attrs) {
       for (const part of [name, value]) this.#onlyInText(part, `in the attribute ${quoted(name)}`);
       const refused = name === 'class' && value.split(/\s+/).find(word => REFUSED_CLASSES.includes(word));
       if (refused) this.#refuse(`must not have an element of the class "${refused}"; only "pageNumber" and "totalPages" are filled in`);
     }
-    if (FOREIGN.includes(tagName) && !selfClosing) this.#foreignDepth++;
-    else if (this.#foreignDepth === 0 && Object.hasOwn(RAW_TEXT, tagName)) {
-      this.#raw = tagName;
-      this.#tokenizer.state = RAW_TEXT[tagName]!;
-    }
-    this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
+    if (this.#nesting.enter(token)) this.#raw = token.tagName;
   }
 
-  #endTag({ tagName }: Token.TagToken): void {
+  #endTag(token: Token.TagToken): void {
     this.#endRun();
-    if (FOREIGN.includes(tagName) && this.#foreignDepth > 0) this.#foreignDepth--;
-    this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
+    this.#nesting.leave(token);
     this.#raw = undefined;
   }
 }

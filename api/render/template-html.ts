@@ -1,12 +1,10 @@
 // The html of a header or footer without what could run or load. Read as tokens, in one pass: a tree of hostile nesting can be a thousand times larger than its source.
 import { type Token, Tokenizer } from 'parse5';
-import { RAW_TEXT } from '../contract/placeholders.ts';
+import { HtmlNesting } from '../contract/html-nesting.ts';
 import { withoutLoads } from './template-css.ts';
 
 /** In a template they do nothing, but for style sheets: Chromium 156 crashes over a `link` to one. */
 const LEFT_OUT = new Set(['script', 'noscript', 'link', 'meta', 'base', 'iframe', 'frame', 'object', 'embed']);
-
-const FOREIGN = new Set(['svg', 'math']);
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
@@ -15,8 +13,7 @@ class Rewriter {
   #out = '';
   #done = 0;
   readonly #source: string;
-  readonly #tokenizer: Tokenizer;
-  #foreignDepth = 0;
+  readonly #nesting: HtmlNesting;
   /** Where the content began of the `style` that is open, and its text so far. */
   #style: { from: number; text: string } | undefined;
   /** Where a left out element began whose content is text. */
@@ -28,7 +25,7 @@ class Rewriter {
       if (this.#style) this.#style.text += chars;
     };
     const nothing = () => {};
-    this.#tokenizer = new Tokenizer(
+    const tokenizer = new Tokenizer(
       { sourceCodeLocationInfo: true },
       {
         onCharacter: characters,
@@ -42,7 +39,8 @@ class Rewriter {
         onParseError: null,
       },
     );
-    this.#tokenizer.write(source, true);
+    this.#nesting = new HtmlNesting(tokenizer);
+    tokenizer.write(source, true);
   }
 
   get html(): string {
@@ -55,19 +53,17 @@ class Rewriter {
   }
 
   #startTag(token: Token.TagToken): void {
-    const { tagName, selfClosing, location } = token;
+    const { tagName, location } = token;
     const { startOffset, endOffset } = location!;
-    const isForeign = this.#foreignDepth > 0;
-    if (FOREIGN.has(tagName) && !selfClosing) this.#foreignDepth++;
-    else if (!isForeign && Object.hasOwn(RAW_TEXT, tagName)) this.#tokenizer.state = RAW_TEXT[tagName]!;
-    this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
+    const wasForeign = this.#nesting.isForeign;
+    const isRaw = this.#nesting.enter(token);
     if (this.#style) return;
     if (LEFT_OUT.has(tagName)) {
-      if (!isForeign && Object.hasOwn(RAW_TEXT, tagName)) this.#leftOutFrom = startOffset;
+      if (isRaw) this.#leftOutFrom = startOffset;
       else this.#replace(startOffset, endOffset, '');
       return;
     }
-    this.#attributes(token, isForeign || this.#foreignDepth > 0);
+    this.#attributes(token, wasForeign || this.#nesting.isForeign);
     if (tagName === 'style') this.#style = { from: endOffset, text: '' };
   }
 
@@ -79,13 +75,11 @@ class Rewriter {
     this.#replace(location!.startOffset, location!.endOffset, `<${tagName}${written}${selfClosing ? '/' : ''}>`);
   }
 
-  #endTag({ tagName, location }: Token.TagToken): void {
+  #endTag(token: Token.TagToken): void {
+    const { tagName, location } = token;
     const { startOffset, endOffset } = location!;
-    if (FOREIGN.has(tagName) && this.#foreignDepth > 0) {
-      this.#closeRaw(startOffset, startOffset); // it closes a style inside of it too
-      this.#foreignDepth--;
-    }
-    this.#tokenizer.inForeignNode = this.#foreignDepth > 0;
+    if (this.#nesting.endsForeign(token)) this.#closeRaw(startOffset, startOffset); // it closes a style inside of it too
+    this.#nesting.leave(token);
     if (this.#style && tagName !== 'style') return;
     if (this.#style || this.#leftOutFrom !== undefined) this.#closeRaw(startOffset, endOffset);
     else if (LEFT_OUT.has(tagName)) this.#replace(startOffset, endOffset, '');
@@ -95,7 +89,7 @@ class Rewriter {
   #closeRaw(from: number, to: number): void {
     if (this.#style) {
       const clean = withoutLoads(this.#style.text);
-      if (clean !== this.#style.text) this.#replace(this.#style.from, from, this.#foreignDepth > 0 ? escaped(clean) : clean);
+      if (clean !== this.#style.text) this.#replace(this.#style.from, from, this.#nesting.isForeign ? escaped(clean) : clean);
     }
     if (this.#leftOutFrom !== undefined) this.#replace(this.#leftOutFrom, to, '');
     this.#style = undefined;

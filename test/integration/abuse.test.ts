@@ -1,6 +1,6 @@
 // Pages that want all there is: each ends within its bounds, with a PDF or a clear error, while a neighbour on the same worker and Chrome gets his PDFs.
 import { readFileSync } from 'node:fs';
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import { chromeProcesses } from '../fault/harness/chrome-processes.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
@@ -11,22 +11,13 @@ const RENDER_MEMORY_MIB = 300;
 const CHROME_MIB = 1_200;
 const LIMIT_S = 8;
 
-const crc = (bytes: Buffer): number => {
-  let value = 0xffffffff;
-  for (const byte of bytes) {
-    value ^= byte;
-    for (let bit = 0; bit < 8; bit++) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0);
-  }
-  return ~value >>> 0;
-};
-
 /** A PNG of so many pixels a side, black, of a bit each: a few KiB that become gigabytes as a picture. https://www.w3.org/TR/png-3/ */
 function hugePng(side: number): string {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type), data]);
     const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
     length.writeUInt32BE(data.length);
-    sum.writeUInt32BE(crc(body));
+    sum.writeUInt32BE(crc32(body));
     return Buffer.concat([length, body, sum]);
   };
   const head = Buffer.alloc(13);

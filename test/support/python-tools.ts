@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, installOnce } from '../../standalone/cache.ts';
-import { pythonWithPip } from '../../standalone/mongod-binary.ts';
+import { pythonWithPip } from '../../standalone/python.ts';
 import { runCommand } from '../../standalone/run-command.ts';
 
 const REQUIREMENTS = fileURLToPath(new URL('python-requirements.txt', import.meta.url));
