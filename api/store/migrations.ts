@@ -27,6 +27,13 @@ const MIGRATIONS: Migration[] = [
       await db.collection<TrialLimitDocument>('limits').createIndex({ expires: 1 }, { expireAfterSeconds: 0, name: 'expires' });
     },
   },
+  {
+    version: 3,
+    what: 'hashes of keys',
+    run: async db => {
+      await db.collection<AccountDocument>('accounts').createIndex({ 'keys.hash': 1 }, { name: 'key hash' });
+    },
+  },
 ];
 
 /** What this release needs. A database that is further on belongs to a newer release and is good, since migrations only add. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
 import { createAcceptedKeys } from '../../api/accounts/accepted-keys.ts';
 import { createAccounts } from '../../api/accounts/accounts.ts';
-import { createKeyText, hashKeyByEach } from '../../api/accounts/keys.ts';
+import { createAccountId, createKeyText, hashKeyByEach } from '../../api/accounts/keys.ts';
 import { type LeaseRig, leaseRig, PEPPERS, plans, refusal } from '../support/lease-rig.ts';
 
 describe('accounts and keys', () => {
@@ -137,6 +138,25 @@ describe('accounts and keys', () => {
         bad.map(() => ({ code: 'unauthorized', message: errors[0]!.message, headers: { 'WWW-Authenticate': 'Bearer' } })),
       );
       await checker().check(restricted.text, '198.51.100.9');
+    });
+
+    it('cost the database the same for every key that does not exist, whatever account it names', async () => {
+      const canceled = await rig.account('free', { state: 'canceled' });
+      const full = await rig.account('scale');
+      for (let i = 1; i < 50; i++) await full.accounts.createKey(full.name, { name: `key ${i}` });
+      const client = await MongoClient.connect(rig.mongod.uriFor('leases'));
+      try {
+        const db = client.db();
+        await db.command({ profile: 2, filter: { op: 'query', ns: 'leases.accounts' } });
+        for (const id of [createAccountId(), canceled.id, full.id]) await refusal(checker().check(createKeyText(id), IP));
+        await db.command({ profile: 0 });
+        const costs = await db.collection('system.profile').find().sort({ ts: 1 }).toArray();
+        expect(costs.map(({ planSummary, keysExamined, docsExamined }) => ({ planSummary, keysExamined, docsExamined }))).to.deep.equal(
+          Array(3).fill({ planSummary: 'IXSCAN { keys.hash: 1 }', keysExamined: 0, docsExamined: 0 }),
+        );
+      } finally {
+        await client.close();
+      }
     });
 
     it('tell where a subscription is mended', async () => {
