@@ -1,9 +1,7 @@
 // The first start gives the person something to try: an account and its key, shown once.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAccounts } from '../api/accounts/accounts.ts';
 import type { ApiConfig } from '../api/config.ts';
-import { connectStore } from '../api/store/store.ts';
 import type { Log } from '../common/log.ts';
 import { writePrivate } from './state.ts';
 
@@ -27,6 +25,11 @@ export async function makeFirstAccount(
     () => false,
   );
   if (made) return undefined;
+  // Only a first start needs them here.
+  const [{ createAccounts }, { connectStore }] = await Promise.all([
+    import('../api/accounts/accounts.ts'),
+    import('../api/store/store.ts'),
+  ]);
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
   await store.start();
   try {

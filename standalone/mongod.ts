@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { moveMember, readyReplicaSet, SET_NAME, USER } from '../api/store/replica-set.ts';
+import { SET_NAME, USER } from '../api/store/managed-set.ts';
 import { spawnMongod, stopPredecessor } from './mongod-process.ts';
 import { newSecret, openDataFolder, readPrivate, writePrivate } from './state.ts';
 
@@ -29,7 +29,12 @@ export interface MongodOptions {
   /** Wanted port; 0 (the default) keeps the one of the last start, or takes a free one. */
   port?: number;
   extraArgs?: readonly string[];
+  /** Called when mongod has been spawned: until it can be written to, this process has nothing to do. */
+  onSpawned?: () => void;
 }
+
+/** Loaded while mongod starts: it brings the driver, which takes its time. */
+const loadReplicaSet = () => import('../api/store/replica-set.ts');
 
 /** What is kept in `mongod.json`. The port stays the same because a replica set's member has its address in the data. */
 interface Kept {
@@ -70,16 +75,28 @@ export async function managedUri(dataDir: string, database = 'pressroom'): Promi
   return kept?.founded ? uriOf(kept, database) : undefined;
 }
 
+/**
+ * Most of mongod's own start is making room for 33,000 sessions and reading its journal, files of 100 MB of which most is empty, eleven times over (seen on 6.0).
+ * A session is what a running operation holds, of which mongod lets 256 run at once.
+ */
+const STORAGE = 'session_max=2000,log=(file_max=8MB)';
+
 /** Small, silent and without what a database of one client on one machine does not need. */
 const commonArguments = (port: number, keyFile: string, extra: readonly string[]) => [
   ...['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--auth', '--keyFile', keyFile],
-  ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '256', '--quiet', '--noscripting'],
+  ...['--wiredTigerCacheSizeGB', '0.25', '--wiredTigerEngineConfigString', STORAGE, '--oplogSize', '256', '--quiet', '--noscripting'],
   ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
   ...extra,
 ];
 
 /** Starts mongod on `dataDir` and waits until it can be written to. A mongod left behind on the same folder is ended first. */
-export async function startMongod({ binary, dataDir, port = 0, extraArgs = [] }: MongodOptions): Promise<ManagedMongod> {
+export async function startMongod({
+  binary,
+  dataDir,
+  port = 0,
+  extraArgs = [],
+  onSpawned = () => {},
+}: MongodOptions): Promise<ManagedMongod> {
   await openDataFolder(dataDir);
   const before = await readKept(dataDir);
   const keyFile = join(dataDir, 'keyfile');
@@ -92,11 +109,13 @@ export async function startMongod({ binary, dataDir, port = 0, extraArgs = [] }:
     spawnMongod(binary, [...commonArguments(kept.port, keyFile, extraArgs), ...more], join(dataDir, 'db'), join(dataDir, 'mongod.log'));
 
   if (before && before.port !== kept.port) {
-    const alone = await start();
+    const [alone, { moveMember }] = await Promise.all([start(), loadReplicaSet()]);
     await moveMember(kept.port, keyFileText).finally(() => alone.stop());
   }
   await writeKept(dataDir, kept);
-  const child = await start('--replSet', SET_NAME);
+  const starting = start('--replSet', SET_NAME);
+  onSpawned();
+  const [child, { readyReplicaSet }] = await Promise.all([starting, loadReplicaSet()]);
   try {
     await readyReplicaSet(kept.port, kept.password, kept.founded);
     if (!kept.founded) await writeKept(dataDir, { ...kept, founded: true });

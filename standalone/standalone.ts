@@ -1,6 +1,6 @@
 // Everything on one machine: Chrome, mongod, worker and API, wired for `npm start`. Owns the order, the data folder and what the person is told.
 import { join } from 'node:path';
-import { createApi } from '../api/api.ts';
+import type { Api } from '../api/api.ts';
 import { readApiConfig } from '../api/config.ts';
 import { processVariables, readConfig } from '../common/config.ts';
 import { createLifecycle, type Lifecycle, type Service } from '../common/lifecycle.ts';
@@ -36,14 +36,14 @@ const DEFAULTS = {
   PRESSROOM_LOG_LEVEL: 'warn',
 };
 
-function managed(binary: MongodBinary, dataDir: string, died: (why: string) => void) {
+function managed(binary: MongodBinary, dataDir: string, onSpawned: () => void, died: (why: string) => void) {
   let mongod: ManagedMongod;
   let lost: string | undefined;
   let stopping = false;
   const service: Service = {
     name: 'mongod',
     start: async () => {
-      mongod = await startMongod({ binary: binary.path, dataDir: join(dataDir, MONGOD_FOLDER) });
+      mongod = await startMongod({ binary: binary.path, dataDir: join(dataDir, MONGOD_FOLDER), onSpawned });
       void mongod.exited.then(how => {
         if (stopping) return;
         lost = `mongod ended by itself (${how}); its log: ${join(dataDir, MONGOD_FOLDER, 'mongod.log')}`;
@@ -58,6 +58,9 @@ function managed(binary: MongodBinary, dataDir: string, died: (why: string) => v
   };
   return { service, uri: () => mongod.uri };
 }
+
+/** Called as early as mongod and Chrome have something to do: loading it takes as much CPU as all else of a warm start. Who needs it meets a failure. */
+const loadApi = () => import('../api/api.ts');
 
 const CURL = (url: string, key: string) =>
   `  curl -sS ${url}/v1/render -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{"html":"<h1>Hello</h1>"}' -o hello.pdf`;
@@ -96,7 +99,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const peppers = apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepPepper(dataDir)];
 
   const death = Promise.withResolvers<string>();
-  const mongod = binary && managed(binary, dataDir, death.resolve);
+  const mongod = binary && managed(binary, dataDir, () => void loadApi().catch(() => {}), death.resolve);
   const metrics = createMetrics();
   const poolSecret = workerConfig.secret ?? newSecret();
   // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as a whole.
@@ -112,8 +115,9 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
     },
     stop: async () => {},
   };
-  let api: ReturnType<typeof createApi>;
-  const apiServices = () => {
+  let api: Api;
+  const apiServices = async () => {
+    const { createApi } = await loadApi();
     const workers = [`ws://127.0.0.1:${worker.port()}`];
     api = createApi({ ...apiConfig, mongodbUri: uri(), peppers, pepper: peppers[0]!, poolSecret, workers }, log, metrics);
     return api.services;

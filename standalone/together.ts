@@ -3,12 +3,13 @@ import { createLifecycle, type Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 
 /** One service of several that start and stop in order, as a process of its own would do it. */
-export function inOrder(name: string, log: Log, stopMs: number, services: () => Service[]): Service {
+export function inOrder(name: string, log: Log, stopMs: number, services: () => Service[] | Promise<Service[]>): Service {
   let lifecycle: ReturnType<typeof createLifecycle>;
   return {
     name,
     start: async giveUp => {
-      lifecycle = createLifecycle(log, stopMs, services());
+      lifecycle = createLifecycle(log, stopMs, await services());
+      giveUp?.throwIfAborted();
       giveUp?.addEventListener('abort', () => void lifecycle.stop(), { once: true });
       await lifecycle.start();
     },

@@ -1,4 +1,5 @@
 // The body's bytes as a JSON value, with errors that say where the text goes wrong. Pure.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { invalid } from '../contract/errors.ts';
 
 const SPACE = /[ \t\n\r]*/y;
@@ -105,16 +106,18 @@ function tooMuch(bytes: Buffer): string | undefined {
   return undefined;
 }
 
-/** Throws validation_error for bytes that are not UTF-8 and text that is not JSON, naming line and column, and for JSON without measure. */
-export function parseJson(bytes: Buffer): unknown {
+/** From bytes to value in steps: each of them looks at all bytes. */
+function* parsing(bytes: Buffer): Generator<void, unknown> {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     throw invalid('The request body is not valid UTF-8.', cause);
   }
+  yield;
   const excess = tooMuch(bytes);
   if (excess) throw invalid(`The request body ${excess}.`);
+  yield;
   try {
     return JSON.parse(text);
   } catch {
@@ -126,5 +129,21 @@ export function parseJson(bytes: Buffer): unknown {
     throw invalid(
       `The request body is not valid JSON: ${EXPLAINED[mistake.wanted]} is expected at line ${line}, column ${column}${found}.`,
     );
+  }
+}
+
+/** Throws validation_error for bytes that are not UTF-8 and text that is not JSON, naming line and column, and for JSON without measure. */
+export function parseJson(bytes: Buffer): unknown {
+  for (const steps = parsing(bytes); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** As `parseJson`; whoever else waits for the event loop has a turn after each step. */
+export async function parseJsonInTurns(bytes: Buffer): Promise<unknown> {
+  for (const steps = parsing(bytes); ; await othersTurn()) {
+    const { done, value } = steps.next();
+    if (done) return value;
   }
 }

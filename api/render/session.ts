@@ -15,6 +15,7 @@ import {
   STILL,
 } from '../../common/protocol.ts';
 import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from '../dispatch/slot-port.ts';
+import { type MessageSocket, sendInPieces } from './large-texts.ts';
 
 const HANDSHAKE_MS = 1_000;
 
@@ -44,7 +45,12 @@ type Client = CDP.Client & {
 };
 
 /** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
-const connect = (target: string) => CDP({ target, local: true, protocol: { domains: [] } as never }) as Promise<Client>;
+async function connect(target: string): Promise<Client> {
+  const client = (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client & { _ws: MessageSocket };
+  // It has no other way to its socket.
+  client.send = sendInPieces({ send: client.send.bind(client) }, client._ws);
+  return client;
+}
 
 /** Opens slots; `reach` tells where to connect to for a worker's address. See the slot port for the errors. */
 export const openSession =

@@ -1,49 +1,19 @@
-// CPU time of a process and all that descends from it, read from /proc, by the program's name. Linux only.
-import { readdirSync, readFileSync } from 'node:fs';
+// CPU time of processes and of all that descends from them, told apart by program or by the part that they have in the bench.
+import { readFileSync } from 'node:fs';
+import { everyProcess, type LivingProcess, MS_PER_TICK, type Program, treeOf } from './processes.ts';
 
-/** USER_HZ, which is 100 on every Linux that Node runs on. */
-const MS_PER_TICK = 10;
+export type Cpu = Record<Program, number>;
 
-export type Cpu = Record<'chrome' | 'node' | 'mongod' | 'other', number>;
-
-interface Process {
-  pid: number;
-  parent: number;
-  program: keyof Cpu;
-  ticks: number;
-}
-
-const programs: [RegExp, keyof Cpu][] = [
-  [/chrom|headless/i, 'chrome'],
-  [/node|MainThread/i, 'node'],
-  [/mongo/i, 'mongod'],
-];
-
-/** Field numbers are those of proc(5), counted after the name, which may hold spaces. Children that ended count with the one who waited for them. */
-function read(pid: number): Process | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    return { pid, parent: Number(fields[1]), program: programs.find(([pattern]) => pattern.test(name))?.[1] ?? 'other', ticks };
-  } catch {
-    return undefined;
-  }
+/** Adds up a process's time. What a Node process here starts and waits for is a Chrome, however long that lived. */
+function add<K extends string>(sums: Record<K, number>, { ownMs, reapedMs, program }: LivingProcess, own: K, chrome: K): void {
+  sums[own] += ownMs;
+  sums[program === 'node' ? chrome : own] += reapedMs;
 }
 
 /** Milliseconds of CPU since each process began. */
 export function cpuOf(root: number): Cpu {
-  const all = readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .flatMap(name => read(Number(name)) ?? []);
-  const members = new Set([root]);
-  for (let before = 0; before < members.size; ) {
-    before = members.size;
-    for (const { pid, parent } of all) if (members.has(parent)) members.add(pid);
-  }
   const cpu: Cpu = { chrome: 0, node: 0, mongod: 0, other: 0 };
-  for (const { pid, program, ticks } of all) if (members.has(pid)) cpu[program] += ticks * MS_PER_TICK;
+  for (const process of treeOf(root)) add(cpu, process, process.program, 'chrome');
   return cpu;
 }
 
@@ -51,3 +21,38 @@ export const cpuBetween = (before: Cpu, after: Cpu, renders: number): Cpu => {
   const per = (program: keyof Cpu) => Math.max(0, after[program] - before[program]) / renders;
   return { chrome: per('chrome'), node: per('node'), mongod: per('mongod'), other: per('other') };
 };
+
+/** The parts that a process can have in the bench. `client`: the bench's own process, which calls the service and serves the pages. */
+export const ROLES = ['chrome', 'worker', 'api', 'mongod', 'driver', 'client'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Where the trees of processes begin. Chrome is found below. */
+export type Roots = Partial<Record<Exclude<Role, 'chrome' | 'client'>, number>>;
+
+export interface Spent {
+  byRole: Record<Role, number>;
+  /** All that ran on the machine, whoever it was: more than the sum when something else was running, or when processes died unseen. */
+  machine: number;
+}
+
+/** Busy time of all cores since the machine started: user, nice, system, irq, softirq. */
+function machineMs(): number {
+  const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'latin1').split('\n')[0]!.split(/\s+/).slice(1).map(Number);
+  return (user! + nice! + system! + irq! + softirq!) * MS_PER_TICK;
+}
+
+/** Milliseconds of CPU until now; only differences mean something. */
+export function spentBy(roots: Roots): Spent {
+  const byRole: Record<Role, number> = { chrome: 0, worker: 0, api: 0, mongod: 0, driver: 0, client: 0 };
+  const all = everyProcess();
+  for (const [role, pid] of Object.entries(roots) as [Role, number][])
+    for (const process of treeOf(pid, all)) add(byRole, process, process.program === 'chrome' ? 'chrome' : role, 'chrome');
+  const { user, system } = process.cpuUsage();
+  byRole.client = (user + system) / 1_000;
+  return { byRole, machine: machineMs() };
+}
+
+export const spentBetween = (before: Spent, after: Spent): Spent => ({
+  byRole: Object.fromEntries(ROLES.map(role => [role, Math.max(0, after.byRole[role] - before.byRole[role])])) as Record<Role, number>,
+  machine: after.machine - before.machine,
+});

@@ -1,94 +1,119 @@
-// `npm run bench [-- --rounds 8 --renders 24]`: the 40-row invoice through the whole service and through bare Chrome, in alternating rounds of one run.
-// Prints and writes artifacts/bench.json; exits with 1 when a wanted figure is missed. Ends by itself.
+// `npm run bench [-- --rounds 6 --renders 48 --callers 1,2 --documents invoice,chart --sides bare,pressroom]`: Pressroom, bare Chrome and what people use from npm,
+// side by side in alternating rounds. Prints tables; writes artifacts/bench.json and bench.svg; exits with 1 when a wanted figure is missed. Ends by itself.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { openBareChrome } from './bare-chrome.ts';
-import { cpuBetween, cpuOf } from './cpu.ts';
-import { invoice } from './invoice.ts';
-import { load } from './load.ts';
-import { type Level, type Measured, missed, type Pair, show, summarise } from './report.ts';
-import { startService } from './service.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readWorkerConfig } from '../../worker/config.ts';
+import { type Cell, cellsOf, readOptions, rendersOf, type SideName, turnOf } from './cells.ts';
+import { chartSvg } from './chart-svg.ts';
+import { spentBetween, spentBy } from './cpu.ts';
+import { openDriven } from './driven.ts';
+import { watchMemory } from './memory.ts';
+import { startPageServer } from './page-server.ts';
+import { openPressroom } from './pressroom-side.ts';
+import { type Measured, type Result, type Round, summarise } from './report.ts';
+import { showSummary, showVerdicts } from './show.ts';
+import type { Side } from './side.ts';
+import { judge } from './wanted.ts';
 
-const LIMIT_MS = 15 * 60_000;
-const PARALLEL = [1, 2, 4];
-const WARM_UP = 30;
+const LIMIT_MS = 40 * 60_000;
+/** What a side still does after its last answer (contexts are closed, others opened ahead) is its own, and must not fall into another's round. */
+const SETTLE_MS = 300;
+const WARM_UP = { bare: 100, pressroom: 100, 'puppeteer-cluster': 8, puppeteer: 2 } as const;
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '8' }, renders: { type: 'string', default: '24' } } });
-const [rounds, renders] = [Number(values.rounds), Number(values.renders)];
-if (![rounds, renders].every(n => Number.isInteger(n) && n > 0 && n <= 10_000))
-  throw new Error('--rounds and --renders are whole numbers from 1 to 10000');
+const options = readOptions(process.argv.slice(2));
+const cells = cellsOf(options);
 
-// Written before, so that making them is no part of either side.
-const documents = Array.from({ length: renders }, (_, nth) => invoice(nth + 1));
-
-async function measure(parallel: number, pid: number, render: (html: string) => Promise<unknown>): Promise<Measured> {
-  const before = cpuOf(pid);
-  const own = process.cpuUsage();
-  const round = await load(renders, parallel, async nth => {
-    await render(documents[nth]!);
-  });
-  const { user, system } = process.cpuUsage(own);
-  return { ...round, cpuMs: cpuBetween(before, cpuOf(pid), renders), benchCpuMs: (user + system) / 1_000 / renders };
-}
-
-const closing: (() => Promise<void>)[] = [];
-async function close(): Promise<void> {
-  for (const each of closing.splice(0).reverse()) await each();
+const closing: (() => Promise<unknown>)[] = [];
+let closed: Promise<void> | undefined;
+/** Calling it again waits for the same end. */
+function close(): Promise<void> {
+  closed ??= (async () => {
+    for (const each of closing.splice(0).reverse()) await each();
+  })();
+  return closed;
 }
 const limit = setTimeout(() => {
   console.error(`the bench did not end within ${LIMIT_MS / 60_000} min`);
   process.exitCode = 1;
   void close(); // what runs then fails
 }, LIMIT_MS);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().finally(() => process.exit(1)));
+
+async function measure(side: Side, cell: Cell): Promise<Measured> {
+  const work = { ...cell, renders: rendersOf(cell, side.name, options.renders) };
+  await side.prepare(work);
+  const memory = watchMemory(side.roots);
+  const before = spentBy(side.roots);
+  try {
+    const flow = await side.run(work);
+    await sleep(SETTLE_MS);
+    return { ...flow, spent: spentBetween(before, spentBy(side.roots)), memory: memory.stop() };
+  } finally {
+    memory.stop();
+  }
+}
+
+async function openSides(): Promise<Map<SideName, Side>> {
+  const pages = await startPageServer();
+  closing.push(pages.close);
+  const sides = new Map<SideName, Side>();
+  const add = (side: Side) => {
+    sides.set(side.name, side);
+    closing.push(side.close);
+  };
+  for (const name of options.sides) add(name === 'pressroom' ? await openPressroom(pages) : await openDriven(name, pages.base));
+  return sides;
+}
 
 try {
-  const bare = await openBareChrome(process.env);
-  closing.push(bare.close);
-  const service = await startService();
-  closing.push(service.close);
+  const loadBefore = loadavg()[0]!;
+  const sides = await openSides();
+  const { sandbox, uid } = readWorkerConfig(process.env).chrome;
   const machine = {
     cores: availableParallelism(),
     cpu: cpus()[0]?.model,
     memoryBytes: totalmem(),
     node: process.version,
-    chrome: bare.version,
-    loadBefore: loadavg()[0],
+    chrome: Object.fromEntries([...sides.values()].map(({ name, version }) => [name, version])),
+    sandbox,
+    chromeUid: uid ?? process.getuid?.(),
+    slots: sides.get('pressroom')?.slots,
+    loadBefore,
   };
+  const versions = [...new Set([...sides.values()].map(({ version }) => version))].join(' and ');
   console.log(
-    `${machine.cores} cores (${machine.cpu}), ${machine.chrome}, Node ${machine.node}, load ${machine.loadBefore?.toFixed(1)}; ${rounds} rounds of ${renders}`,
+    `${machine.cores} cores (${machine.cpu}), ${versions}, sandbox ${sandbox ? 'on' : 'off'} and user ${machine.chromeUid} on all sides, Node ${machine.node}, load before ${loadBefore.toFixed(1)}; ${options.rounds} rounds of ${options.renders}`,
   );
-  await load(WARM_UP, 2, async nth => void (await service.render(documents[nth % renders]!)));
-  await load(WARM_UP, 2, async nth => void (await bare.render(documents[nth % renders]!)));
-  const levels: Level[] = [];
-  for (const parallel of PARALLEL) {
-    const pairs: Pair[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const sides = {
-        service: () => measure(parallel, service.pid, service.render),
-        bare: () => measure(parallel, bare.pid, bare.render),
-      };
-      // Who goes first changes, so that what the machine does meanwhile hits both alike.
-      const [first, second] = round % 2 === 0 ? (['service', 'bare'] as const) : (['bare', 'service'] as const);
-      const measured = { [first]: await sides[first](), [second]: await sides[second]() };
-      pairs.push(measured as unknown as Pair);
-    }
-    levels.push({ parallel, rounds: pairs });
-    console.log(show(summarise(levels.at(-1)!)).join('\n'));
+  for (const side of sides.values()) {
+    const work = { document: 'invoice', by: 'html', stamped: false, callers: 2, renders: WARM_UP[side.name] } as const;
+    await side.prepare(work);
+    await side.run(work);
   }
-  const { timings, pdf } = await service.render(documents[0]!);
-  console.log(`one render alone: ${timings}; ${pdf.length} bytes`);
-  const summaries = levels.map(summarise);
-  const misses = missed(summaries);
-  console.log(misses.length > 0 ? `MISSED: ${misses.join('; ')}` : 'All wanted figures are met.');
+  const results: Result[] = [];
+  for (const cell of cells) {
+    const rounds: Round[] = [];
+    for (let round = 0; round < cell.rounds; round++) {
+      const measured: Round = {};
+      for (const name of turnOf(cell, round)) measured[name] = await measure(sides.get(name)!, cell);
+      rounds.push(measured);
+    }
+    results.push({ cell, rounds });
+    console.log(showSummary(summarise(results.at(-1)!), side => sides.get(side)!.slots).join('\n'));
+  }
+  const summaries = results.map(summarise);
+  const verdicts = judge(summaries);
+  console.log(showVerdicts(verdicts).join('\n'));
   const folder = join(import.meta.dirname, '../../artifacts');
   await mkdir(folder, { recursive: true });
+  const at = new Date().toISOString();
+  await writeFile(join(folder, 'bench.json'), `${JSON.stringify({ at, machine, options, verdicts, summaries, results }, null, 1)}\n`);
   await writeFile(
-    join(folder, 'bench.json'),
-    `${JSON.stringify({ at: new Date().toISOString(), machine, summaries, levels, misses }, null, 2)}\n`,
+    join(folder, 'bench.svg'),
+    chartSvg(summaries, `${machine.cores} cores, ${versions}, Node ${machine.node}, ${at.slice(0, 10)}`),
   );
-  if (misses.length > 0) process.exitCode = 1;
+  if (verdicts.some(({ met }) => met === false)) process.exitCode = 1;
 } finally {
   clearTimeout(limit);
   await close();

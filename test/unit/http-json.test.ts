@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ApiError } from '../../api/contract/errors.ts';
-import { findJsonMistake, parseJson } from '../../api/http/json-text.ts';
+import { findJsonMistake, parseJson, parseJsonInTurns } from '../../api/http/json-text.ts';
 
 const mistake = (text: string | Buffer): ApiError => {
   try {
@@ -91,5 +91,25 @@ describe('a JSON body', () => {
   it('may have brackets, commas and quotes in its strings as it likes', () => {
     const html = '[{,\\"\\\\'.repeat(20_000);
     expect(parseJson(Buffer.from(`{"html":"${html}"}`))).to.deep.equal({ html: JSON.parse(`"${html}"`) });
+  });
+
+  it('is the same value, or the same mistake, when others have their turns between', async () => {
+    expect(await parseJsonInTurns(Buffer.from('{"html": "a€"}'))).to.deep.equal({ html: 'a€' });
+    for (const [text] of [...wrong, ...tooMuch]) {
+      const error = await parseJsonInTurns(Buffer.from(text)).catch((reason: Error) => reason);
+      expect(error).to.be.instanceOf(ApiError).with.property('message', mistake(text).message);
+    }
+  });
+
+  it('that is parsed in turns holds the event loop for no two of its steps', async () => {
+    let turns = 0;
+    const tick = () => {
+      turns += 1;
+      next = setImmediate(tick);
+    };
+    let next = setImmediate(tick);
+    await parseJsonInTurns(Buffer.from('{"html": ""}'));
+    clearImmediate(next);
+    expect(turns).to.be.at.least(2);
   });
 });

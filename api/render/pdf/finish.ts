@@ -1,5 +1,6 @@
 // From what Chrome printed to what the caller gets: its pieces in one buffer, with metadata, and with the watermark when it was asked for.
 // Knows what each of these holds of the memory.
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Plan } from '../plan.ts';
 import { noRoom, type Printed, type Room, tooLarge } from '../print.ts';
 import { metadataUpdate } from './metadata.ts';
@@ -20,11 +21,20 @@ interface Deps {
  */
 export type Finish = (printed: Printed, plan: Pick<Plan, 'metadata' | 'sandbox'>, room: Room, signal: AbortSignal) => Promise<Buffer>;
 
-/** One copy of what may be 100 MiB. In memory of its own: a thread takes it away as a whole. */
-function joined(parts: Buffer[], bytes: number): Buffer<ArrayBuffer> {
+/** Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event loop for fifty. */
+const COPIED_AT_ONCE = 4 * 2 ** 20;
+
+/** One copy, in memory of its own: a thread takes it away as a whole. */
+async function joined(parts: Buffer[], bytes: number): Promise<Buffer<ArrayBuffer>> {
   const whole = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
-  for (const part of parts) at += part.copy(whole, at);
+  let turnAt = COPIED_AT_ONCE;
+  for (const part of parts) {
+    at += part.copy(whole, at);
+    if (at < turnAt) continue;
+    await othersTurn();
+    turnAt = at + COPIED_AT_ONCE;
+  }
   return whole;
 }
 
@@ -41,7 +51,7 @@ export const createFinish =
       const update = metadataUpdate(pdf, metadata);
       const bytes = pdf.bytes + update.length;
       take(bytes);
-      const whole = joined([...pdf.pieces, update], bytes);
+      const whole = await joined([...pdf.pieces, update], bytes);
       pdf.pieces.length = 0;
       room.give(pdf.bytes);
       taken -= pdf.bytes;

@@ -46,16 +46,17 @@ process.on('exit', () => {
   for (const each of running) each.kill().catch(() => {});
 });
 
-/** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
+/** Starts it with this environment and nothing else of ours, its Node with these flags. Does not wait: see `untilReady`. */
 export function startPressroom(
   kind: 'api' | 'worker',
   name: string,
   operationsPort: number,
   env: Record<string, string>,
+  nodeFlags: readonly string[] = [],
 ): PressroomProcess {
   const { PATH, HOME, TMPDIR, PRESSROOM_CHROME, PRESSROOM_TEST_RUN } = process.env;
   const inherited = Object.entries({ PATH, HOME, TMPDIR, PRESSROOM_CHROME, PRESSROOM_TEST_RUN }).filter(([, value]) => value !== undefined);
-  const child = spawn(process.execPath, [MAIN[kind]], {
+  const child = spawn(process.execPath, [...nodeFlags, MAIN[kind]], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...Object.fromEntries(inherited),

@@ -69,6 +69,8 @@ export interface SiteOptions {
   /** Over the scenarios' defaults. */
   api?: Record<string, string>;
   worker?: Record<string, string>;
+  /** Of the Node of API and worker. */
+  nodeFlags?: readonly string[];
 }
 
 /** The lines of the processes' logs that have one of the texts in them. */
@@ -115,7 +117,13 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
     const [port, operationsPort] = [await ownPort(), await ownPort()];
     const own = kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
     const start = (more: Record<string, string> = {}) => {
-      const started = startPressroom(kind, name, operationsPort, { ...shared, ...own, ...env, ...options[kind], ...more });
+      const started = startPressroom(
+        kind,
+        name,
+        operationsPort,
+        { ...shared, ...own, ...env, ...options[kind], ...more },
+        options.nodeFlags,
+      );
       everyProcess.push(started);
       return started;
     };

@@ -1,0 +1,52 @@
+// `npm run bench:admission [-- --rounds 6 --pairs 3000]`: how many renders a second can be admitted and settled by one API process, on a real mongod that shares the cores.
+// Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+
+import { digits, spread } from './figures.ts';
+import { CALLERS, type Kind, openLeases, type PairRound } from './lease-pairs.ts';
+import { median } from './load.ts';
+import { machineLine, readWholeNumbers, runScript } from './script.ts';
+
+const LIMIT_MS = 15 * 60_000;
+const WARM_UP = 1_000;
+/** Admit and settle, a second. */
+const WANTED = { many: 2_000, hot: 1_500 };
+
+const NAMES: Record<Kind, string> = {
+  many: '1,000 accounts, a key each',
+  hot: 'one account, one key',
+  keys: 'one account, 50 keys',
+  'keys without index': 'the same without the index',
+};
+
+const { rounds, pairs } = readWholeNumbers({ rounds: 6, pairs: 3_000 });
+
+await runScript(LIMIT_MS, async (atEnd, end) => {
+  const leases = await openLeases(atEnd);
+  console.log(`${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${pairs} pairs`);
+  const kinds = Object.keys(NAMES) as Kind[];
+  const measured = Object.fromEntries(kinds.map(kind => [kind, [] as PairRound[]])) as Record<Kind, PairRound[]>;
+  for (const kind of kinds) await leases.round(kind, WARM_UP);
+  for (let round = 0; round < rounds; round++) {
+    // Who goes first changes, so that what the machine does meanwhile hits all alike.
+    for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
+      end.throwIfAborted();
+      measured[kind].push(await leases.round(kind, pairs));
+    }
+  }
+  const of = (kind: Kind, figure: keyof PairRound) => measured[kind].map(round => round[figure]);
+  for (const kind of kinds) {
+    console.log(
+      `  ${NAMES[kind].padEnd(27)} ${spread(of(kind, 'perSecond'))} pairs/s   p50 ${digits(median(of(kind, 'p50Ms')))} ms   p95 ${digits(median(of(kind, 'p95Ms')))} ms   ` +
+        `CPU a pair: mongod ${digits(median(of(kind, 'mongodCpuMs')))} ms, Node ${digits(median(of(kind, 'nodeCpuMs')))} ms`,
+    );
+  }
+  const ratios = measured.keys.map(({ perSecond }, round) => perSecond / measured['keys without index'][round]!.perSecond);
+  console.log(`  50 keys with the index against without it: ${spread(ratios)} of the pairs a second`);
+  const figure = (kind: 'many' | 'hot') => ({
+    what: NAMES[kind],
+    value: median(of(kind, 'perSecond')),
+    unit: 'pairs/s',
+    atLeast: WANTED[kind],
+  });
+  return [figure('many'), figure('hot')];
+});

@@ -1,0 +1,89 @@
+// `npm run bench:loop [-- --rounds 4 --renders 6]`: for how long the API's event loop is held while it takes large bodies, gives large PDFs and stamps.
+// Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSite } from '../fault/harness/site.ts';
+import { renderCall } from '../support/http-call.ts';
+import { digits, spread } from './figures.ts';
+import { largeBody, noisePages, tablePages } from './heavy-requests.ts';
+import { load, median } from './load.ts';
+import { askProbe, PROBE_SOCKET, type Probed } from './probed.ts';
+import { machineLine, readWholeNumbers, runScript, USUAL } from './script.ts';
+
+const LIMIT_MS = 20 * 60_000;
+const CALLERS = 2;
+const IDLE_MS = 3_000;
+const MB = 1e6;
+/** Work on the event loop at one time, by the largest body. */
+const WANTED_MS = { usual: 10, large: 60 };
+
+const { rounds, renders } = readWholeNumbers({ rounds: 4, renders: 6 });
+
+const bodies: Record<string, { bodies: string[]; atMost: number }> = {
+  'bodies of 1 MB': { bodies: [largeBody(MB), largeBody(MB, true)], atMost: WANTED_MS.usual },
+  'PDFs of 30 MB': { bodies: [noisePages([2_200, 2_200])], atMost: WANTED_MS.usual },
+  'PDFs of 30 MB, stamped': { bodies: [noisePages([2_200, 2_200], { sandbox: true })], atMost: WANTED_MS.usual },
+  '300 pages, stamped': { bodies: [tablePages(300, { sandbox: true })], atMost: WANTED_MS.usual },
+  'bodies of 10 MB': { bodies: [largeBody(10 * MB), largeBody(10 * MB, true)], atMost: WANTED_MS.large },
+};
+
+await runScript(LIMIT_MS, async (atEnd, end) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
+  const socket = join(folder, 'probe');
+  const probe = new URL('event-loop-probe.ts', import.meta.url).href;
+  const site = await startSite({
+    apis: 1,
+    workers: 1,
+    api: { NODE_OPTIONS: `--import=${probe}`, [PROBE_SOCKET]: socket, ...USUAL },
+    worker: USUAL,
+  });
+  atEnd(site.stop);
+  const agent = new Agent({ keepAlive: true });
+  atEnd(async () => agent.destroy());
+  const { key } = await site.account();
+  const { port } = site.apis[0]!;
+  console.log(`${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${renders} renders, and of ${IDLE_MS / 1_000} s without any`);
+
+  const sizes = new Map<string, number>();
+  async function rendering(name: string, count: number): Promise<void> {
+    const { bodies: texts } = bodies[name]!;
+    await load(count, CALLERS, async nth => {
+      const { status, body } = await renderCall(port, key, texts[nth % texts.length]!, {}, agent);
+      if (status !== 200) throw new Error(`${name}: ${status} ${body}`);
+      sizes.set(name, body.length);
+    });
+  }
+  const phases: [string, () => Promise<unknown>][] = [
+    ['nothing', () => sleep(IDLE_MS)],
+    ...Object.keys(bodies).map(name => [name, () => rendering(name, renders)] as [string, () => Promise<unknown>]),
+  ];
+  for (const name of Object.keys(bodies)) await rendering(name, CALLERS);
+  const probed = new Map(phases.map(([name]) => [name, [] as Probed[]]));
+  for (let round = 0; round < rounds; round++)
+    for (const [name, phase] of phases) {
+      end.throwIfAborted();
+      await askProbe(socket);
+      await phase();
+      probed.get(name)!.push(await askProbe(socket));
+    }
+  for (const [name, of] of probed) {
+    const size = sizes.has(name) ? ` (PDF of ${digits(sizes.get(name)! / MB)} MB)` : '';
+    const held = (each: Probed['work'][]) =>
+      `longest ${spread(each.map(({ maxMs }) => maxMs))} ms, p99.9 ${digits(median(each.map(({ p999Ms }) => p999Ms)))} ms`;
+    console.log(`  ${name}${size}`);
+    console.log(
+      `    its own work       ${held(of.map(({ work }) => work))}; longest collection of garbage ${spread(of.map(({ longestGcMs }) => longestGcMs))} ms`,
+    );
+    console.log(`    delay of a timer   ${held(of.map(({ delay }) => delay))}`);
+  }
+  return Object.entries(bodies).map(([name, { atMost }]) => ({
+    what: `longest work at one time, ${name}`,
+    value: Math.max(...probed.get(name)!.map(({ work }) => work.maxMs)),
+    unit: 'ms',
+    atMost,
+  }));
+});

@@ -1,0 +1,86 @@
+// Admissions and settlements through the API's own adapter on a mongod of the bench's own: accounts of several kinds, and what a round of pairs takes.
+import { createAccounts } from '../../api/accounts/accounts.ts';
+import { hashKeyByEach } from '../../api/accounts/keys.ts';
+import type { Caller } from '../../api/accounts/leases.ts';
+import { mongoLeases } from '../../api/accounts/mongo-leases.ts';
+import { parsePlans } from '../../api/accounts/plans.ts';
+import { connectStore } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { createMetrics } from '../../common/operations.ts';
+import { freshMongod } from '../support/mongod.ts';
+import { load, type Round } from './load.ts';
+import type { AtEnd } from './script.ts';
+import { cpuMsOf } from './vitals.ts';
+
+export const CALLERS = 32;
+const ACCOUNTS = 1_000;
+const KEYS = 50;
+const PEPPERS = ['a pepper for the bench'];
+/** As the API has it. */
+const OPERATION_TIMEOUT_MS = 5_000;
+/** As the migrations make it. */
+const INDEX = { name: 'key hash', fields: { 'keys.hash': 1 } } as const;
+const STOP_MS = 5_000;
+
+/** Many accounts; one; one with many keys; the same while the keys' hashes have no index. */
+export type Kind = 'many' | 'hot' | 'keys' | 'keys without index';
+
+export interface PairRound extends Round {
+  mongodCpuMs: number;
+  /** Of the whole process: the adapter, the driver and the callers. */
+  nodeCpuMs: number;
+}
+
+export interface LeasePairs {
+  /** So many pairs, CALLERS at once. */
+  round(kind: Kind, pairs: number): Promise<PairRound>;
+}
+
+export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
+  const mongod = await freshMongod({ extraArgs: [] });
+  atEnd(mongod.stop);
+  const plans = parsePlans([`crowd=${CALLERS}`]);
+  const metrics = createMetrics();
+  const store = connectStore({ uri: mongod.uriFor('admission'), operationTimeoutMs: OPERATION_TIMEOUT_MS }, silentLog, metrics);
+  await store.start();
+  atEnd(() => store.stop(AbortSignal.timeout(STOP_MS)));
+  const leases = mongoLeases(store, { plans, pastDueGraceMs: 0, dashboardUrl: '', retryAfterS: () => 1, metrics }, silentLog);
+  await leases.start();
+  atEnd(() => leases.stop(AbortSignal.timeout(STOP_MS)));
+  const accounts = createAccounts(store, { plans, peppers: PEPPERS });
+
+  /** Calls with the last of its keys. */
+  async function account(name: string, keys = 1): Promise<Caller> {
+    const { id } = await accounts.createAccount(name, { plan: 'crowd' });
+    let text = '';
+    for (let nth = 0; nth < keys; nth++) ({ text } = await accounts.createKey(name, { name: `key ${nth}` }));
+    return { accountId: id, keyHash: hashKeyByEach(text, PEPPERS), clientIp: '192.0.2.1', requestId: name };
+  }
+  const many: Caller[] = [];
+  await load(ACCOUNTS, CALLERS, async nth => void many.push(await account(`account ${nth}`)));
+  const [hot, keys] = [[await account('hot')], [await account('with many keys', KEYS)]];
+  const callers: Record<Kind, Caller[]> = { many, hot, keys, 'keys without index': keys };
+
+  async function pairs(of: Caller[], count: number): Promise<PairRound> {
+    const [mongodMs, own] = [cpuMsOf(mongod.pid), process.cpuUsage()];
+    const round = await load(count, CALLERS, async nth => {
+      const lease = await leases.admit(of[nth % of.length]!);
+      const usage = await leases.settle(lease);
+      if (usage === undefined) throw new Error('a render was not counted in time');
+    });
+    const { user, system } = process.cpuUsage(own);
+    return { ...round, mongodCpuMs: (cpuMsOf(mongod.pid) - mongodMs) / count, nodeCpuMs: (user + system) / 1_000 / count };
+  }
+
+  return {
+    async round(kind, count) {
+      if (kind !== 'keys without index') return pairs(callers[kind], count);
+      await store.accounts.dropIndex(INDEX.name);
+      try {
+        return await pairs(callers[kind], count);
+      } finally {
+        await store.accounts.createIndex(INDEX.fields, { name: INDEX.name });
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// What processes hold of the memory now. Linux only.
+import { readFileSync } from 'node:fs';
+import type { Role, Roots } from './cpu.ts';
+import { everyProcess, treeOf } from './processes.ts';
+
+const MB = 1e6;
+
+export interface Memory {
+  /** Resident memory of each Node process and of mongod, its program's file included. */
+  residentMb: Partial<Record<Role, number>>;
+  /** The same without files: anonymous and shared memory. What a container's limit counts is near to it. */
+  ownMb: Partial<Record<Role, number>>;
+  /** Anonymous and shared memory of all of Chrome's processes; shared memory counts in each of them. */
+  chromeMb: number;
+  renderers: number;
+  renderersMb: number;
+}
+
+const read = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+function memoryOfProcess(pid: number): { residentMb: number; ownMb: number } {
+  const status = read(`/proc/${pid}/status`);
+  const mb = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024) / MB;
+  return { residentMb: mb('VmRSS'), ownMb: mb('RssAnon') + mb('RssShmem') };
+}
+
+export function memoryOf(roots: Roots): Memory {
+  const memory: Memory = { residentMb: {}, ownMb: {}, chromeMb: 0, renderers: 0, renderersMb: 0 };
+  const all = everyProcess();
+  for (const [role, root] of Object.entries(roots) as [Role, number][])
+    for (const { pid, program } of treeOf(root, all)) {
+      const { residentMb, ownMb } = memoryOfProcess(pid);
+      if (program !== 'chrome') {
+        memory.residentMb[role] = (memory.residentMb[role] ?? 0) + residentMb;
+        memory.ownMb[role] = (memory.ownMb[role] ?? 0) + ownMb;
+        continue;
+      }
+      memory.chromeMb += ownMb;
+      if (!read(`/proc/${pid}/cmdline`).includes('--type=renderer')) continue;
+      memory.renderers += 1;
+      memory.renderersMb += ownMb;
+    }
+  return memory;
+}
+
+/** The most that each part held. */
+export function most(samples: readonly Memory[]): Memory {
+  const highest = (of: (memory: Memory) => number | undefined) => Math.max(0, ...samples.map(memory => of(memory) ?? 0));
+  const byRole = (of: (memory: Memory) => Memory['ownMb']) =>
+    Object.fromEntries(
+      [...new Set(samples.flatMap(memory => Object.keys(of(memory)) as Role[]))].map(role => [role, highest(memory => of(memory)[role])]),
+    );
+  const fullest = samples.toSorted((a, b) => b.chromeMb - a.chromeMb)[0];
+  return {
+    residentMb: byRole(memory => memory.residentMb),
+    ownMb: byRole(memory => memory.ownMb),
+    chromeMb: fullest?.chromeMb ?? 0,
+    renderers: fullest?.renderers ?? 0,
+    renderersMb: fullest?.renderersMb ?? 0,
+  };
+}
+
+const SAMPLE_EVERY_MS = 500;
+
+/** Looks now and every half second until it is stopped. */
+export function watchMemory(roots: Roots): { stop(): Memory } {
+  const samples: Memory[] = [];
+  const look = () => samples.push(memoryOf(roots));
+  const timer = setInterval(look, SAMPLE_EVERY_MS);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      look();
+      return most(samples);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// `npm run soak [-- --renders 20000 --callers 4]`: so many renders through the service, and whether the memory of its processes grows with them. 20,000 take
+// a quarter of an hour on two quiet cores. Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+import { Agent } from 'node:http';
+import { startSite } from '../fault/harness/site.ts';
+import { renderCall } from '../support/http-call.ts';
+import { document } from './customers.ts';
+import { digits, slopePerThousand } from './figures.ts';
+import { load } from './load.ts';
+import { createMemoryLog, type Sample } from './memory-log.ts';
+import { machineLine, readWholeNumbers, runScript, USUAL } from './script.ts';
+import { mustBePdf } from './service.ts';
+
+/** With room for a machine of half the speed. */
+const LIMIT_MS = 60 * 60_000;
+const CROWD = { callers: 32, renders: 640 };
+/** The largest built-in plan runs eight at once. */
+const CALLERS_OF_A_PLAN = 8;
+const LINES = 20;
+/** MB. The slope is of 1,000 renders, over the second half: in the first, pools and caches fill. */
+const WANTED = { slope: 0.5, api: 150, worker: 120 };
+
+const { renders, callers, slots } = readWholeNumbers({ renders: 20_000, callers: 4, slots: 2 });
+
+await runScript(LIMIT_MS, async (atEnd, end) => {
+  const site = await startSite({ apis: 1, workers: 1, slots, api: USUAL, worker: USUAL });
+  atEnd(site.stop);
+  const agent = new Agent({ keepAlive: true });
+  atEnd(async () => agent.destroy());
+  const keys: string[] = [];
+  while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, CROWD.callers)) keys.push((await site.account()).key);
+  const { port, process: api } = site.apis[0]!;
+  const log = createMemoryLog({ api: api.pid, worker: site.workers[0]!.process.pid });
+
+  /** Each caller has its share of the renders. Gives how many were done a second. */
+  async function soak(count: number, parallel: number): Promise<number> {
+    const share = Math.ceil(count / parallel);
+    const caller = (key: string) =>
+      load(share, 1, async nth => {
+        end.throwIfAborted();
+        const { status, body } = await renderCall(port, key, { html: document(nth) }, {}, agent);
+        mustBePdf({ status, body, timings: '' });
+        log.rendered();
+      });
+    const began = performance.now();
+    await Promise.all(Array.from({ length: parallel }, (_, nth) => caller(keys[nth % keys.length]!)));
+    return (share * parallel * 1_000) / (performance.now() - began);
+  }
+
+  console.log(
+    `${machineLine()}; ${slots} slots; ${renders} renders of the invoice by ${callers} callers, then ${CROWD.renders} by ${CROWD.callers}`,
+  );
+  const say = ({ renders: done, apiMb, workerMb, chromeMb }: Sample) =>
+    console.log(
+      `  ${String(done).padStart(7)} renders   API ${digits(apiMb)} MB   worker ${digits(workerMb)} MB   Chrome ${digits(chromeMb)} MB`,
+    );
+  log.every(Math.max(1, Math.round(renders / 200)), Math.max(1, Math.round(renders / LINES)), say);
+  const soaked = await soak(renders, callers);
+  const half = log.samples().filter(sample => sample.renders >= renders / 2);
+  const crowd = log.samples().length;
+  log.every(CROWD.callers / 4, CROWD.renders / 2, say);
+  const crowded = await soak(CROWD.renders, CROWD.callers);
+
+  const most = (of: keyof Sample, from = 0) =>
+    Math.max(
+      ...log
+        .samples()
+        .slice(from)
+        .map(sample => sample[of]),
+    );
+  const slope = (of: keyof Sample) => slopePerThousand(half.map(sample => ({ x: sample.renders, y: sample[of] })));
+  console.log(`  ${soaked.toFixed(1)}/s at ${callers}, ${crowded.toFixed(1)}/s at ${CROWD.callers} callers`);
+  console.log(
+    `  Chrome (all its processes, without its files): at most ${digits(most('chromeMb'))} MB, ${digits(slope('chromeMb'))} MB more with 1,000 renders`,
+  );
+  const unit = 'MB';
+  return [
+    { what: 'growth of the API with 1,000 renders', value: slope('apiMb'), unit, atMost: WANTED.slope },
+    { what: "growth of the worker's Node with 1,000 renders", value: slope('workerMb'), unit, atMost: WANTED.slope },
+    { what: `most memory of the API at ${CROWD.callers} callers`, value: most('apiMb', crowd), unit, atMost: WANTED.api },
+    { what: "most memory of the worker's Node in the whole run", value: most('workerMb'), unit, atMost: WANTED.worker },
+  ];
+});
