@@ -8,6 +8,7 @@ import { ApiError } from '../contract/errors.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
+import { createFullAccounts } from './full-accounts.ts';
 import { leaseMetrics } from './lease-metrics.ts';
 import { type Admission, type LeaseOperations, leaseOperations } from './lease-operations.ts';
 import type { Caller, Lease, Leases } from './leases.ts';
@@ -76,6 +77,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
   );
   /** The leases that are neither settled nor released. */
   const open = new Map<string, string>();
+  const full = createFullAccounts();
   const stopping = new AbortController();
   const meters = leaseMetrics(config.metrics, { held: () => open.size, waiting: background.waiting });
 
@@ -114,8 +116,17 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     }
   }
 
+  function close(id: string, accountId: string): void {
+    open.delete(id);
+    full.ended(accountId);
+    renewals.drop(id);
+  }
+
   async function admit(caller: Caller): Promise<Lease> {
     const { accountId, requestId } = caller;
+    const keyHash = caller.keyHash[0]!;
+    const cap = full.capOf(accountId, keyHash, nowMs());
+    if (cap !== undefined) throw concurrencyLimit(cap, config.retryAfterS());
     const id = randomUUID();
     let sentMs = nowMs();
     let networks = caller.allowedIps ?? [];
@@ -129,8 +140,12 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     }
     if (!found?.key || String(found.key.allowedIps) !== String(networks)) throw unauthorized();
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
-    if (!found.admitted) throw concurrencyLimit(found.limit, config.retryAfterS());
+    if (!found.admitted) {
+      full.refused(accountId, keyHash, found.limit, nowMs());
+      throw concurrencyLimit(found.limit, config.retryAfterS());
+    }
     open.set(id, requestId);
+    full.admitted(accountId);
     return { id, accountId, intranet: found.intranet, lost: renewals.hold({ id, accountId, requestId }, sentMs) };
   }
 
@@ -144,8 +159,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
   async function settle({ id, accountId }: Lease): Promise<number | undefined> {
     const requestId = open.get(id);
     if (requestId === undefined) return undefined;
-    open.delete(id);
-    renewals.drop(id);
+    close(id, accountId);
     const fields = { requestId, accountId, leaseId: id };
     const first = operations.settle(accountId, id);
     try {
@@ -172,8 +186,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
   async function release({ id, accountId }: Lease): Promise<void> {
     const requestId = open.get(id);
     if (requestId === undefined) return;
-    open.delete(id);
-    renewals.drop(id);
+    close(id, accountId);
     const sentMs = nowMs();
     const first = operations.release(accountId, id);
     // A caller who reads the failure and asks again must find the place free.

@@ -39,6 +39,29 @@ describe('the admission of a render', () => {
     expect(error.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
   });
 
+  it('refuses without asking MongoDB while the process holds all places itself, for a second and with the same key', async () => {
+    const starter = await rig.account('starter');
+    const another = (await starter.accounts.createKey(starter.name, { name: 'another' })).text;
+    const start = performance.now();
+    let nowMs = start;
+    const leases = await rig.replica({}, undefined, undefined, () => nowMs);
+    const [first] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
+    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    await rig.failing('findAndModify', { errorCode: 11602 });
+    nowMs = start + 999;
+    const told = await refusal(leases.admit(starter.caller));
+    expect(told).to.include({ code: 'concurrency_limit', status: 429 });
+    expect(told.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
+    const withAnother = { ...starter.caller, keyHash: hashKeyByEach(another, PEPPERS) };
+    expect((await refusal(leases.admit(withAnother))).reason, 'nothing is known of this key').to.equal('database');
+    nowMs = start + 1_000;
+    expect((await refusal(leases.admit(starter.caller))).reason, 'its plan may allow more by now').to.equal('database');
+    await rig.working();
+    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    await leases.settle(first!);
+    await leases.admit(starter.caller);
+  });
+
   it('changes nothing when it refuses, whatever the reason', async () => {
     const expired = { id: 'old', key: 'k', expires: new Date(Date.now() - 3_600e3) };
     const running = { id: 'running', key: 'k', expires: new Date(Date.now() + 3_600e3) };

@@ -69,9 +69,10 @@ export async function leaseRig() {
       times: Partial<LeaseTimes> = {},
       from = store,
       metrics = createMetrics({ processDefaults: false }),
+      nowMs?: () => number,
     ): Promise<MongoLeases> {
       const config = { plans, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app', retryAfterS: () => 7, times, metrics };
-      const leases = mongoLeases(from, config, log);
+      const leases = mongoLeases(from, config, log, nowMs);
       await leases.start();
       open.push(leases);
       return leases;

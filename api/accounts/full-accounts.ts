@@ -1,0 +1,39 @@
+// Accounts of which this process itself holds as many leases as their plan allows. What more of their calls are refused here: MongoDB would refuse them too,
+// and a caller who floods the service asks for more than it does for all others together. Knows no time of its own, `nowMs` is monotonic.
+
+/** How long the cap that MongoDB told is believed. After that a call asks again: the plan may allow more by now. */
+const BELIEVED_MS = 1_000;
+
+export interface FullAccounts {
+  admitted(accountId: string): void;
+  /** The lease is settled or released, or about to be. */
+  ended(accountId: string): void;
+  /** MongoDB refused this key for the cap alone. */
+  refused(accountId: string, keyHash: string, cap: number, nowMs: number): void;
+  /** The cap, when the process holds so many leases of this account, and MongoDB refused the same key for it just now. */
+  capOf(accountId: string, keyHash: string, nowMs: number): number | undefined;
+}
+
+export function createFullAccounts(): FullAccounts {
+  const held = new Map<string, number>();
+  /** By account; one key of it is enough, since it is the one that floods. Only of accounts that hold leases here, so it cannot outgrow those. */
+  const caps = new Map<string, { keyHash: string; cap: number; atMs: number }>();
+
+  return {
+    admitted: accountId => void held.set(accountId, (held.get(accountId) ?? 0) + 1),
+    ended(accountId) {
+      const left = (held.get(accountId) ?? 0) - 1;
+      if (left > 0) return void held.set(accountId, left);
+      held.delete(accountId);
+      caps.delete(accountId);
+    },
+    refused(accountId, keyHash, cap, nowMs) {
+      if (held.has(accountId)) caps.set(accountId, { keyHash, cap, atMs: nowMs });
+    },
+    capOf(accountId, keyHash, nowMs) {
+      const known = caps.get(accountId);
+      if (!known || known.keyHash !== keyHash || nowMs - known.atMs >= BELIEVED_MS) return undefined;
+      return (held.get(accountId) ?? 0) >= known.cap ? known.cap : undefined;
+    },
+  };
+}
