@@ -1,4 +1,5 @@
-// What the API and a worker say to each other besides CDP. Both ends read this file; a release speaks PROTOCOL and the number before it.
+// What the API and a worker say to each other besides CDP, and how both write frames. Both ends read this file; a release speaks PROTOCOL and the number before it.
+import type { Writable } from 'node:stream';
 
 export const PROTOCOL = 1;
 
@@ -66,3 +67,17 @@ export const STILL = 'Pressroom.still';
  * away. A worker that does not know it ends the slot when the socket closes.
  */
 export const END = 'Pressroom.end';
+
+/** To be called before each write: all that one turn of the event loop writes goes out in one system call. Each wakes the reader, which costs more than the writing. */
+export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
+  let corked = false;
+  return () => {
+    if (corked) return;
+    corked = true;
+    stream.cork();
+    setImmediate(() => {
+      corked = false;
+      stream.uncork();
+    });
+  };
+}

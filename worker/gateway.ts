@@ -9,6 +9,7 @@ import type { Metrics } from '../common/operations.ts';
 import {
   EGRESS_DENIED,
   END,
+  oncePerTurn,
   PING,
   PING_MS,
   type PingAnswer,
@@ -20,7 +21,7 @@ import {
 } from '../common/protocol.ts';
 import { createTicketChecker, type Ticket } from '../common/ticket.ts';
 import { filterFrame } from './cdp-filter.ts';
-import { isCrash, oncePerTurn } from './cdp-pipe.ts';
+import { isCrash } from './cdp-pipe.ts';
 import type { MemoryWatchdog } from './memory.ts';
 import { createNewcomers } from './newcomers.ts';
 import type { Slot, Slots } from './slots.ts';

@@ -48,10 +48,14 @@ type Send = (method: string, params?: object) => Promise<unknown>;
 
 /**
  * Sends as `client` does, whose socket must write a frame in the same turn in which it is sent. While a large one is being written the others wait:
- * what comes between its pieces would become part of it.
+ * what comes between its pieces would become part of it. `gather` is called before each write.
  */
-export function sendInPieces(client: { send: Send }, socket: MessageSocket): Send {
-  const write = socket.send.bind(socket) as MessageSocket['send'];
+export function sendInPieces(client: { send: Send }, socket: MessageSocket, gather = () => {}): Send {
+  const writeNow = socket.send.bind(socket) as (...of: unknown[]) => void;
+  const write: MessageSocket['send'] = (...of: unknown[]) => {
+    gather();
+    writeNow(...of);
+  };
   /** The command whose frame the socket is given next. */
   let next: { texts: string[]; written(): void } | undefined;
   /** Settles when the command that was sent last is written. */

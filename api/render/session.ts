@@ -1,4 +1,5 @@
 // A slot's CDP session: opens the socket to a worker with chrome-remote-interface, sends typed commands, tells when and why it is over. Adapter of the slot port.
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import CDP from 'chrome-remote-interface';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
@@ -6,6 +7,7 @@ import {
   EGRESS_DENIED,
   type EgressDenied,
   END,
+  oncePerTurn,
   PING,
   PING_MS,
   type PingAnswer,
@@ -46,9 +48,12 @@ type Client = CDP.Client & {
 
 /** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
 async function connect(target: string): Promise<Client> {
-  const client = (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client & { _ws: MessageSocket };
-  // It has no other way to its socket.
-  client.send = sendInPieces({ send: client.send.bind(client) }, client._ws);
+  const client = (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client & {
+    _ws: MessageSocket & { _socket: Socket };
+  };
+  // It has no other way to its sockets.
+  const { _ws: socket } = client;
+  client.send = sendInPieces({ send: client.send.bind(client) }, socket, oncePerTurn(socket._socket));
   return client;
 }
 

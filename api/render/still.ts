@@ -22,11 +22,23 @@ const LIVING = new RegExp(
   'i',
 );
 
-/** Pure. A page that somebody waits for, adds to, or that is measured, counts as living. */
-export function isStill(plan: Plan): boolean {
+function look(plan: Plan): boolean {
   const { source, singlePage, waits } = plan;
   if (source.kind !== 'html' || source.html.length > MAX_LENGTH || singlePage) return false;
   if (waits.selector !== undefined || waits.expression !== undefined || waits.networkIdle || waits.delayMs > 0) return false;
   if (plan.css || plan.javascript || plan.lazyImages || plan.cookies.length > 0 || intercepts(plan)) return false;
   return !LIVING.test(source.html);
+}
+
+/** Two steps of a render ask, and looking takes longer than all else that they do here. */
+const looked = new WeakMap<Plan, boolean>();
+
+/** A page that somebody waits for, adds to, or that is measured, counts as living. Told once for a plan, which does not change. */
+export function isStill(plan: Plan): boolean {
+  let still = looked.get(plan);
+  if (still === undefined) {
+    still = look(plan);
+    looked.set(plan, still);
+  }
+  return still;
 }

@@ -15,7 +15,7 @@ const PARALLEL = 64;
 /** How Pressroom's Chrome is found and started must be the same here as at the other sides. */
 const PASSED_ON = ['PRESSROOM_CHROME_SANDBOX', 'PRESSROOM_CHROME_UID'];
 /** V8's flags that every process of Pressroom is started with, and so this one too. */
-const NODE_FLAGS = process.execArgv.filter(flag => flag.startsWith('--min-semi-space-size='));
+const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));
 
 export async function openPressroom(pages: PageServer): Promise<Side> {
   const slots = Math.max(2, availableParallelism());
