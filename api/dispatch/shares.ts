@@ -10,11 +10,13 @@ export interface Shares {
   ended(accountId: string, nowMs: number): void;
   /** What it holds now, and on top of it what it held lately, on average. 0 for an account that had nothing for a while. */
   weight(accountId: string, nowMs: number): number;
-  /** Slots that it held lately, on average, for each account that held any. */
+  /** Slots that it held lately, on average, for each account that held any: since it came, when that was not long ago. */
   lately(nowMs: number): ReadonlyMap<string, number>;
 }
 
 interface Share {
+  /** When it held its first. */
+  sinceMs: number;
   held: number;
   /** The exponentially weighted mean of `held`, as it was at `atMs`, when `held` last changed. */
   mean: number;
@@ -29,11 +31,18 @@ export function createShares(): Shares {
     return mean * kept + held * (1 - kept);
   }
 
+  /** The mean counts the time before it came, in which it held none: without that, a flood is seen in its first seconds too. */
+  function averageOf(share: Share, nowMs: number): number {
+    const covered = 1 - Math.exp((share.sinceMs - nowMs) / MEMORY_MS);
+    return covered > 0 ? meanOf(share, nowMs) / covered : share.held;
+  }
+
   const isForgotten = ({ held, atMs }: Share, nowMs: number) => held === 0 && nowMs - atMs > MEMORY_MS;
 
   function change(accountId: string, by: number, nowMs: number): void {
-    const share = shares.get(accountId) ?? { held: 0, mean: 0, atMs: nowMs };
-    shares.set(accountId, { held: share.held + by, mean: meanOf(share, nowMs), atMs: nowMs });
+    const known = shares.get(accountId);
+    const share = known && !isForgotten(known, nowMs) ? known : { sinceMs: nowMs, held: 0, mean: 0, atMs: nowMs };
+    shares.set(accountId, { ...share, held: share.held + by, mean: meanOf(share, nowMs), atMs: nowMs });
   }
 
   return {
@@ -47,7 +56,7 @@ export function createShares(): Shares {
       const means = new Map<string, number>();
       for (const [accountId, share] of shares) {
         if (isForgotten(share, nowMs)) shares.delete(accountId);
-        else means.set(accountId, meanOf(share, nowMs));
+        else means.set(accountId, averageOf(share, nowMs));
       }
       return means;
     },

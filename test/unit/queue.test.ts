@@ -223,6 +223,24 @@ describe('the queue', () => {
       expect(queue.take(10_000, lastFree)?.job.id).to.equal(101);
     });
 
+    it('sees it in its second second, though the others have been about for long', () => {
+      const queue = createQueue<Job>(roomy);
+      for (let atMs = 0; atMs < 10_000; atMs += 500) {
+        for (const accountId of ['modest', 'another']) {
+          queue.add(job(accountId, atMs), atMs);
+          const place = take(queue, atMs)!;
+          queue.leave(place);
+          queue.release(place, atMs + 150);
+        }
+      }
+      for (let id = 0; id < 20; id++) queue.add(job('flood', id), 10_000);
+      for (const place of [take(queue, 10_000)!, take(queue, 10_000)!]) {
+        queue.leave(place);
+        queue.release(place, 11_100);
+      }
+      expect(queue.take(11_100, lastFree)).to.equal(undefined);
+    });
+
     it('gives it the last one when the others have gone, or when there is but one slot', () => {
       expect(flooded().queue.take(19_300, lastFree)?.job.accountId).to.equal('flood');
       expect(flooded().queue.take(10_000, { free: 1, slots: 1 })?.job.accountId).to.equal('flood');
@@ -251,7 +269,13 @@ describe('the queue', () => {
     it('takes a burst for no flood', () => {
       const { queue } = flooded();
       for (const id of [101, 102, 103]) queue.add(job('modest', id), 10_000);
-      expect([10_000, 10_300, 10_600].map(at => queue.take(at, lastFree)?.job.id)).to.deep.equal([101, 102, 103]);
+      const served = [10_000, 10_300, 10_600].map(atMs => {
+        const place = queue.take(atMs, lastFree);
+        if (place) queue.leave(place);
+        if (place) queue.release(place, atMs + 250);
+        return place?.job.id;
+      });
+      expect(served).to.deep.equal([101, 102, 103]);
     });
   });
 
