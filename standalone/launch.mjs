@@ -14,7 +14,7 @@ const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.pressroom-lock-hash');
 const PARENT_WATCH = new URL('parent-watch.mjs', import.meta.url).href;
 const NEEDED_MAJOR = 24;
-/** V8's own 16 MiB make each process 20 to 50 MB larger, and a render no cheaper (measured side by side, 200 renders at two callers: 7.1 ms of the API's CPU with either). */
+/** Semi-spaces of V8: at 16 MiB, as before, each process is 20 to 50 MB larger, and a render no cheaper (measured side by side, 200 renders at two callers: 7.1 ms of the API's CPU with either). */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
 
 /** One Ctrl-C arrives twice, from the terminal and from npm: the same signal within this time is the same wish. */

@@ -77,7 +77,7 @@ export async function managedUri(dataDir: string, database = 'pressroom'): Promi
 
 /**
  * Most of mongod's own start is making room for 33,000 sessions and reading its journal, files of 100 MB of which most is empty, eleven times over (seen on 6.0).
- * A session is what a running operation holds, of which mongod lets 256 run at once.
+ * Each operation of a client holds a session: the pools of this installation's own clients, a hundred connections each, bound them.
  */
 const STORAGE = 'session_max=2000,log=(file_max=8MB)';
 
@@ -109,14 +109,18 @@ export async function startMongod({
     spawnMongod(binary, [...commonArguments(kept.port, keyFile, extraArgs), ...more], join(dataDir, 'db'), join(dataDir, 'mongod.log'));
 
   if (before && before.port !== kept.port) {
-    const [alone, { moveMember }] = await Promise.all([start(), loadReplicaSet()]);
-    await moveMember(kept.port, keyFileText).finally(() => alone.stop());
+    const alone = await start();
+    const moved = loadReplicaSet().then(({ moveMember }) => moveMember(kept.port, keyFileText));
+    await moved.finally(() => alone.stop());
   }
   await writeKept(dataDir, kept);
   const starting = start('--replSet', SET_NAME);
   onSpawned();
-  const [child, { readyReplicaSet }] = await Promise.all([starting, loadReplicaSet()]);
+  const loading = loadReplicaSet();
+  loading.catch(() => {}); // looked at below
+  const child = await starting;
   try {
+    const { readyReplicaSet } = await loading;
     await readyReplicaSet(kept.port, kept.password, kept.founded);
     if (!kept.founded) await writeKept(dataDir, { ...kept, founded: true });
   } catch (error) {

@@ -99,7 +99,9 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const peppers = apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepPepper(dataDir)];
 
   const death = Promise.withResolvers<string>();
-  const mongod = binary && managed(binary, dataDir, () => void loadApi().catch(() => {}), death.resolve);
+  const loadAhead = () => void loadApi().catch(() => {});
+  const mongod = binary && managed(binary, dataDir, loadAhead, death.resolve);
+  if (!mongod) loadAhead();
   const metrics = createMetrics();
   const poolSecret = workerConfig.secret ?? newSecret();
   // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as a whole.

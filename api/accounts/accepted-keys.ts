@@ -1,5 +1,5 @@
 // Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
-import type { AccountState, Store } from '../store/store.ts';
+import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
 import { allowedIps, isServed, keyIsGood, withKey } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
@@ -46,14 +46,17 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
   const served = isServed(config.pastDueGraceMs);
   const remembered = new Map<string, Remembered>();
 
-  /** By the hash and not by the account's id: a key that does not exist is the same miss in an index whatever account it names, so that its time tells nothing. */
-  async function read(hashes: readonly string[]): Promise<Found | null> {
+  /**
+   * By the index of hashes and not by that of ids: a key that does not exist is the same miss whatever account it names, so that its time tells nothing. The id is
+   * there for a database that is sharded by it, where the read goes to one shard.
+   */
+  async function read(accountId: string, hashes: readonly string[]): Promise<Found | null> {
     store.primary.throwIfMissing();
     return store.limited(
       store.timed(
         'read_key',
         store.accounts.findOne<Found>(
-          { 'keys.hash': { $in: [...hashes] } },
+          { _id: accountId, 'keys.hash': { $in: [...hashes] } },
           {
             projection: {
               _id: 0,
@@ -62,6 +65,7 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
               served,
               networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }),
             },
+            hint: KEY_HASH_INDEX,
             ...store.limits,
           },
         ),
@@ -70,11 +74,11 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
   }
 
   /** Calls that come at once with one key share one read; only a good answer is kept. */
-  function look(hashes: readonly string[]): Promise<Found | null> {
+  function look(accountId: string, hashes: readonly string[]): Promise<Found | null> {
     const name = hashes[0]!;
     const known = remembered.get(name);
     if (known && nowMs() - known.at < REMEMBER_MS) return known.found;
-    const entry: Remembered = { at: nowMs(), found: read(hashes) };
+    const entry: Remembered = { at: nowMs(), found: read(accountId, hashes) };
     const drop = () => remembered.get(name) === entry && remembered.delete(name);
     entry.found.then(found => !(found?.networks && found.served) && drop(), drop);
     remembered.delete(name);
@@ -87,7 +91,7 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
     const accountId = keyText === undefined ? undefined : parseKey(keyText);
     if (accountId === undefined) throw unauthorized();
     const keyHash = hashKeyByEach(keyText!, config.peppers);
-    const found = await look(keyHash).catch(cause => {
+    const found = await look(accountId, keyHash).catch(cause => {
       throw databaseUnreachable(cause);
     });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();

@@ -16,8 +16,8 @@ export interface FullAccounts {
 
 export function createFullAccounts(): FullAccounts {
   const held = new Map<string, number>();
-  /** By account; one key of it is enough, since it is the one that floods. Only of accounts that hold leases here, so it cannot outgrow those. */
-  const caps = new Map<string, { keyHash: string; cap: number; atMs: number }>();
+  /** By account and by key, of accounts that hold leases here. An account has at most 200 keys. */
+  const caps = new Map<string, Map<string, { cap: number; atMs: number }>>();
 
   return {
     admitted: accountId => void held.set(accountId, (held.get(accountId) ?? 0) + 1),
@@ -28,11 +28,13 @@ export function createFullAccounts(): FullAccounts {
       caps.delete(accountId);
     },
     refused(accountId, keyHash, cap, nowMs) {
-      if (held.has(accountId)) caps.set(accountId, { keyHash, cap, atMs: nowMs });
+      if (!held.has(accountId)) return;
+      const ofKeys = caps.get(accountId) ?? new Map();
+      caps.set(accountId, ofKeys.set(keyHash, { cap, atMs: nowMs }));
     },
     capOf(accountId, keyHash, nowMs) {
-      const known = caps.get(accountId);
-      if (!known || known.keyHash !== keyHash || nowMs - known.atMs >= BELIEVED_MS) return undefined;
+      const known = caps.get(accountId)?.get(keyHash);
+      if (!known || nowMs - known.atMs >= BELIEVED_MS) return undefined;
       return (held.get(accountId) ?? 0) >= known.cap ? known.cap : undefined;
     },
   };

@@ -3,12 +3,15 @@
 /** The time constant of the mean: what was held this long ago counts a third of what is held now. Long enough to tell a flood from a burst, short enough to forgive. */
 const MEMORY_MS = 10_000;
 
+/** With more accounts than this, those that had nothing for a while are forgotten. Looking for them each time would cost more than they do. */
+const MAX_KNOWN = 1_000;
+
 export interface Shares {
   /** The account holds one slot more. */
   began(accountId: string, nowMs: number): void;
   /** The account holds one slot less. */
   ended(accountId: string, nowMs: number): void;
-  /** What it holds now, and on top of it what it held lately, on average. 0 for an account that had nothing for a while. */
+  /** What it holds now, and on top of it the mean of what it held, in which what was before it came counts as none. 0 for an account that had nothing for a while. */
   weight(accountId: string, nowMs: number): number;
   /** Slots that it held lately, on average, for each account that held any: since it came, when that was not long ago. */
   lately(nowMs: number): ReadonlyMap<string, number>;
@@ -31,7 +34,7 @@ export function createShares(): Shares {
     return mean * kept + held * (1 - kept);
   }
 
-  /** The mean counts the time before it came, in which it held none: without that, a flood is seen in its first seconds too. */
+  /** The mean counts what was before it came as none, and is divided by the part of it that was after: a flood is seen in its first seconds too. */
   function averageOf(share: Share, nowMs: number): number {
     const covered = 1 - Math.exp((share.sinceMs - nowMs) / MEMORY_MS);
     return covered > 0 ? meanOf(share, nowMs) / covered : share.held;
@@ -39,7 +42,12 @@ export function createShares(): Shares {
 
   const isForgotten = ({ held, atMs }: Share, nowMs: number) => held === 0 && nowMs - atMs > MEMORY_MS;
 
+  function forgetOld(nowMs: number): void {
+    for (const [accountId, share] of shares) if (isForgotten(share, nowMs)) shares.delete(accountId);
+  }
+
   function change(accountId: string, by: number, nowMs: number): void {
+    if (shares.size > MAX_KNOWN) forgetOld(nowMs);
     const known = shares.get(accountId);
     const share = known && !isForgotten(known, nowMs) ? known : { sinceMs: nowMs, held: 0, mean: 0, atMs: nowMs };
     shares.set(accountId, { ...share, held: share.held + by, mean: meanOf(share, nowMs), atMs: nowMs });
@@ -53,12 +61,8 @@ export function createShares(): Shares {
       return !share || isForgotten(share, nowMs) ? 0 : share.held + meanOf(share, nowMs);
     },
     lately(nowMs) {
-      const means = new Map<string, number>();
-      for (const [accountId, share] of shares) {
-        if (isForgotten(share, nowMs)) shares.delete(accountId);
-        else means.set(accountId, averageOf(share, nowMs));
-      }
-      return means;
+      forgetOld(nowMs);
+      return new Map(shares.entries().map(([accountId, share]) => [accountId, averageOf(share, nowMs)]));
     },
   };
 }

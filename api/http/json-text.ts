@@ -1,11 +1,14 @@
-// The body's bytes as a JSON value, with errors that say where the text goes wrong. Pure.
+// The body's bytes as a JSON value, at once or in turns of the event loop, with errors that say where the text goes wrong.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { invalid } from '../contract/errors.ts';
 
 const SPACE = /[ \t\n\r]*/y;
 /** All but strings: those can be as long as a body, and a regular expression would need a stack as deep. */
 const TOKEN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|[[\]{},:]/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** By character code, 1 for what may stand after a backslash: a body can be made of escapes. */
+const SHORT_ESCAPES = Uint8Array.from({ length: 128 }, (_, code) => Number('"\\/bfnrt'.includes(String.fromCharCode(code))));
+const LETTER_U = 0x75;
+const HEX4 = /^[0-9a-fA-F]{4}$/;
 
 type Wanted = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end' | 'character' | 'escape';
 interface Mistake {
@@ -20,11 +23,9 @@ function endOfString(text: string, start: number): number | Mistake {
     if (character === 0x22) return offset + 1;
     if (character < 0x20) return { offset, wanted: 'character' };
     if (character !== 0x5c) offset += 1;
-    else {
-      ESCAPE.lastIndex = offset;
-      if (!ESCAPE.test(text)) return { offset, wanted: 'escape' };
-      offset = ESCAPE.lastIndex;
-    }
+    else if (SHORT_ESCAPES[text.charCodeAt(offset + 1)] === 1) offset += 2;
+    else if (text.charCodeAt(offset + 1) === LETTER_U && HEX4.test(text.slice(offset + 2, offset + 6))) offset += 6;
+    else return { offset, wanted: 'escape' };
   }
   return { offset: text.length, wanted: 'character' };
 }
@@ -106,6 +107,18 @@ function tooMuch(bytes: Buffer): string | undefined {
   return undefined;
 }
 
+/** Both count from one. Splitting the text would make millions of strings of it. */
+function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  let line = 1;
+  let lineAt = 0;
+  for (let at = 0; at < offset; at++) {
+    if (text.charCodeAt(at) !== 0x0a) continue;
+    line += 1;
+    lineAt = at + 1;
+  }
+  return { line, column: offset - lineAt + 1 };
+}
+
 /** From bytes to value in steps: each of them looks at all bytes. */
 function* parsing(bytes: Buffer): Generator<void, unknown> {
   let text: string;
@@ -121,10 +134,10 @@ function* parsing(bytes: Buffer): Generator<void, unknown> {
   try {
     return JSON.parse(text);
   } catch {
+    yield;
     const mistake = findJsonMistake(text) ?? { offset: text.length, wanted: 'end' as const };
-    const before = text.slice(0, mistake.offset);
-    const line = before.split('\n').length;
-    const column = mistake.offset - before.lastIndexOf('\n');
+    yield;
+    const { line, column } = lineAndColumn(text, mistake.offset);
     const found = mistake.offset === text.length ? ', where it ends' : '';
     throw invalid(
       `The request body is not valid JSON: ${EXPLAINED[mistake.wanted]} is expected at line ${line}, column ${column}${found}.`,

@@ -1,14 +1,14 @@
-// Spreads what comes too often: each caller waits until it is his turn at a fixed rate, as long as that is not long.
+// Spreads what comes too often: each caller waits until it is his turn at a fixed rate, or for the longest that anybody waits.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface PaceOptions {
   /** Between one and the next. */
   gapMs: number;
-  /** Whoever would have to wait for longer does not wait at all: what waits stays bounded. */
+  /** Whoever comes when the line is as long as this waits for so long, and takes no turn: no crowd is large enough to get by without waiting. */
   longestMs: number;
 }
 
-/** Gives what a caller waits for. The first ones of a while do not wait. `nowMs` is monotonic. */
+/** Gives what a caller waits for; who comes when nobody has for `gapMs` does not wait. `nowMs` is monotonic. */
 export function createPace(
   { gapMs, longestMs }: PaceOptions,
   nowMs = () => performance.now(),
@@ -17,9 +17,9 @@ export function createPace(
   let freeAtMs = Number.NEGATIVE_INFINITY;
   return async (): Promise<void> => {
     const now = nowMs();
-    const atMs = Math.max(now, freeAtMs);
-    if (atMs - now > longestMs) return;
-    freeAtMs = atMs + gapMs;
-    if (atMs > now) await wait(atMs - now);
+    const waitMs = Math.max(0, freeAtMs - now);
+    if (waitMs > longestMs) return wait(longestMs);
+    freeAtMs = now + waitMs + gapMs;
+    if (waitMs > 0) await wait(waitMs);
   };
 }

@@ -23,8 +23,8 @@ export interface TrialRoute {
 export const TRIAL_SHARE = 1 / 4;
 
 /**
- * A hundred refusals a second are answered at once, those above it later, up to two seconds: 200 callers who try again as soon as they are refused, 740 times a
- * second, took a fifth of two cores from customers otherwise.
+ * Refusals are answered ten milliseconds apart, as long as nobody waits for more than two seconds for that: 200 callers who try again as soon as they are refused, 740
+ * times a second, took a fifth of two cores from customers otherwise.
  */
 const REFUSALS = { gapMs: 10, longestMs: 2_000 };
 

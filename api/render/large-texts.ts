@@ -38,8 +38,12 @@ export function* inPieces(frame: string, texts: readonly string[]): Generator<st
   }
 }
 
+const OPEN = 1;
+
 /** What is used here of a WebSocket of the package `ws`. */
 export interface MessageSocket {
+  /** 1 while it is open. */
+  readonly readyState: number;
   send(data: string, done?: (error?: Error) => void): void;
   send(data: string, options: { fin: boolean }, done?: (error?: Error) => void): void;
 }
@@ -63,6 +67,7 @@ export function sendInPieces(client: { send: Send }, socket: MessageSocket, gath
 
   async function writeInPieces(frame: string, texts: string[], done?: (error?: Error) => void): Promise<void> {
     for (const piece of inPieces(frame, texts)) {
+      if (socket.readyState !== OPEN) break; // the last write tells the library
       write(piece, { fin: false });
       await othersTurn();
     }
@@ -89,8 +94,15 @@ export function sendInPieces(client: { send: Send }, socket: MessageSocket, gath
       if (last === written.promise) last = undefined;
     });
     const send = () => {
-      next = { texts, written: written.resolve };
-      return client.send(method, params);
+      const mine = { texts, written: written.resolve };
+      next = mine;
+      const answer = client.send(method, params);
+      if (next === mine) {
+        // It was no frame: nobody may wait for it.
+        next = undefined;
+        written.resolve();
+      }
+      return answer;
     };
     return before ? before.then(send) : send();
   };

@@ -51,7 +51,7 @@ async function connect(target: string): Promise<Client> {
   const client = (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client & {
     _ws: MessageSocket & { _socket: Socket };
   };
-  // It has no other way to its sockets.
+  // The library does not hand out its socket.
   const { _ws: socket } = client;
   client.send = sendInPieces({ send: client.send.bind(client) }, socket, oncePerTurn(socket._socket));
   return client;

@@ -3,6 +3,9 @@
 export const ACCOUNT_STATES = ['active', 'trialing', 'past_due', 'unpaid', 'canceled', 'paused'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
+/** The name of the index of `keys.hash`, by which keys are looked up. */
+export const KEY_HASH_INDEX = 'key hash';
+
 export interface KeyDocument {
   id: string;
   /** HMAC-SHA-256 of the key's text with the pepper; the text itself is stored nowhere. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
 import type { Log } from '../../common/log.ts';
-import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
+import { type AccountDocument, KEY_HASH_INDEX, type MetaDocument, type TrialLimitDocument } from './documents.ts';
 import { isDuplicate } from './failures.ts';
 
 interface Migration {
@@ -31,7 +31,7 @@ const MIGRATIONS: Migration[] = [
     version: 3,
     what: 'hashes of keys',
     run: async db => {
-      await db.collection<AccountDocument>('accounts').createIndex({ 'keys.hash': 1 }, { name: 'key hash' });
+      await db.collection<AccountDocument>('accounts').createIndex({ 'keys.hash': 1 }, { name: KEY_HASH_INDEX });
     },
   },
 ];

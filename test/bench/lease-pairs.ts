@@ -4,7 +4,7 @@ import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import type { Caller } from '../../api/accounts/leases.ts';
 import { mongoLeases } from '../../api/accounts/mongo-leases.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
-import { connectStore } from '../../api/store/store.ts';
+import { connectStore, KEY_HASH_INDEX } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { freshMongod } from '../support/mongod.ts';
@@ -19,7 +19,7 @@ const PEPPERS = ['a pepper for the bench'];
 /** As the API has it. */
 const OPERATION_TIMEOUT_MS = 5_000;
 /** As the migrations make it. */
-const INDEX = { name: 'key hash', fields: { 'keys.hash': 1 } } as const;
+const INDEX = { name: KEY_HASH_INDEX, fields: { 'keys.hash': 1 } } as const;
 const STOP_MS = 5_000;
 
 /** Many accounts; one; one with many keys; the same while the keys' hashes have no index. */

@@ -15,6 +15,7 @@ function recorder() {
   };
   setImmediate(count);
   const socket: MessageSocket = {
+    readyState: 1,
     send(data: string, options: unknown) {
       writtenIn.push(turns);
       begun += data;

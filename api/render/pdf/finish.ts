@@ -25,7 +25,7 @@ export type Finish = (printed: Printed, plan: Pick<Plan, 'metadata' | 'sandbox'>
 const COPIED_AT_ONCE = 4 * 2 ** 20;
 
 /** One copy, in memory of its own: a thread takes it away as a whole. */
-async function joined(parts: Buffer[], bytes: number): Promise<Buffer<ArrayBuffer>> {
+async function joined(parts: Buffer[], bytes: number, signal: AbortSignal): Promise<Buffer<ArrayBuffer>> {
   const whole = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
   let turnAt = COPIED_AT_ONCE;
@@ -33,6 +33,7 @@ async function joined(parts: Buffer[], bytes: number): Promise<Buffer<ArrayBuffe
     at += part.copy(whole, at);
     if (at < turnAt) continue;
     await othersTurn();
+    signal.throwIfAborted();
     turnAt = at + COPIED_AT_ONCE;
   }
   return whole;
@@ -51,7 +52,7 @@ export const createFinish =
       const update = metadataUpdate(pdf, metadata);
       const bytes = pdf.bytes + update.length;
       take(bytes);
-      const whole = await joined([...pdf.pieces, update], bytes);
+      const whole = await joined([...pdf.pieces, update], bytes, signal);
       pdf.pieces.length = 0;
       room.give(pdf.bytes);
       taken -= pdf.bytes;
