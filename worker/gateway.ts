@@ -139,7 +139,8 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     if (purpose === 'status') return sockets.handleUpgrade(request, socket, head, ws => serveStatus(ws));
     const slot = slots.claim();
     if (!slot) return refuse(socket, 503, status().draining ? 'draining' : 'full');
-    granted = true;
+    // It is told even when a release in the same turn makes the numbers what they were: until the next word an API holds its claim for one that was not told.
+    told = '';
     push();
     // A socket that dies inside the handshake never reaches the callback: then the slot must not stay claimed.
     const onEarlyClose = () => void slots.release(slot);
@@ -232,6 +233,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     });
   }
 
+  /** The last word, or nothing when the next must be said whatever it is. */
   let told = '';
   const tell = (text: string) => {
     told = text;
@@ -239,16 +241,13 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   };
   /** A claim or a release changes several numbers in one turn: they are told together, and only when they differ. */
   let changed = false;
-  /** Told even when a release in the same turn has made the numbers what they were: until the next word an API holds its claim for one that was not told. */
-  let granted = false;
   const push = () => {
     if (changed) return;
     changed = true;
     setImmediate(() => {
       changed = false;
       const text = JSON.stringify(status());
-      if (text !== told || granted) tell(text);
-      granted = false;
+      if (text !== told) tell(text);
     });
   };
 

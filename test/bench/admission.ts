@@ -4,7 +4,7 @@
 import { digits, spread } from './figures.ts';
 import { CALLERS, type Kind, openLeases, type PairRound } from './lease-pairs.ts';
 import { median } from './load.ts';
-import { machineLine, readWholeNumbers, runScript } from './script.ts';
+import { machineLine, readNumbers, runScript } from './script.ts';
 
 const LIMIT_MS = 15 * 60_000;
 const WARM_UP = 1_000;
@@ -18,7 +18,7 @@ const NAMES: Record<Kind, string> = {
   'keys without index': 'the same without the index',
 };
 
-const { rounds, pairs } = readWholeNumbers({ rounds: 6, pairs: 3_000 });
+const { rounds, pairs } = readNumbers({ rounds: 6, pairs: 3_000 });
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
   const leases = await openLeases(atEnd);

@@ -1,6 +1,5 @@
 // CPU time of processes and of all that descends from them, told apart by program or by the part that they have in the bench.
-import { readFileSync } from 'node:fs';
-import { everyProcess, type LivingProcess, MS_PER_TICK, type Program, treeOf } from './processes.ts';
+import { everyProcess, type LivingProcess, MS_PER_TICK, type Program, readProc, treeOf } from '../support/processes.ts';
 
 export type Cpu = Record<Program, number>;
 
@@ -37,7 +36,7 @@ export interface Spent {
 
 /** Busy time of all cores since the machine started: user, nice, system, irq, softirq. */
 function machineMs(): number {
-  const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'latin1').split('\n')[0]!.split(/\s+/).slice(1).map(Number);
+  const [user, nice, system, , , irq, softirq] = readProc('stat').split('\n')[0]!.split(/\s+/).slice(1).map(Number);
   return (user! + nice! + system! + irq! + softirq!) * MS_PER_TICK;
 }
 

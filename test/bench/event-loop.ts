@@ -11,7 +11,7 @@ import { digits, spread } from './figures.ts';
 import { largeBody, noisePages, tablePages } from './heavy-requests.ts';
 import { load, median } from './load.ts';
 import { askProbe, PROBE_SOCKET, type Probed } from './probed.ts';
-import { machineLine, readWholeNumbers, runScript, USUAL } from './script.ts';
+import { machineLine, readNumbers, runScript, USUAL } from './script.ts';
 
 const LIMIT_MS = 20 * 60_000;
 const CALLERS = 2;
@@ -20,7 +20,7 @@ const MB = 1e6;
 /** Work on the event loop at one time, by the largest body. */
 const WANTED_MS = { usual: 10, large: 60 };
 
-const { rounds, renders } = readWholeNumbers({ rounds: 4, renders: 6 });
+const { rounds, renders } = readNumbers({ rounds: 4, renders: 6 });
 
 const bodies: Record<string, { bodies: string[]; atMost: number }> = {
   'bodies of 1 MB': { bodies: [largeBody(MB), largeBody(MB, true)], atMost: WANTED_MS.usual },

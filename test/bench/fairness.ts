@@ -2,14 +2,16 @@
 // Prints the figures; exits with 1 when the wanted one is missed. Ends by itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
-import { alternate, capacityOf, compared, judge, machine, readNumbers, within } from './beside.ts';
+import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
 import { type Felt, flood, modest } from './customers.ts';
+import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
 
-const { rounds, renders, load: share } = readNumbers({ rounds: '8', renders: '60', load: '0.3' });
+const { rounds, renders, load: share } = readNumbers({ rounds: 8, renders: 60, load: 0.3 }, USUAL_NUMBERS, RULES);
 
-const service = await startService();
-await within(service, async () => {
+await runScript(LIMIT_MS, async atEnd => {
+  const service = await startService();
+  atEnd(service.close);
   const [a, b, flooding] = [await service.customer('a'), await service.customer('b'), await service.customer('flood')];
   const capacity = await capacityOf(a);
   const perSecond = (capacity * share) / 2;
@@ -42,8 +44,8 @@ await within(service, async () => {
       },
     };
   });
-  const ratios = (['a', 'b'] as const).map(name => compared(name, 'flood', alone[name], beside[name]));
+  const figures = (['a', 'b'] as const).map(name => compared(name, 'flood', alone[name], beside[name]));
   const rate = (count: number, digits: number) => ((count * 1_000) / floodMs).toFixed(digits);
   console.log(`  the flood got ${rate(served, 1)} renders/s and ${rate(refused, 0)} refusals/s`);
-  judge(ratios);
+  return figures;
 });

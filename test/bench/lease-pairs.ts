@@ -8,9 +8,9 @@ import { connectStore, KEY_HASH_INDEX } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { freshMongod } from '../support/mongod.ts';
+import { processOf } from '../support/processes.ts';
 import { load, type Round } from './load.ts';
 import type { AtEnd } from './script.ts';
-import { cpuMsOf } from './vitals.ts';
 
 export const CALLERS = 32;
 const ACCOUNTS = 1_000;
@@ -62,14 +62,15 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   const callers: Record<Kind, Caller[]> = { many, hot, keys, 'keys without index': keys };
 
   async function pairs(of: Caller[], count: number): Promise<PairRound> {
-    const [mongodMs, own] = [cpuMsOf(mongod.pid), process.cpuUsage()];
+    const mongodCpuMs = () => processOf(mongod.pid)!.ownMs;
+    const [mongodMs, own] = [mongodCpuMs(), process.cpuUsage()];
     const round = await load(count, CALLERS, async nth => {
       const lease = await leases.admit(of[nth % of.length]!);
       const usage = await leases.settle(lease);
       if (usage === undefined) throw new Error('a render was not counted in time');
     });
     const { user, system } = process.cpuUsage(own);
-    return { ...round, mongodCpuMs: (cpuMsOf(mongod.pid) - mongodMs) / count, nodeCpuMs: (user + system) / 1_000 / count };
+    return { ...round, mongodCpuMs: (mongodCpuMs() - mongodMs) / count, nodeCpuMs: (user + system) / 1_000 / count };
   }
 
   return {

@@ -1,5 +1,6 @@
 // Resident memory of the service's processes, looked at after every so many renders.
-import { chromeMb, residentMb } from './vitals.ts';
+import { memoryOfProcess } from '../support/processes.ts';
+import { memoryOf } from './memory.ts';
 
 export interface Sample {
   /** That were done by then. */
@@ -32,7 +33,8 @@ export function createMemoryLog({ api, worker }: { api: number; worker: number }
     rendered() {
       renders += 1;
       if (renders % between !== 0) return;
-      const sample = { renders, apiMb: residentMb(api), workerMb: residentMb(worker), chromeMb: chromeMb(worker) };
+      const residentMb = (pid: number) => memoryOfProcess(pid).residentMb;
+      const sample = { renders, apiMb: residentMb(api), workerMb: residentMb(worker), chromeMb: memoryOf({ worker }).chromeMb };
       samples.push(sample);
       if (renders % betweenSaid < between) hears(sample);
     },

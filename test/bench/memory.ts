@@ -1,9 +1,6 @@
-// What processes hold of the memory now. Linux only.
-import { readFileSync } from 'node:fs';
+// What the parts of the bench hold of the memory now. Linux only.
+import { everyProcess, memoryOfProcess, readProc, treeOf } from '../support/processes.ts';
 import type { Role, Roots } from './cpu.ts';
-import { everyProcess, treeOf } from './processes.ts';
-
-const MB = 1e6;
 
 export interface Memory {
   /** Resident memory of each Node process and of mongod, its program's file included. */
@@ -14,20 +11,6 @@ export interface Memory {
   chromeMb: number;
   renderers: number;
   renderersMb: number;
-}
-
-const read = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-function memoryOfProcess(pid: number): { residentMb: number; ownMb: number } {
-  const status = read(`/proc/${pid}/status`);
-  const mb = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024) / MB;
-  return { residentMb: mb('VmRSS'), ownMb: mb('RssAnon') + mb('RssShmem') };
 }
 
 export function memoryOf(roots: Roots): Memory {
@@ -42,7 +25,7 @@ export function memoryOf(roots: Roots): Memory {
         continue;
       }
       memory.chromeMb += ownMb;
-      if (!read(`/proc/${pid}/cmdline`).includes('--type=renderer')) continue;
+      if (!readProc(`${pid}/cmdline`).includes('--type=renderer')) continue;
       memory.renderers += 1;
       memory.renderersMb += ownMb;
     }

@@ -1,9 +1,9 @@
 // What every script beside the bench does: reads numbers from the command line, ends within a bound, closes what it opened, and says what is met.
 import { execFileSync } from 'node:child_process';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findChrome } from '../../worker/find-chrome.ts';
-import { machine } from './beside.ts';
 import { type Figure, isMet, verdict } from './figures.ts';
 
 /** What processes of a script's own have as `npm start` gives it: compiled code that is kept, which is less memory too, and a quiet log. */
@@ -12,17 +12,32 @@ export const USUAL = {
   PRESSROOM_LOG_LEVEL: 'warn',
 };
 
-/** Whole numbers from the command line, by their names and defaults. Throws when one is something else. */
-export function readWholeNumbers<N extends string>(defaults: Record<N, number>): Record<N, number> {
+/** What a number on the command line must be. */
+export interface Rule {
+  accepted: string;
+  isGood(value: number): boolean;
+}
+
+export const whole = (from: number, to: number): Rule => ({
+  accepted: `a whole number from ${from} to ${to}`,
+  isGood: value => Number.isInteger(value) && value >= from && value <= to,
+});
+
+/** Numbers from the command line, by their names and defaults. Throws when one is not what its rule says. */
+export function readNumbers<N extends string>(defaults: Record<N, number>, usual = whole(1, 1e7), rules: Partial<Record<N, Rule>> = {}) {
   const names = Object.keys(defaults) as N[];
   const { values } = parseArgs({ options: Object.fromEntries(names.map(name => [name, { type: 'string' as const }])) });
   const numbers = names.map(name => {
     const value = Number((values as Record<string, string | undefined>)[name] ?? defaults[name]);
-    if (!(Number.isInteger(value) && value > 0 && value <= 1e7)) throw new Error(`--${name} is a whole number from 1 to 10000000`);
+    const { accepted, isGood } = rules[name] ?? usual;
+    if (!isGood(value)) throw new Error(`--${name} is ${accepted}`);
     return [name, value] as const;
   });
   return Object.fromEntries(numbers) as Record<N, number>;
 }
+
+/** The machine, as the first words of what a script says of its run. */
+export const machine = () => `${availableParallelism()} cores (${cpus()[0]?.model}), load ${loadavg()[0]!.toFixed(1)}`;
 
 /** A speed says nothing without the machine on which it was measured. */
 export function machineLine(): string {

@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../../api/accounts/accounts.ts';
@@ -13,13 +12,12 @@ import { connectStore } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { managedUri } from '../../standalone/mongod.ts';
 import { MONGOD_FOLDER } from '../../standalone/state.ts';
+import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 
 export interface BenchService {
   /** Everything that serves descends from it. */
   pid: number;
-  /** Throws when the answer is not a PDF. `timings` is the answer's `Server-Timing`. */
-  render(html: string): Promise<{ pdf: Buffer; timings: string }>;
   /** Makes an account on the largest built-in plan; gives what renders with its key. */
   customer(name: string): Promise<Customer>;
   /** A trial render from this address, which counts when the service was started to trust 127.0.0.1 as a proxy. */
@@ -44,15 +42,6 @@ export function mustBePdf({ status, body }: Answer): void {
 
 const ROOT = join(import.meta.dirname, '../..');
 const STOP_MS = 20_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function newKey(uri: string, pepper: string, name: string): Promise<string> {
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, silentLog);
@@ -92,7 +81,7 @@ async function start(closing: (() => Promise<void>)[], env: Record<string, strin
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));
   closing.push(() => rm(folder, { recursive: true, force: true }));
   const pepper = randomBytes(32).toString('base64url');
-  const [port, gateway, operations] = [await freePort(), await freePort(), await freePort()];
+  const [port, gateway, operations] = [await ownPort(), await ownPort(), await ownPort()];
   const child = spawn(process.execPath, ['standalone/bootstrap.mjs', 'standalone/main.ts'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -143,15 +132,9 @@ async function start(closing: (() => Promise<void>)[], env: Record<string, strin
     const key = await newKey(uri!, pepper, name);
     return html => call('/v1/render', 'POST', { authorization: `Bearer ${key}` }, JSON.stringify({ html }));
   }
-  const bench = await customer('bench');
   return {
     pid: child.pid!,
     customer,
     trial: (html, address) => call('/v1/trial/render', 'POST', { 'x-forwarded-for': address }, JSON.stringify({ html })),
-    async render(html) {
-      const answer = await bench(html);
-      mustBePdf(answer);
-      return { pdf: answer.body, timings: answer.timings };
-    },
   };
 }

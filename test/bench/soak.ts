@@ -7,7 +7,7 @@ import { document } from './customers.ts';
 import { digits, slopePerThousand } from './figures.ts';
 import { load } from './load.ts';
 import { createMemoryLog, type Sample } from './memory-log.ts';
-import { machineLine, readWholeNumbers, runScript, USUAL } from './script.ts';
+import { machineLine, readNumbers, runScript, USUAL } from './script.ts';
 import { mustBePdf } from './service.ts';
 
 /** With room for a machine of half the speed. */
@@ -19,7 +19,7 @@ const LINES = 20;
 /** MB. The slope is of 1,000 renders, over the second half: in the first, pools and caches fill. */
 const WANTED = { slope: 0.5, api: 150, worker: 120 };
 
-const { renders, callers, slots } = readWholeNumbers({ renders: 20_000, callers: 4, slots: 2 });
+const { renders, callers, slots } = readNumbers({ renders: 20_000, callers: 4, slots: 2 });
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
   const site = await startSite({ apis: 1, workers: 1, slots, api: USUAL, worker: USUAL });

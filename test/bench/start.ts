@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spread } from './figures.ts';
 import { median } from './load.ts';
-import { machineLine, readWholeNumbers, runScript } from './script.ts';
+import { machineLine, readNumbers, runScript } from './script.ts';
 import { type Started, startWith } from './warm-start.ts';
 
 const LIMIT_MS = 10 * 60_000;
 const WANTED_MS = { ready: 1_500, firstRender: 300 };
 
-const { rounds } = readWholeNumbers({ rounds: 10 });
+const { rounds } = readNumbers({ rounds: 10 });
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));

@@ -2,16 +2,18 @@
 // Prints the figures; exits with 1 when the wanted one is missed. Ends by itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
-import { alternate, capacityOf, compared, judge, machine, readNumbers, within } from './beside.ts';
+import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
 import { cpuBetween, cpuOf } from './cpu.ts';
 import { type Felt, modest } from './customers.ts';
+import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
 import { hammer } from './visitors.ts';
 
-const { rounds, renders, load: share, callers } = readNumbers({ rounds: '8', renders: '60', load: '0.3', callers: '200' });
+const { rounds, renders, load: share, callers } = readNumbers({ rounds: 8, renders: 60, load: 0.3, callers: 200 }, USUAL_NUMBERS, RULES);
 
-const service = await startService({ PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' });
-await within(service, async () => {
+await runScript(LIMIT_MS, async atEnd => {
+  const service = await startService({ PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' });
+  atEnd(service.close);
   const customer = await service.customer('customer');
   const capacity = await capacityOf(customer);
   const perSecond = capacity * share;
@@ -44,7 +46,7 @@ await within(service, async () => {
       },
     };
   });
-  const ratio = compared('customer', 'trial callers', alone, beside);
+  const figure = compared('customer', 'trial callers', alone, beside);
   const rate = (count: number) => ((count * 1_000) / visits.ms).toFixed(1);
   const cores = (spentMs: number) => (spentMs / visits.ms).toFixed(2);
   console.log(
@@ -53,5 +55,5 @@ await within(service, async () => {
   console.log(
     `  meanwhile cores in use: node ${cores(visits.nodeMs)}, mongod ${cores(visits.mongodMs)}, the callers themselves ${cores(visits.benchMs)}`,
   );
-  judge([ratio]);
+  return [figure];
 });

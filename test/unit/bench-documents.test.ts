@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import { DOCUMENTS, documents, jobs } from '../bench/documents.ts';
 import { png } from '../bench/picture.ts';
-import { everyProcess, type LivingProcess, treeOf } from '../bench/processes.ts';
+import { everyProcess, type LivingProcess, treeOf } from '../support/processes.ts';
 
 describe('the documents of the bench', () => {
   for (const name of DOCUMENTS)
@@ -31,7 +31,14 @@ describe('the documents of the bench', () => {
 });
 
 describe('the processes that the bench counts', () => {
-  const living = (pid: number, parent: number): LivingProcess => ({ pid, parent, program: 'other', ownMs: 0, reapedMs: 0 });
+  const living = (pid: number, parent: number): LivingProcess => ({
+    pid,
+    parent,
+    program: 'other',
+    isZombie: false,
+    ownMs: 0,
+    reapedMs: 0,
+  });
 
   it('are all that descend from one, however far and in whichever order they are listed', () => {
     const all = [living(9, 8), living(8, 5), living(5, 1), living(7, 1), living(6, 5)];

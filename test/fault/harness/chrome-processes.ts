@@ -1,5 +1,5 @@
 // Chrome's processes as the kernel tells of them: whose they are, and of which kind.
-import { readdirSync, readFileSync } from 'node:fs';
+import { everyProcess, readProc, treeOf } from '../../support/processes.ts';
 
 export interface ChromeProcess {
   pid: number;
@@ -7,36 +7,14 @@ export interface ChromeProcess {
   kind: string;
 }
 
-const read = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-/** Each living process with its parent. */
-function parents(): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const [state = 'Z', parent] = read(`/proc/${name}/stat`)
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    if (state !== 'Z' && parent !== undefined) found.set(Number(name), Number(parent));
-  }
-  return found;
-}
+const living = () => everyProcess().filter(({ isZombie }) => !isZombie);
 
 /** Those below a process of ours. */
 export function chromeProcesses(pid: number): ChromeProcess[] {
-  const parentOf = parents();
-  const below = (child: number): boolean => {
-    for (let at = parentOf.get(child); at !== undefined && at > 1; at = parentOf.get(at)) if (at === pid) return true;
-    return false;
-  };
-  const found = [...parentOf.keys()].filter(below).flatMap(child => {
-    const command = read(`/proc/${child}/cmdline`);
+  const below = treeOf(pid, living()).filter(each => each.pid !== pid);
+  const parentOf = new Map(below.map(each => [each.pid, each.parent]));
+  const found = below.flatMap(({ pid: child }) => {
+    const command = readProc(`${child}/cmdline`);
     if (!command.includes('--user-data-dir=') && !command.includes('--type=')) return [];
     const kind = /--type=([\w-]+)/.exec(command)?.[1] ?? (/^\S*\b(?:ba|da)?sh\0/.test(command) ? 'launcher' : 'browser');
     return [{ pid: child, kind }];
@@ -48,6 +26,6 @@ export function chromeProcesses(pid: number): ChromeProcess[] {
 
 /** Which of them still live; they keep their numbers when their parent has gone. */
 export const stillAlive = (processes: readonly ChromeProcess[]): ChromeProcess[] => {
-  const alive = parents();
-  return processes.filter(({ pid }) => alive.has(pid) && read(`/proc/${pid}/cmdline`).includes('--'));
+  const alive = new Set(living().map(({ pid }) => pid));
+  return processes.filter(({ pid }) => alive.has(pid) && readProc(`${pid}/cmdline`).includes('--'));
 };
