@@ -19,6 +19,7 @@ import { parseTrustedProxies } from './http/client-ip.ts';
 import { serverMetrics } from './http/http-metrics.ts';
 import { type HttpServer, httpServer } from './http/server.ts';
 import { TRIAL_SHARE } from './http/trial.ts';
+import { createConnections } from './render/connections.ts';
 import { createFinish } from './render/pdf/finish.ts';
 import { createStamps } from './render/pdf/stamps.ts';
 import { createRecentTimes } from './render/recent-times.ts';
@@ -60,7 +61,8 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
   const tunnels = createTlsTunnels(listed, config.workersTls, log);
   const { reach } = tunnels;
   const workers = createWorkers({ sources, pool, secret, log, reach });
-  const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(reach), secret, pool, metrics });
+  const connections = createConnections({ reach });
+  const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
   const stamps = createStamps();
   const finish = createFinish({ stamps, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times);
@@ -98,5 +100,5 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
     maxBytesInFlight: config.inFlightMaxBytes,
   });
   const server: HttpServer = httpServer(config.http, app.callback(), log, onBroken);
-  return { services: [store, leases, ...(trial ? [trial.leases] : []), tunnels, workers, stamps, server], port: server.port };
+  return { services: [store, leases, ...(trial ? [trial.leases] : []), tunnels, connections, workers, stamps, server], port: server.port };
 }

@@ -57,14 +57,22 @@ export const PING = 'Pressroom.ping';
 export interface PingAnswer {
   /** The page's main frame. */
   frameId: string;
+  /** The worker knows OPEN. One of a release before it leaves this out. */
+  keeps?: true;
 }
+
+/**
+ * A command that the gateway answers itself, with PingAnswer: opens the next slot on a socket whose last one is gone, by a `ticket` of its own. It costs less than
+ * a new socket. Answered with an error when no slot is free; after any other fault the socket closes.
+ */
+export const OPEN = 'Pressroom.open';
 
 /** A command that the gateway answers itself, with `{}`: the page is still, so that it needs no screen frames. The worker hides it, until the slot ends. */
 export const STILL = 'Pressroom.still';
 
 /**
- * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: a render that is given up must have ended before its place is given
- * away. A worker that does not know it ends the slot when the socket closes.
+ * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: then the socket is free for the next, and a render that was given up has
+ * surely ended. A slot ends, too, when its socket closes.
  */
 export const END = 'Pressroom.end';
 

@@ -7,7 +7,7 @@ import { type Chrome, launchChrome } from './chrome.ts';
 import type { WorkerConfig } from './config.ts';
 import { openGuard } from './egress/proxy.ts';
 import { findChrome } from './find-chrome.ts';
-import { createGateway } from './gateway.ts';
+import { createGateway } from './gateway/gateway.ts';
 import { createMemoryWatchdog } from './memory.ts';
 import { sweepProfiles } from './profile.ts';
 import { createSlots, type SlotState } from './slots.ts';

@@ -40,7 +40,7 @@ export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 export const NO_CONTROL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
 /**
- * Texts of one field go to Chrome in one command, of which a worker takes 1 MiB (PARSED_BYTES in worker/cdp-filter.ts). A character makes at most three
+ * Texts of one field go to Chrome in one command, of which a worker takes 1 MiB (PARSED_BYTES in worker/gateway/cdp-filter.ts). A character makes at most three
  * bytes of that, or four as two units; what JSON escapes is counted apart.
  */
 export const MAX_COMMAND_LENGTH = 262_144;

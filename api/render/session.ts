@@ -1,23 +1,19 @@
-// A slot's CDP session: opens the socket to a worker with chrome-remote-interface, sends typed commands, tells when and why it is over. Adapter of the slot port.
-import type { Socket } from 'node:net';
+// A slot's CDP session: sends typed commands over its connection, tells when and why it is over. Adapter of the slot port.
 import { setTimeout as sleep } from 'node:timers/promises';
-import CDP from 'chrome-remote-interface';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
   EGRESS_DENIED,
   type EgressDenied,
   END,
-  oncePerTurn,
   PING,
   PING_MS,
-  type PingAnswer,
   SLOT_ENDED,
   SLOT_ENDS_MS,
   type SlotEnded,
   STILL,
 } from '../../common/protocol.ts';
 import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from '../dispatch/slot-port.ts';
-import { type MessageSocket, sendInPieces } from './large-texts.ts';
+import { type Connection, type Connections, isRefusal } from './connections.ts';
 
 const HANDSHAKE_MS = 1_000;
 
@@ -41,60 +37,32 @@ export interface Session extends SlotSession {
   on<E extends keyof Events>(event: E, listener: (...params: Events[E]) => void): void;
 }
 
-type Client = CDP.Client & {
-  send(method: string, params?: object): Promise<unknown>;
-  on(event: string, listener: (...params: never[]) => void): void;
-};
-
-/** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
-async function connect(target: string): Promise<Client> {
-  const client = (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client & {
-    _ws: MessageSocket & { _socket: Socket };
-  };
-  // The library does not hand out its socket.
-  const { _ws: socket } = client;
-  client.send = sendInPieces({ send: client.send.bind(client) }, socket, oncePerTurn(socket._socket));
-  return client;
-}
-
-/** Opens slots; `reach` tells where to connect to for a worker's address. See the slot port for the errors. */
+/** Opens slots; see the slot port for the errors. */
 export const openSession =
-  (reach = (worker: string) => worker): OpenSlot<Session> =>
-  (worker, ticket, signal) =>
-    open(worker, `${reach(worker).replace(/\/$/, '')}/v1/slot?ticket=${ticket}`, signal);
+  (connections: Connections): OpenSlot<Session> =>
+  async (worker, ticket, signal) => {
+    signal.throwIfAborted();
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new WorkerUnreachable(`${worker} did not answer within ${HANDSHAKE_MS} ms`)), HANDSHAKE_MS);
+    const onAbort = () => limit.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const { connection, frameId } = await connections.open(worker, ticket, limit.signal);
+      return wrap(connection, worker, frameId, () => connections.giveBack(worker, connection));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (isRefusal(error) || /\b503\b/.test((error as Error).message)) throw new SlotRefused(`${worker} has no free slot`);
+      connections.drop(worker);
+      if (error instanceof WorkerUnreachable) throw error;
+      throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  };
 
-async function open(worker: string, url: string, signal: AbortSignal): Promise<Session> {
-  signal.throwIfAborted();
-  const interrupted = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => interrupted.reject(new WorkerUnreachable(`${worker} did not answer within ${HANDSHAKE_MS} ms`)),
-    HANDSHAKE_MS,
-  );
-  const onAbort = () => interrupted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const connecting = connect(url);
-  const opening = connecting.then(async client => {
-    const { frameId } = (await client.send(PING)) as PingAnswer;
-    return { client, frameId };
-  });
-  try {
-    const { client, frameId } = await Promise.race([opening, interrupted.promise]);
-    return wrap(client, worker, frameId);
-  } catch (error) {
-    // Whatever comes of it later is not ours any more: the slot must go back.
-    connecting.then(client => client.close()).catch(() => {});
-    opening.catch(() => {});
-    if (signal.aborted) throw signal.reason;
-    if (error instanceof WorkerUnreachable) throw error;
-    if (/\b503\b/.test((error as Error).message)) throw new SlotRefused(`${worker} has no free slot`);
-    throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-function wrap(client: Client, worker: string, frameId: string): Session {
+/** `giveBack` is called instead of closing the connection when nothing is left to be said on it. */
+function wrap(connection: Connection, worker: string, frameId: string, giveBack: () => void): Session {
   const over = Promise.withResolvers<Awaited<SlotSession['ended']>>();
   let abandoned: Promise<void> | undefined;
   let end: Awaited<SlotSession['ended']> | undefined;
@@ -103,16 +71,31 @@ function wrap(client: Client, worker: string, frameId: string): Session {
   /** Only one ping is on its way: what is sent into a silence could keep the slot alive at the other end. */
   let pinged = false;
 
+  /** Commands that have no answer yet. */
+  let asked = 0;
+  const listeners: [string, (...params: never[]) => void][] = [];
+
+  const hear = (event: string, listener: (...params: never[]) => void) => {
+    listeners.push([event, listener]);
+    connection.on(event, listener);
+  };
   const send = (method: string, params?: object) => {
     sentMs = performance.now();
-    return client.send(method, params);
+    asked++;
+    const answer = connection.send(method, params);
+    const answered = () => {
+      asked--;
+    };
+    answer.then(answered, answered);
+    return answer;
   };
-  const finish = (how: Awaited<SlotSession['ended']>) => {
+  const finish = (how: Awaited<SlotSession['ended']>, part = connection.close) => {
     if (end) return;
     end = how;
     clearInterval(pinging);
+    for (const [event, listener] of listeners) connection.off(event, listener);
     over.resolve(how);
-    client.close().catch(() => {});
+    part();
   };
   /** The worker's word that the page is gone, or its word that the socket is, or the time after which it must have ended by itself. */
   async function abandon(): Promise<void> {
@@ -125,11 +108,11 @@ function wrap(client: Client, worker: string, frameId: string): Session {
     }
     finish({ reason: 'closed', message: 'the render was given up' });
   }
-  client.on('event', () => {
+  hear('event', () => {
     heardMs = performance.now();
   });
-  client.on(SLOT_ENDED, (told: SlotEnded) => finish(told));
-  client.on('disconnect', () => finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
+  hear(SLOT_ENDED, (told: SlotEnded) => finish(told));
+  hear('disconnect', () => finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
   const pinging = setInterval(() => {
     const silentMs = performance.now() - Math.max(heardMs, sentMs);
     if (pinged && silentMs > SLOT_ENDS_MS) finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
@@ -148,13 +131,14 @@ function wrap(client: Client, worker: string, frameId: string): Session {
     worker,
     frameId,
     ended: over.promise,
-    close: () => finish({ reason: 'closed', message: 'the render is over' }),
+    // An answer that is still to come could be taken for one of the next slot's.
+    close: () => finish({ reason: 'closed', message: 'the render is over' }, asked === 0 ? giveBack : connection.close),
     abandon: () => {
       abandoned ??= abandon();
       return abandoned;
     },
     on: (event, listener) => {
-      client.on(event, (...params: unknown[]) => {
+      hear(event, (...params: unknown[]) => {
         try {
           listener(...(params as Parameters<typeof listener>));
         } catch (error) {
@@ -170,8 +154,7 @@ function wrap(client: Client, worker: string, frameId: string): Session {
       } catch (error) {
         // The socket closes in the same turn in which the worker's last word arrives: `end` knows why.
         if (end) throw new SlotLost((end as SlotEnded).reason, (end as SlotEnded).message);
-        if ((error as Error).name === 'ProtocolError' || 'response' in (error as object))
-          throw new CommandFailed((error as Error).message, { cause: error });
+        if (isRefusal(error)) throw new CommandFailed(error.message, { cause: error });
         throw new SlotLost('closed', (error as Error).message);
       }
     },

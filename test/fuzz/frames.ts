@@ -1,6 +1,6 @@
 // Frames of a slot's client, broken by chance. What the filter lets through is one JSON object with a listed method and the slot's own session, whoever reads it.
 import { isUtf8 } from 'node:buffer';
-import { filterFrame } from '../../worker/cdp-filter.ts';
+import { filterFrame } from '../../worker/gateway/cdp-filter.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { type Fuzzer, holds } from './fuzzer.ts';
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createDispatch, type Dispatch } from '../../api/dispatch/dispatch.ts';
 import { parseWorkerSources } from '../../api/dispatch/worker-addresses.ts';
 import { createWorkers, type Workers } from '../../api/dispatch/workers.ts';
+import { type Connections, createConnections } from '../../api/render/connections.ts';
 import { openSession, type Session } from '../../api/render/session.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
@@ -11,16 +12,18 @@ import { startWorker, TEST_SECRET, type TestWorker } from '../support/worker.ts'
 describe('dispatch to a real worker', () => {
   let worker: TestWorker;
   let workers: Workers;
+  let connections: Connections;
   let dispatch: Dispatch<Session>;
 
   beforeEach(async () => {
     worker = await startWorker();
     workers = createWorkers({ sources: parseWorkerSources([worker.address]), pool: 'default', secret: TEST_SECRET, log: silentLog });
     await workers.start();
+    connections = createConnections();
     dispatch = createDispatch<Session>({
       queue: { maxLength: 100, maxBytes: 1_000, waitMs: 15_000, waitWithoutWorkersMs: 15_000 },
       workers,
-      openSlot: openSession(),
+      openSlot: openSession(connections),
       secret: TEST_SECRET,
       pool: 'default',
       metrics: createMetrics({ processDefaults: false }),
@@ -29,6 +32,7 @@ describe('dispatch to a real worker', () => {
 
   afterEach(async () => {
     await workers.stop(AbortSignal.timeout(1_000));
+    await connections.stop(AbortSignal.timeout(1_000));
     await worker.stop();
   });
 

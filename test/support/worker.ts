@@ -1,4 +1,5 @@
 // A worker of a test's own: real Chrome, real guard, a gateway on a free port of loopback, inside the test's process.
+import { createConnections } from '../../api/render/connections.ts';
 import { openSession, type Session } from '../../api/render/session.ts';
 import { createLifecycle, type Lifecycle } from '../../common/lifecycle.ts';
 import { type Log, silentLog } from '../../common/log.ts';
@@ -19,7 +20,9 @@ export interface TestWorker {
   address: string;
   ticket(changes?: Partial<Ticket>): string;
   /** Claims a slot as an API does. */
-  open(changes?: Partial<Ticket>): Promise<Session>;
+  open(changes?: Partial<Ticket>, signal?: AbortSignal): Promise<Session>;
+  /** Closes the sockets that `open` would use again. */
+  dropKept(): void;
   /** Resolves when the status has all of `wanted`; rejects after 10 s with what it was. */
   until(wanted: Partial<WorkerStatus>): Promise<void>;
   /** SIGKILL to the browser process that serves now. */
@@ -42,6 +45,7 @@ export async function startWorker(env: Record<string, string> = {}, log: Log = s
   const worker = createWorker({ ...config, secret: TEST_SECRET }, log, metrics);
   const lifecycle = createLifecycle(log, 5_000, worker.services);
   await lifecycle.start();
+  const connections = createConnections();
   const address = `ws://127.0.0.1:${worker.port()}`;
   const ticket = (changes: Partial<Ticket> = {}) =>
     signTicket(TEST_SECRET, { pool: config.pool, purpose: 'slot', renderId: 'test', egress: 'public', maxMs: 30_000, ...changes });
@@ -53,7 +57,8 @@ export async function startWorker(env: Record<string, string> = {}, log: Log = s
     metrics,
     address,
     ticket,
-    open: changes => openSession()(address, ticket(changes), AbortSignal.timeout(UNTIL_MS)),
+    open: (changes, signal = AbortSignal.timeout(UNTIL_MS)) => openSession(connections)(address, ticket(changes), signal),
+    dropKept: () => connections.drop(address),
     until: wanted =>
       eventually(() => {
         if (!fits(wanted)) throw new Error(`the worker is ${JSON.stringify(worker.status())}, wanted ${JSON.stringify(wanted)}`);
@@ -69,7 +74,10 @@ export async function startWorker(env: Record<string, string> = {}, log: Log = s
           throw new Error('Chrome still lives');
       });
     },
-    stop: lifecycle.stop,
+    stop: async () => {
+      await connections.stop(AbortSignal.timeout(1_000));
+      return lifecycle.stop();
+    },
   };
 }
 

@@ -21,8 +21,8 @@ const ROOMS: Record<string, string[]> = {
 /** Packages that speak to the outside, and the one file or folder that imports each. */
 const OWNERS: Record<string, string> = {
   mongodb: 'api/store/',
-  'chrome-remote-interface': 'api/render/session.ts',
-  ws: 'worker/gateway.ts',
+  'chrome-remote-interface': 'api/render/connections.ts',
+  ws: 'worker/gateway/',
   'prom-client': 'common/operations.ts',
   'ipaddr.js': 'common/addresses.ts',
   'pdf-lib': 'api/render/pdf/',

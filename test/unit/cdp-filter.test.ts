@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { filterFrame } from '../../worker/cdp-filter.ts';
+import { filterFrame } from '../../worker/gateway/cdp-filter.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 const FRAME = '0123456789ABCDEF0123456789ABCDEF';
@@ -159,8 +159,8 @@ describe('the filter of CDP methods', () => {
   });
 
   it('keeps what is meant for the gateway from Chrome', () => {
-    for (const method of ['Pressroom.ping', 'Pressroom.still'])
-      expect(filter({ id: 3, method, params: {} })).to.deep.equal({ kind: 'own', id: 3, method });
+    for (const method of ['Pressroom.end', 'Pressroom.open', 'Pressroom.ping', 'Pressroom.still'])
+      expect(filter({ id: 3, method, params: { ticket: 'x' } })).to.deep.equal({ kind: 'own', id: 3, method, params: { ticket: 'x' } });
   });
 
   describe('of big frames', () => {

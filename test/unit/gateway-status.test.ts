@@ -4,7 +4,7 @@ import WebSocket from 'ws';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { signTicket } from '../../common/ticket.ts';
-import { createGateway, type Gateway } from '../../worker/gateway.ts';
+import { createGateway, type Gateway } from '../../worker/gateway/gateway.ts';
 import type { Slot, Slots } from '../../worker/slots.ts';
 import { eventually } from '../support/eventually.ts';
 import { workerStatus } from '../support/fake-slots.ts';

@@ -19,8 +19,8 @@ import { withoutLoads } from '../../api/render/template-css.ts';
 import { templateHtml } from '../../api/render/template-html.ts';
 import { isPublicAddress, literalAddress, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { parseDurationMs } from '../../common/units.ts';
-import { filterFrame } from '../../worker/cdp-filter.ts';
 import { isHostName, parseAbsoluteForm, parseAuthority } from '../../worker/egress/target.ts';
+import { filterFrame } from '../../worker/gateway/cdp-filter.ts';
 import { PUBLIC } from '../support/refusal.ts';
 
 const MIB = 1024 * 1024;

@@ -1,37 +1,20 @@
-// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their tickets, and what ends a slot's connection.
+// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their tickets, who is refused, and how silence ends a connection.
 import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { listen, type Service } from '../common/lifecycle.ts';
-import type { Log } from '../common/log.ts';
-import type { Metrics } from '../common/operations.ts';
-import {
-  EGRESS_DENIED,
-  END,
-  oncePerTurn,
-  PING,
-  PING_MS,
-  type PingAnswer,
-  SILENCE_MS,
-  SLOT_ENDED,
-  type SlotEnd,
-  STILL,
-  type WorkerStatus,
-} from '../common/protocol.ts';
-import { createTicketChecker, type Ticket } from '../common/ticket.ts';
-import { filterFrame } from './cdp-filter.ts';
-import { isCrash } from './cdp-pipe.ts';
-import type { MemoryWatchdog } from './memory.ts';
+import { listen, type Service } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
+import type { Metrics } from '../../common/operations.ts';
+import { oncePerTurn, PING_MS, SILENCE_MS, type WorkerStatus } from '../../common/protocol.ts';
+import { createTicketChecker } from '../../common/ticket.ts';
+import type { MemoryWatchdog } from '../memory.ts';
+import type { Slots } from '../slots.ts';
 import { createNewcomers } from './newcomers.ts';
-import type { Slot, Slots } from './slots.ts';
+import { type Claim, createSlotSockets, isOrdinary, REFUSALS, type Refusal } from './slot-socket.ts';
 
 /** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
-/** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
-const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
-/** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
-const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** Sockets at once; far above slots and APIs together, far below what hurts. */
 const MAX_CONNECTIONS = 2_048;
 /** Of these, how many may have shown no ticket yet. */
@@ -39,17 +22,6 @@ const MAX_NEWCOMERS = 512;
 const HANDSHAKE_MS = 5_000;
 /** How often Node looks for connections that are older than that; its default is 30 s. */
 const LOOK_MS = 1_000;
-/** A peer that does not answer the closing handshake is cut off. */
-const CLOSING_MS = 1_000;
-/** Why a connection is refused, and why a slot or a connection of its page is ended: the closed lists of the metrics. */
-const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
-const REFUSALS = ['path', 'tls', 'http', 'silent', 'crowded', 'full', 'draining', ...TICKET_REFUSALS] as const;
-type Refusal = (typeof REFUSALS)[number];
-/** Part of a worker's ordinary life, not a sign of somebody who should not be here. */
-const ORDINARY = new Set<Refusal>(['full', 'draining']);
-const ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
-const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
-
 interface Deps {
   /** With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority. */
   config: { host: string; port: number; tls?: { cert: string; key: string; ca: string | undefined } };
@@ -73,21 +45,13 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
   const watchers = new Set<WebSocket>();
   const live = new Map<WebSocket, number>();
-  const countEnd = metrics.counterBy('pressroom_slot_ends_total', 'Slots that the worker ended on its own, by why.', 'reason', ENDS, {
-    pool,
-  });
   const countRefusal = metrics.counterBy(
     'pressroom_gateway_refused_total',
     'Connections that the gateway refused, by why.',
     'reason',
     REFUSALS,
   );
-  const countDenial = metrics.counterBy(
-    'pressroom_egress_denied_total',
-    'Connections of pages that the guard did not make, by why.',
-    'reason',
-    DENIALS,
-  );
+  const serveSlots = createSlotSockets({ pool, slots, watchdog, claim, onRefused: countRefusal, log, metrics });
 
   const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS, connectionsCheckingInterval: LOOK_MS };
   const answerPlain: RequestListener = (request, response) => {
@@ -118,7 +82,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   /** Once for each connection that is refused. Nothing that its client wrote is logged: a ticket could be among it. */
   function note(socket: Socket, code: number, reason: Refusal): void {
     countRefusal(reason);
-    log[ORDINARY.has(reason) ? 'debug' : 'warn']({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
+    log[isOrdinary(reason) ? 'debug' : 'warn']({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
   }
 
   function refuse(socket: Socket, code: number, reason: Refusal): void {
@@ -133,22 +97,35 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     const url = URL.parse(request.url ?? '/', 'ws://worker');
     const purpose = url?.pathname === '/v1/slot' ? 'slot' : url?.pathname === '/v1/status' ? 'status' : undefined;
     if (!url || !purpose) return refuse(socket, 404, 'path');
-    const ticket = check(url.searchParams.get('ticket') ?? '', purpose);
-    if (!ticket.ok) return refuse(socket, 401, ticket.reason);
+    const ticket = url.searchParams.get('ticket') ?? '';
+    if (purpose === 'status') {
+      const checked = check(ticket, 'status');
+      if (!checked.ok) return refuse(socket, 401, checked.reason);
+      newcomers.letIn(socket);
+      return sockets.handleUpgrade(request, socket, head, ws => serveStatus(ws));
+    }
+    const claimed = claim(ticket);
+    if (!claimed.ok) return refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
     newcomers.letIn(socket);
-    if (purpose === 'status') return sockets.handleUpgrade(request, socket, head, ws => serveStatus(ws));
-    const slot = slots.claim();
-    if (!slot) return refuse(socket, 503, status().draining ? 'draining' : 'full');
-    // It is told even when a release in the same turn makes the numbers what they were: until the next word an API holds its claim for one that was not told.
-    told = '';
-    push();
     // A socket that dies inside the handshake never reaches the callback: then the slot must not stay claimed.
-    const onEarlyClose = () => void slots.release(slot);
+    const onEarlyClose = () => void slots.release(claimed.slot);
     socket.once('close', onEarlyClose);
     sockets.handleUpgrade(request, socket, head, ws => {
       socket.off('close', onEarlyClose);
-      serveSlot(ws, slot, ticket.ticket, oncePerTurn(socket));
+      keepAlive(ws);
+      serveSlots(ws, claimed, oncePerTurn(socket));
     });
+  }
+
+  function claim(text: string): Claim {
+    const checked = check(text, 'slot');
+    if (!checked.ok) return checked;
+    const slot = slots.claim();
+    if (!slot) return { ok: false, reason: status().draining ? 'draining' : 'full' };
+    // It is told even when a release in the same turn makes the numbers what they were: until the next word an API holds its claim for one that was not told.
+    told = '';
+    push();
+    return { ok: true, slot, ticket: checked.ticket };
   }
 
   function keepAlive(ws: WebSocket): void {
@@ -165,72 +142,6 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     watchers.add(ws);
     ws.on('close', () => watchers.delete(ws));
     ws.send(JSON.stringify(status()));
-  }
-
-  function serveSlot(ws: WebSocket, slot: Slot, ticket: Ticket, gather: () => void): void {
-    const { pipe } = slot.chrome;
-    const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
-    /** The slot comes back at once, whatever the peer does. */
-    const takeBack = (reason: SlotEnd, message: string) => {
-      countEnd(reason);
-      log.warn({ reason, message, renderId: ticket.renderId, slot: slot.number }, 'a slot was ended');
-      setTimeout(() => ws.terminate(), CLOSING_MS).unref();
-      void slots.release(slot);
-    };
-    const end = (reason: SlotEnd, message: string) => {
-      if (ws.readyState !== ws.OPEN) return;
-      say(SLOT_ENDED, { reason, message });
-      ws.close(4_000, reason);
-      takeBack(reason, message);
-    };
-
-    const answer = (id: number, result: object) => ws.send(JSON.stringify({ id, result }));
-    const own = {
-      [PING]: (id: number) => answer(id, { frameId: slot.frameId } satisfies PingAnswer),
-      [STILL]: (id: number) => {
-        slots.hide(slot);
-        answer(id, {});
-      },
-      [END]: (id: number) => void slots.release(slot).then(() => answer(id, {})),
-    };
-
-    keepAlive(ws);
-    // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
-    ws.on('error', error => slot.state === 'claimed' && takeBack('refused', error.message));
-    slot.onEnd = end;
-    slot.guard.onDenied(denied => {
-      countDenial(denied.reason);
-      if (ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
-    });
-    slot.guard.admit(ticket.egress);
-    const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
-    ws.on('close', () => {
-      clearTimeout(deadline);
-      void slots.release(slot);
-    });
-    pipe.route(slot.sessionId, frame => {
-      if (ws.readyState !== ws.OPEN) return;
-      if (isCrash(frame))
-        return watchdog.killedRecently(slot.chrome)
-          ? end('memory', 'the page used more memory than a render may')
-          : end('renderer_crashed', "the page's process crashed");
-      // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
-      if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
-      if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');
-      gather();
-      ws.send(frame, { binary: false });
-    });
-    ws.on('message', (data: Buffer, isBinary) => {
-      if (isBinary) return end('refused', 'a binary frame');
-      const filtered = filterFrame(data, slot.sessionId);
-      if (filtered.kind === 'forward') pipe.forward(filtered.parts);
-      else if (filtered.kind === 'own') own[filtered.method](filtered.id);
-      else if (filtered.kind === 'garbage') end('refused', filtered.problem);
-      else {
-        log.warn({ method: filtered.method, problem: filtered.problem, renderId: ticket.renderId }, 'a command was refused');
-        ws.send(JSON.stringify({ id: filtered.id, error: { code: -32_601, message: `${filtered.method}: ${filtered.problem}` } }));
-      }
-    });
   }
 
   /** The last word, or nothing when the next must be said whatever it is. */
@@ -282,8 +193,10 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
       await Promise.race([drained, late]);
       for (const slot of slots.claimed()) slot.onEnd?.('worker_stopping', 'the worker stops');
       clearInterval(ticker);
-      for (const ws of watchers) ws.close(1_001);
-      for (const ws of sockets.clients) setTimeout(() => ws.terminate(), 500).unref();
+      for (const ws of sockets.clients) {
+        ws.close(1_001);
+        setTimeout(() => ws.terminate(), 500).unref();
+      }
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
     },

@@ -2,8 +2,8 @@
 // Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
 // doubled key differently could otherwise be talked past this list.
 import { isUtf8 } from 'node:buffer';
-import { END, PING, STILL } from '../common/protocol.ts';
-import { OWN_IDS_FROM } from './cdp-pipe.ts';
+import { END, OPEN, PING, STILL } from '../../common/protocol.ts';
+import { OWN_IDS_FROM } from '../cdp-pipe.ts';
 
 const ALLOWED = new Set([
   'Emulation.setDeviceMetricsOverride',
@@ -66,14 +66,14 @@ const PARSED_BYTES = 1024 * 1024;
 const HTML_HEAD = /^\{"id":([1-9]\d{0,8}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
 
 /** Commands of our own, which never reach Chrome. */
-const OWN = [END, PING, STILL] as const;
+const OWN = [END, OPEN, PING, STILL] as const;
 type Own = (typeof OWN)[number];
 const isOwn = (method: string): method is Own => (OWN as readonly string[]).includes(method);
 
 export type Filtered =
   | { kind: 'forward'; parts: Buffer[] }
   /** For the gateway itself. */
-  | { kind: 'own'; id: number; method: Own }
+  | { kind: 'own'; id: number; method: Own; params: Record<string, unknown> }
   /** Answered with an error; the slot goes on. */
   | { kind: 'refused'; id: number; method: string; problem: string }
   /** No API of ours sends this; the slot ends. */
@@ -152,7 +152,7 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
   if (!Number.isInteger(id) || (id as number) < 1 || (id as number) >= OWN_IDS_FROM || typeof method !== 'string' || !isPlainObject(params))
     return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
   const command = id as number;
-  if (isOwn(method)) return { kind: 'own', id: command, method };
+  if (isOwn(method)) return { kind: 'own', id: command, method, params };
   const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
   if (check && !check(params)) return { kind: 'refused', id: command, method, problem: 'only some plain parameters are allowed' };
   if (!check && !ALLOWED.has(method))

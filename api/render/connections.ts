@@ -1,0 +1,174 @@
+// The sockets to the workers' gateways, with chrome-remote-interface: opened with a slot, and kept for the next one when its slot was given back in peace. A new
+// socket costs both ends a millisecond of CPU, and every render a handshake.
+import type { Socket } from 'node:net';
+import CDP from 'chrome-remote-interface';
+import type { Service } from '../../common/lifecycle.ts';
+import { END, OPEN, oncePerTurn, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
+import { type MessageSocket, sendInPieces } from './large-texts.ts';
+
+/** A socket that no slot was opened on for so long is closed: after a burst a worker need not be asked for signs of life by all of them. */
+const KEPT_MS = 30_000;
+/** A worker asks for a sign of life twice as often. What has heard less may lead nowhere. */
+const SILENT_MS = 2 * PING_MS;
+
+export interface Connection {
+  /** Rejects with `isRefusal` when it was answered with an error, and otherwise when the socket is closed. */
+  send(method: string, params?: object): Promise<unknown>;
+  on(event: string, listener: (...params: never[]) => void): void;
+  off(event: string, listener: (...params: never[]) => void): void;
+  /** Known once its first slot was opened: another can be opened on it. */
+  keeps: boolean;
+  /** For how long it has heard nothing. */
+  silentMs(): number;
+  /** Closes it then, unless it is asked again before. */
+  closeAfter(ms: number | undefined): void;
+  close(): void;
+}
+
+export interface Connections extends Service {
+  /**
+   * Opens a slot, on a socket that is kept for this worker or on a new one, and tells its main frame. Rejects when the worker cannot be reached or refuses: `isRefusal`, or
+   * a message with the status of its answer. With `signal` aborted the socket is closed, and its slot with it.
+   */
+  open(worker: string, ticket: string, signal: AbortSignal): Promise<{ connection: Connection; frameId: string }>;
+  /** Ends the slot, and keeps the socket when the worker has said that it is gone. */
+  giveBack(worker: string, connection: Connection): void;
+  /** Closes what is kept for this worker: one of them led nowhere. */
+  drop(worker: string): void;
+}
+
+/** The worker answered a command with an error. */
+export const isRefusal = (error: unknown): error is Error =>
+  error instanceof Error && (error.name === 'ProtocolError' || 'response' in error);
+
+type Client = CDP.Client & {
+  send(method: string, params?: object): Promise<unknown>;
+  on(event: string, listener: (...params: never[]) => void): void;
+  off(event: string, listener: (...params: never[]) => void): void;
+  /** The library does not hand out its socket. */
+  _ws: MessageSocket & { _socket: Socket; on(event: 'ping', listener: () => void): void };
+};
+
+/** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
+const connect = async (target: string) => (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client;
+
+/** `onClosed` is called once, whichever side closed it. */
+function wrap(client: Client, onClosed: (connection: Connection) => void): Connection {
+  const { _ws: socket } = client;
+  let heardMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const heard = () => {
+    heardMs = performance.now();
+  };
+  client.on('event', heard);
+  socket.on('ping', heard);
+  const close = () => {
+    clearTimeout(timer);
+    onClosed(connection);
+    client.close().catch(() => {}); // which is no 'disconnect' to the library
+  };
+  const connection: Connection = {
+    send: sendInPieces({ send: client.send.bind(client) }, socket, oncePerTurn(socket._socket)),
+    on: (event, listener) => client.on(event, listener),
+    off: (event, listener) => client.off(event, listener),
+    keeps: false,
+    silentMs: () => performance.now() - heardMs,
+    closeAfter: ms => {
+      clearTimeout(timer);
+      timer = ms === undefined ? undefined : setTimeout(close, ms).unref();
+    },
+    close,
+  };
+  client.on('disconnect', close);
+  return connection;
+}
+
+export interface ConnectionsOptions {
+  /** Where to connect to for a worker's address (default: there). */
+  reach?: (worker: string) => string;
+  keptMs?: number;
+  silentMs?: number;
+}
+
+export function createConnections({
+  reach = worker => worker,
+  keptMs = KEPT_MS,
+  silentMs = SILENT_MS,
+}: ConnectionsOptions = {}): Connections {
+  /** The one that was used last is used next, so that those too many grow old. */
+  const kept = new Map<string, Connection[]>();
+  /** Their slots are ending. */
+  const leaving = new Set<Connection>();
+  let stopped = false;
+
+  function forget(worker: string, connection: Connection): void {
+    const others = kept.get(worker)?.filter(each => each !== connection) ?? [];
+    if (others.length > 0) kept.set(worker, others);
+    else kept.delete(worker);
+  }
+
+  function take(worker: string): Connection | undefined {
+    for (let last = kept.get(worker)?.at(-1); last; last = kept.get(worker)?.at(-1)) {
+      forget(worker, last);
+      last.closeAfter(undefined);
+      if (last.silentMs() <= silentMs) return last;
+      last.close();
+    }
+    return undefined;
+  }
+
+  function keep(worker: string, connection: Connection): void {
+    if (stopped) return connection.close();
+    kept.set(worker, [...(kept.get(worker) ?? []), connection]);
+    connection.closeAfter(keptMs);
+  }
+
+  async function connectTo(worker: string, ticket: string): Promise<Connection> {
+    const client = await connect(`${reach(worker).replace(/\/$/, '')}/v1/slot?ticket=${ticket}`);
+    return wrap(client, connection => {
+      leaving.delete(connection);
+      forget(worker, connection);
+    });
+  }
+
+  return {
+    name: 'connections to the workers',
+    async open(worker, ticket, signal) {
+      const known = take(worker);
+      const connecting = known ? Promise.resolve(known) : connectTo(worker, ticket);
+      const opened = connecting.then(async connection => {
+        const { frameId, keeps = false } = (await (known ? known.send(OPEN, { ticket }) : connection.send(PING))) as PingAnswer;
+        connection.keeps = keeps;
+        return { connection, frameId };
+      });
+      const aborted = Promise.withResolvers<never>();
+      const onAbort = () => aborted.reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        return await Promise.race([opened, aborted.promise]);
+      } catch (error) {
+        opened.catch(() => {});
+        if (known && isRefusal(error)) keep(worker, known);
+        // Whatever comes of it later is not ours any more: the slot must go back.
+        else connecting.then(connection => connection.close()).catch(() => {});
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    giveBack(worker, connection) {
+      if (!connection.keeps) return connection.close();
+      leaving.add(connection);
+      connection.closeAfter(SLOT_ENDS_MS);
+      connection.send(END).then(() => leaving.delete(connection) && keep(worker, connection), connection.close);
+    },
+    drop(worker) {
+      for (const connection of kept.get(worker) ?? []) connection.close();
+    },
+    start: async () => {},
+    async stop() {
+      stopped = true;
+      for (const connection of [...leaving, ...[...kept.values()].flat()]) connection.close();
+    },
+  };
+}

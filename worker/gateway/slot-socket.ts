@@ -1,0 +1,159 @@
+// An API's socket and the slots that it opens on it, one after another. Owns what passes between the API and a slot's page, and what ends a slot.
+import type { WebSocket } from 'ws';
+import type { Log } from '../../common/log.ts';
+import type { Metrics } from '../../common/operations.ts';
+import { EGRESS_DENIED, END, OPEN, PING, type PingAnswer, SLOT_ENDED, type SlotEnd, type STILL } from '../../common/protocol.ts';
+import type { Ticket } from '../../common/ticket.ts';
+import { isCrash } from '../cdp-pipe.ts';
+import type { MemoryWatchdog } from '../memory.ts';
+import type { Slot, Slots } from '../slots.ts';
+import { type Filtered, filterFrame } from './cdp-filter.ts';
+
+/** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
+const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
+/** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+/** A peer that does not answer the closing handshake is cut off. */
+const CLOSING_MS = 1_000;
+/** JSON-RPC's codes: a method that is not allowed, and a command that cannot be done now. */
+const NOT_ALLOWED = -32_601;
+const NOT_NOW = -32_000;
+/** Why a connection or a slot is refused: the closed list of the metric. */
+const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
+export const REFUSALS = ['path', 'tls', 'http', 'silent', 'crowded', 'full', 'draining', ...TICKET_REFUSALS] as const;
+export type Refusal = (typeof REFUSALS)[number];
+/** Part of a worker's ordinary life, not a sign of somebody who should not be here. */
+export const isOrdinary = (reason: Refusal): boolean => reason === 'full' || reason === 'draining';
+/** Why a slot or a connection of its page is ended: the closed lists of the metrics. */
+const ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
+const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
+
+interface Deps {
+  pool: string;
+  slots: Slots;
+  watchdog: Pick<MemoryWatchdog, 'killedRecently'>;
+  claim(ticket: string): Claim;
+  /** A ticket that came with OPEN was given no slot. */
+  onRefused(reason: Refusal): void;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** What a ticket for a slot is given. */
+export type Claim = { ok: true; slot: Slot; ticket: Ticket } | { ok: false; reason: Refusal };
+
+interface Open {
+  slot: Slot;
+  renderId: string;
+  deadline: NodeJS.Timeout;
+}
+
+/** Serves a socket whose first slot its own ticket has opened. `gather` is called before what a page sends is written. */
+export type ServeSlots = (ws: WebSocket, first: { slot: Slot; ticket: Ticket }, gather: () => void) => void;
+
+export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, log, metrics }: Deps): ServeSlots {
+  const endsHelp = 'Slots that the worker ended on its own, by why.';
+  const countEnd = metrics.counterBy('pressroom_slot_ends_total', endsHelp, 'reason', ENDS, { pool });
+  const denialsHelp = 'Connections of pages that the guard did not make, by why.';
+  const countDenial = metrics.counterBy('pressroom_egress_denied_total', denialsHelp, 'reason', DENIALS);
+
+  return function serve(ws, first, gather) {
+    /** Until the slot and its page are gone. */
+    let open: Open | undefined;
+    const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
+    const answer = (id: number, result: object) => ws.send(JSON.stringify({ id, result }));
+    const refuse = (id: number, code: number, message: string) => ws.send(JSON.stringify({ id, error: { code, message } }));
+
+    /** The slot comes back at once, whatever the peer does. */
+    function takeBack(reason: SlotEnd, message: string): void {
+      setTimeout(() => ws.terminate(), CLOSING_MS).unref();
+      log.warn({ reason, message, renderId: open?.renderId, slot: open?.slot.number }, 'a slot was ended');
+      if (open?.slot.state !== 'claimed') return;
+      countEnd(reason);
+      void release(open);
+    }
+
+    function end(reason: SlotEnd, message: string): void {
+      if (ws.readyState !== ws.OPEN) return;
+      say(SLOT_ENDED, { reason, message });
+      ws.close(4_000, reason);
+      takeBack(reason, message);
+    }
+
+    function release({ slot, deadline }: Open): Promise<void> {
+      clearTimeout(deadline);
+      return slots.release(slot);
+    }
+
+    function begin(slot: Slot, ticket: Ticket): void {
+      const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
+      open = { slot, renderId: ticket.renderId, deadline };
+      slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
+      slot.guard.onDenied(denied => {
+        countDenial(denied.reason);
+        if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
+      });
+      slot.guard.admit(ticket.egress);
+      slot.chrome.pipe.route(slot.sessionId, frame => passOn(slot, frame));
+    }
+
+    function passOn({ chrome }: Slot, frame: Buffer): void {
+      if (ws.readyState !== ws.OPEN) return;
+      if (isCrash(frame))
+        return watchdog.killedRecently(chrome)
+          ? end('memory', 'the page used more memory than a render may')
+          : end('renderer_crashed', "the page's process crashed");
+      // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
+      if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
+      if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');
+      gather();
+      ws.send(frame, { binary: false });
+    }
+
+    function openNext(id: number, ticket: unknown): void {
+      if (open) return end('refused', 'a slot was asked for on a socket that has one');
+      const claimed = claim(typeof ticket === 'string' ? ticket : '');
+      if (claimed.ok) {
+        begin(claimed.slot, claimed.ticket);
+        return answer(id, { frameId: claimed.slot.frameId, keeps: true } satisfies PingAnswer);
+      }
+      onRefused(claimed.reason);
+      if (isOrdinary(claimed.reason)) refuse(id, NOT_NOW, claimed.reason);
+      else end('refused', `a ticket that opens no slot: ${claimed.reason}`);
+    }
+
+    async function endByRequest(id: number, ending: Open): Promise<void> {
+      await release(ending);
+      if (open === ending) open = undefined;
+      answer(id, {});
+    }
+
+    function obey({ id, method, params }: Filtered & { kind: 'own' }): void {
+      if (method === OPEN) return openNext(id, params.ticket);
+      if (open?.slot.state !== 'claimed') return refuse(id, NOT_NOW, 'no slot is open on this socket');
+      if (method === PING) return answer(id, { frameId: open.slot.frameId, keeps: true } satisfies PingAnswer);
+      if (method === END) return void endByRequest(id, open);
+      method satisfies typeof STILL;
+      slots.hide(open.slot);
+      answer(id, {});
+    }
+
+    function onFrame(data: Buffer): void {
+      const filtered = filterFrame(data, open?.slot.sessionId ?? '');
+      if (filtered.kind === 'garbage') return end('refused', filtered.problem);
+      if (filtered.kind === 'own') return obey(filtered);
+      if (filtered.kind === 'refused') {
+        log.warn({ method: filtered.method, problem: filtered.problem, renderId: open?.renderId }, 'a command was refused');
+        return refuse(filtered.id, NOT_ALLOWED, `${filtered.method}: ${filtered.problem}`);
+      }
+      // What an API still says while its slot ends reaches nobody.
+      if (open?.slot.state === 'claimed') open.slot.chrome.pipe.forward(filtered.parts);
+    }
+
+    // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
+    ws.on('error', error => takeBack('refused', error.message));
+    ws.on('close', () => open && void release(open));
+    ws.on('message', (data: Buffer, isBinary) => (isBinary ? end('refused', 'a binary frame') : onFrame(data)));
+    begin(first.slot, first.ticket);
+  };
+}
