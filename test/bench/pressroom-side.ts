@@ -14,8 +14,6 @@ const PLAN = 'scale';
 const PARALLEL = 64;
 /** How Pressroom's Chrome is found and started must be the same here as at the other sides. */
 const PASSED_ON = ['PRESSROOM_CHROME_SANDBOX', 'PRESSROOM_CHROME_UID'];
-/** V8's flags that every process of Pressroom is started with, and so this one too. */
-const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));
 
 export async function openPressroom(pages: PageServer): Promise<Side> {
   const slots = Math.max(2, availableParallelism());
@@ -27,7 +25,6 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
     slots,
     api: { ...reach, PRESSROOM_PLANS: `${PLAN}=${PARALLEL}` },
     worker: { ...reach, ...passedOn },
-    nodeFlags: NODE_FLAGS,
   });
   // A socket that idles is given up before the service does so: a render sent at that moment would fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });

@@ -46,17 +46,19 @@ process.on('exit', () => {
   for (const each of running) each.kill().catch(() => {});
 });
 
-/** Starts it with this environment and nothing else of ours, its Node with these flags. Does not wait: see `untilReady`. */
+/** What every program of Pressroom is started with, and so whoever runs this: V8's flags that decide about memory, and compiled code that is kept. */
+const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', 'PRESSROOM_CHROME', 'PRESSROOM_TEST_RUN'];
+
+/** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
 export function startPressroom(
   kind: 'api' | 'worker',
   name: string,
   operationsPort: number,
   env: Record<string, string>,
-  nodeFlags: readonly string[] = [],
 ): PressroomProcess {
-  const { PATH, HOME, TMPDIR, PRESSROOM_CHROME, PRESSROOM_TEST_RUN } = process.env;
-  const inherited = Object.entries({ PATH, HOME, TMPDIR, PRESSROOM_CHROME, PRESSROOM_TEST_RUN }).filter(([, value]) => value !== undefined);
-  const child = spawn(process.execPath, [...nodeFlags, MAIN[kind]], {
+  const inherited = INHERITED.map(variable => [variable, process.env[variable]]).filter(([, value]) => value !== undefined);
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN[kind]], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...Object.fromEntries(inherited),

@@ -69,8 +69,6 @@ export interface SiteOptions {
   /** Over the scenarios' defaults. */
   api?: Record<string, string>;
   worker?: Record<string, string>;
-  /** Of the Node of API and worker. */
-  nodeFlags?: readonly string[];
 }
 
 /** The lines of the processes' logs that have one of the texts in them. */
@@ -117,13 +115,7 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
     const [port, operationsPort] = [await ownPort(), await ownPort()];
     const own = kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
     const start = (more: Record<string, string> = {}) => {
-      const started = startPressroom(
-        kind,
-        name,
-        operationsPort,
-        { ...shared, ...own, ...env, ...options[kind], ...more },
-        options.nodeFlags,
-      );
+      const started = startPressroom(kind, name, operationsPort, { ...shared, ...own, ...env, ...options[kind], ...more });
       everyProcess.push(started);
       return started;
     };
