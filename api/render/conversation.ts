@@ -62,7 +62,8 @@ export async function converse(
   const onAbort = () => interrupted.reject(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
-  void session.ended.then(({ reason, message }) => interrupted.reject(new SlotLost(reason, message)));
+  let over = false;
+  void session.ended.then(({ reason, message }) => over || interrupted.reject(new SlotLost(reason, message)));
   const orInterrupted = <T>(work: Promise<T>) => {
     work.catch(() => {});
     return Promise.race([work, document.failed, interrupted.promise]);
@@ -86,6 +87,7 @@ export async function converse(
   } catch (error) {
     throw error instanceof CommandFailed ? await whyRefused(session, error) : error;
   } finally {
+    over = true;
     clearTimeout(deadline);
     signal.removeEventListener('abort', onAbort);
   }

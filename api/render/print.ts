@@ -57,11 +57,11 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
     if (over || !room.take(bytes)) throw noRoom();
     taken += bytes;
   };
-  const read = () => session.command('IO.read', { handle, size: PIECE_BYTES });
+  const readPiece = () => session.command('IO.read', { handle, size: PIECE_BYTES });
 
   async function readAll(): Promise<Printed> {
     for (let ended = false; !ended; ) {
-      for (const { data, eof, base64Encoded } of await Promise.all(Array.from({ length: READS_AT_ONCE }, read))) {
+      for (const { data, eof, base64Encoded } of await Promise.all(Array.from({ length: READS_AT_ONCE }, readPiece))) {
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
         size += piece.length;
         if (size > maxBytes) throw tooLarge(maxBytes);
@@ -76,8 +76,9 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
 
   try {
     // A read that was asked for is answered or given up only when the socket has closed, which a frozen worker puts off: the pieces go before that.
-    const lost = session.ended.then(({ reason, message }) => Promise.reject(new SlotLost(reason, message)));
-    return await Promise.race([readAll(), lost]);
+    const read = await Promise.race([readAll(), session.ended]);
+    if ('reason' in read) throw new SlotLost(read.reason, read.message);
+    return read;
   } catch (error) {
     over = true;
     pieces.length = 0;

@@ -1,7 +1,7 @@
 // What people use from npm: puppeteer that launches a Chrome for each render, and puppeteer-cluster with a context for each in one Chrome. Written as their
 // documentation does it, with their own flags, and with the same Chrome, sandbox, paper and waits as the other sides.
 import { availableParallelism } from 'node:os';
-import puppeteer, { type LaunchOptions, type Page } from 'puppeteer-core';
+import puppeteer, { type LaunchOptions, type Page } from 'puppeteer';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { findChrome } from '../../worker/find-chrome.ts';
 import type { Job } from './documents.ts';
