@@ -14,6 +14,8 @@ const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.pressroom-lock-hash');
 const PARENT_WATCH = new URL('parent-watch.mjs', import.meta.url).href;
 const NEEDED_MAJOR = 24;
+/** Not by `.bin`: npm 10 leaves no link there, since it removes what the package for the other processor would have linked. */
+const NODE_PACKAGE = join(MODULES, `node-linux-${process.arch}`, 'bin');
 /** Semi-spaces of V8: at 16 MiB, as before, each process is 20 to 50 MB larger, and a render no cheaper (measured side by side, 200 renders at two callers: 7.1 ms of the API's CPU with either). */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
 
@@ -85,7 +87,7 @@ async function installPackages() {
 }
 
 function findNode() {
-  const ours = join(MODULES, '.bin', 'node');
+  const ours = join(NODE_PACKAGE, 'node');
   if (existsSync(ours)) return ours;
   if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath;
   throw new Error(
@@ -132,7 +134,7 @@ export async function launch(script, args) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: {
       ...process.env,
-      PATH: [join(MODULES, '.bin'), process.env.PATH].join(delimiter),
+      PATH: [join(MODULES, '.bin'), NODE_PACKAGE, process.env.PATH].join(delimiter),
       // Compiled code and stripped types are kept: a warm start reads instead of compiling.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(MODULES, '.cache', 'compile'),
     },

@@ -16,6 +16,7 @@ const NAMES: Record<Kind, string> = {
   hot: 'one account, one key',
   keys: 'one account, 50 keys',
   'keys without index': 'the same without the index',
+  plain: 'two plain writes, no leases',
 };
 
 const { rounds, pairs } = readNumbers({ rounds: 6, pairs: 3_000 });
@@ -40,8 +41,9 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
         `CPU a pair: mongod ${digits(median(of(kind, 'mongodCpuMs')))} ms, Node ${digits(median(of(kind, 'nodeCpuMs')))} ms`,
     );
   }
-  const ratios = measured.keys.map(({ perSecond }, round) => perSecond / measured['keys without index'][round]!.perSecond);
-  console.log(`  50 keys with the index against without it: ${spread(ratios)} of the pairs a second`);
+  const ratio = (kind: Kind, to: Kind) => spread(measured[kind].map(({ perSecond }, round) => perSecond / measured[to][round]!.perSecond));
+  console.log(`  50 keys with the index against without it: ${ratio('keys', 'keys without index')} of the pairs a second`);
+  console.log(`  leases against plain writes: 1,000 accounts ${ratio('many', 'plain')}, one account ${ratio('hot', 'plain')}`);
   const figure = (kind: 'many' | 'hot') => ({
     what: NAMES[kind],
     value: median(of(kind, 'perSecond')),

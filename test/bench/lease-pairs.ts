@@ -1,4 +1,5 @@
 // Admissions and settlements through the API's own adapter on a mongod of the bench's own: accounts of several kinds, and what a round of pairs takes.
+import { MongoClient } from 'mongodb';
 import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import type { Caller } from '../../api/accounts/leases.ts';
@@ -23,7 +24,9 @@ const INDEX = { name: KEY_HASH_INDEX, fields: { 'keys.hash': 1 } } as const;
 const STOP_MS = 5_000;
 
 /** Many accounts; one; one with many keys; the same while the keys' hashes have no index. */
-export type Kind = 'many' | 'hot' | 'keys' | 'keys without index';
+type LeaseKind = 'many' | 'hot' | 'keys' | 'keys without index';
+/** `plain`: two updates of one number in small documents, the least that two acknowledged writes cost on this machine. */
+export type Kind = LeaseKind | 'plain';
 
 export interface PairRound extends Round {
   mongodCpuMs: number;
@@ -59,26 +62,37 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   const many: Caller[] = [];
   await load(ACCOUNTS, CALLERS, async nth => void many.push(await account(`account ${nth}`)));
   const [hot, keys] = [[await account('hot')], [await account('with many keys', KEYS)]];
-  const callers: Record<Kind, Caller[]> = { many, hot, keys, 'keys without index': keys };
+  const callers: Record<LeaseKind, Caller[]> = { many, hot, keys, 'keys without index': keys };
 
-  async function pairs(of: Caller[], count: number): Promise<PairRound> {
+  const client = await MongoClient.connect(mongod.uriFor('admission'), { writeConcern: { w: 'majority' } });
+  atEnd(() => client.close());
+  const plain = client.db().collection<{ _id: number; writes: number }>('plain');
+  await plain.insertMany(Array.from({ length: ACCOUNTS }, (_, _id) => ({ _id, writes: 0 })));
+
+  async function pairs(count: number, pair: (nth: number) => Promise<void>): Promise<PairRound> {
     const mongodCpuMs = () => processOf(mongod.pid)!.ownMs;
     const [mongodMs, own] = [mongodCpuMs(), process.cpuUsage()];
-    const round = await load(count, CALLERS, async nth => {
-      const lease = await leases.admit(of[nth % of.length]!);
-      const usage = await leases.settle(lease);
-      if (usage === undefined) throw new Error('a render was not counted in time');
-    });
+    const round = await load(count, CALLERS, pair);
     const { user, system } = process.cpuUsage(own);
     return { ...round, mongodCpuMs: (mongodCpuMs() - mongodMs) / count, nodeCpuMs: (user + system) / 1_000 / count };
   }
 
+  const leasesOf = (of: Caller[]) => async (nth: number) => {
+    const lease = await leases.admit(of[nth % of.length]!);
+    const usage = await leases.settle(lease);
+    if (usage === undefined) throw new Error('a render was not counted in time');
+  };
+  const plainWrites = async (nth: number) => {
+    for (let write = 0; write < 2; write++) await plain.findOneAndUpdate({ _id: nth % ACCOUNTS }, { $inc: { writes: 1 } });
+  };
+
   return {
     async round(kind, count) {
-      if (kind !== 'keys without index') return pairs(callers[kind], count);
+      if (kind === 'plain') return pairs(count, plainWrites);
+      if (kind !== 'keys without index') return pairs(count, leasesOf(callers[kind]));
       await store.accounts.dropIndex(INDEX.name);
       try {
-        return await pairs(callers[kind], count);
+        return await pairs(count, leasesOf(callers[kind]));
       } finally {
         await store.accounts.createIndex(INDEX.fields, { name: INDEX.name });
       }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -121,6 +122,14 @@ describe('the launcher', () => {
     await rm(at('node_modules'), { recursive: true });
     const said = await Promise.all([fails(), fails()]);
     expect(said.filter(each => each.includes('npm ci'))).to.have.length(1);
+  });
+
+  it('runs the Node of its packages, to which npm 10 leaves no link', async () => {
+    const folder = at('node_modules', `node-linux-${process.arch}`, 'bin');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'node'), `#!/bin/sh\necho ours >&2\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+    expect(await fails()).to.equal('ours\n');
+    await rm(dirname(folder), { recursive: true });
   });
 
   it('gives arguments, standard input and the exit code through', async () => {

@@ -1,0 +1,73 @@
+# The images: `--target api` and `--target worker`. Each has what its process imports and nothing else: no npm, no compiler, no test.
+
+# Everything that npm brings, Node among it. Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
+FROM debian:bookworm-slim AS packages
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates npm \
+ && rm -rf /var/lib/apt/lists/* \
+ && npm install --global npm@10.9.4
+ENV NPM_CONFIG_AUDIT=false NPM_CONFIG_FUND=false NPM_CONFIG_IGNORE_SCRIPTS=true NPM_CONFIG_LOGLEVEL=error NPM_CONFIG_UPDATE_NOTIFIER=false
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev \
+ && npm pkg delete devDependencies \
+ && mv node_modules/node-linux-*/bin/node /usr/local/bin/node
+
+# What the API does not import goes. The list of what is left is written while Node is still among it.
+FROM packages AS api-packages
+RUN npm uninstall --offline \
+      @puppeteer/browsers commander mongodb-memory-server-core \
+ && npm sbom --sbom-format=spdx > pressroom.spdx.json \
+ && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
+ && find node_modules -type d -empty -delete
+
+FROM packages AS worker-packages
+RUN npm uninstall --offline \
+      @koa/router @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core parse5 pdf-lib piscina \
+ && npm sbom --sbom-format=spdx > pressroom.spdx.json \
+ && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
+ && find node_modules -type d -empty -delete
+
+FROM debian:bookworm-slim AS api
+WORKDIR /app
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=api-packages /app ./
+COPY common common
+COPY api api
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Pressroom API" \
+      org.opencontainers.image.description="HTML or a public URL in, a PDF out: the API." \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="UNLICENSED"
+USER 10001:10001
+EXPOSE 8080 9090
+ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/api/main.ts"]
+
+FROM debian:bookworm-slim AS worker
+# tini: processes that a Chrome leaves behind become children of the first process, and Node never asks how they ended.
+# fontconfig: it writes down which letters the fonts have, which each Chrome would find out anew at its start (0.2 s). What it
+# wrote counts as long as the folders keep their dates, of which an image's layers keep the whole seconds.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends \
+      chromium-headless-shell chromium-sandbox fontconfig tini \
+      fonts-dejavu-core fonts-liberation fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core \
+ && find /usr/share/fonts /usr/local/share/fonts -type d -exec touch --date=@1 {} + \
+ && fc-cache --force --system-only \
+ && rm -rf /var/lib/apt/lists/* /var/log/*
+WORKDIR /app
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=worker-packages /app ./
+COPY common common
+COPY worker worker
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Pressroom worker" \
+      org.opencontainers.image.description="HTML or a public URL in, a PDF out: a worker with its Chrome." \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="UNLICENSED"
+USER 10001:10001
+EXPOSE 9222 9090
+ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=4", "/app/worker/main.ts"]

@@ -1,0 +1,113 @@
+// Builds the images of the Dockerfile with buildah, in a store of the test's own, and opens their file systems.
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { aptInstall } from '../../standalone/apt.ts';
+import { cacheFolder, findOnPath } from '../../standalone/cache.ts';
+import { runCommand, type Say } from '../../standalone/run-command.ts';
+import { debianBase } from './debian-base.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Image {
+  /** Where its files are. */
+  root: string;
+  /** Of all its files. */
+  bytes: number;
+  config: {
+    User: string;
+    Env: string[];
+    Entrypoint: string[];
+    Labels: Record<string, string>;
+    ExposedPorts: Record<string, unknown>;
+    WorkingDir: string;
+  };
+}
+
+/** Why no image can be built on this machine; undefined when it can. Installs what is missing where that can be done. */
+export async function whyNoImages(say: Say): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'building images and looking inside needs root';
+  const missing = ['buildah', 'debootstrap'].filter(name => !findOnPath([name], process.env));
+  if (missing.length > 0 && !(await aptInstall([...missing, 'debian-archive-keyring'], say)))
+    return `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not here, and apt could not install it`;
+  const { ok, why } = await runCommand('unshare', ['--mount', '--pid', '--fork', 'true'], { timeoutMs: 10_000 });
+  return ok ? undefined : `no namespaces can be made here: ${why}`;
+}
+
+/** Undoes for this build what the base does to save room: packages that were fetched stay for the next one. Two builds may use them at the same time. */
+const KEEP_PACKAGES = `#clear DPkg::Post-Invoke;
+Binary::apt-get::APT::Keep-Downloaded-Packages "true";
+Debug::NoLocking "true";
+`;
+
+/**
+ * What this machine's builds see beside the Dockerfile: caches that outlive the store, and the authority of a proxy that opens TLS where there is one. The image
+ * keeps nothing of them but empty places.
+ */
+async function volumes(folder: string, cache: string): Promise<string[]> {
+  const [packages, npm, apt] = [join(cache, 'image-packages'), join(cache, 'image-npm'), join(folder, 'keep-packages')];
+  await mkdir(join(packages, 'partial'), { recursive: true });
+  await mkdir(npm, { recursive: true });
+  await writeFile(apt, KEEP_PACKAGES);
+  const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
+  return [
+    `${packages}:/var/cache/apt/archives`,
+    `${npm}:/root/.npm`,
+    `${apt}:/etc/apt/apt.conf.d/zz-keep-packages:ro`,
+    ...(authority ? [`${authority}:/usr/local/share/ca-certificates/of-this-machine.crt:ro`] : []),
+  ].flatMap(volume => ['--volume', volume]);
+}
+
+export interface Images<Target extends string> {
+  images: Record<Target, Image>;
+  /** Closes the file systems and removes the store. */
+  remove(): Promise<void>;
+}
+
+/** Builds `targets` in `folder`, which may get some GB large. What buildah says goes to a log in the cache folder, which an error names. */
+export async function buildImages<Target extends string>(
+  targets: readonly Target[],
+  folder: string,
+  buildArgs: Record<string, string>,
+): Promise<Images<Target>> {
+  const cache = cacheFolder(process.env);
+  await mkdir(cache, { recursive: true });
+  const logFile = join(cache, 'images.log');
+  const log = createWriteStream(logFile);
+  const onOutput = (chunk: Buffer) => log.write(chunk);
+  const store = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')];
+  const buildah = async (...args: string[]) => {
+    const { ok, stdout, why } = await runCommand('buildah', [...store, ...args], { timeoutMs: 1_200_000, onOutput });
+    if (!ok) throw new Error(`buildah ${args[0]}: ${why} (what it said: ${logFile})`);
+    return stdout.trim();
+  };
+  const remove = async () => {
+    await buildah('umount', '--all');
+    await buildah('rm', '--all');
+    log.end();
+    await once(log, 'close');
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  try {
+    const base = await buildah('from', 'scratch');
+    await buildah('add', '--quiet', base, await debianBase(cache, onOutput), '/');
+    await buildah('config', '--cmd', 'bash', base);
+    await buildah('commit', '--quiet', '--rm', base, 'docker.io/library/debian:bookworm-slim');
+    const named = Object.entries(buildArgs).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+    const options = ['--layers', '--isolation', 'chroot', '--pull-never', ...named, ...(await volumes(folder, cache))];
+    const images: Partial<Record<Target, Image>> = {};
+    for (const target of targets) {
+      await buildah('bud', ...options, '--target', target, '--tag', target, ROOT);
+      const { config } = JSON.parse(await buildah('inspect', '--type', 'image', '--format', '{{.Config}}', target));
+      const root = await buildah('mount', await buildah('from', target));
+      const { stdout } = await runCommand('du', ['--summarize', '--bytes', '--one-file-system', root], { timeoutMs: 60_000 });
+      images[target] = { config, root, bytes: Number.parseInt(stdout, 10) };
+    }
+    return { images: images as Record<Target, Image>, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

@@ -1,0 +1,228 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ownPort } from '../fault/harness/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { httpCall, renderCall } from '../support/http-call.ts';
+import { html, type Installation, installation } from '../support/installation.ts';
+import { pdfText } from '../support/pdf.ts';
+import { treeOf } from '../support/processes.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { TEST_SECRET } from '../support/worker.ts';
+import { buildImages, type Image, type Images, whyNoImages } from './image-build.ts';
+import { type Inside, startInside } from './inside-image.ts';
+
+const TARGETS = ['api', 'worker'] as const;
+type Target = (typeof TARGETS)[number];
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const VERSION = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version as string;
+const REVISION = 'f00d';
+const PEPPER = 'a pepper of the images';
+const MINUTE_MS = 60_000;
+
+/** Programs that an image has no use for, and whoever breaks into it has. */
+const UNWANTED = ['npm', 'npx', 'corepack', 'gcc', 'cc', 'g++', 'make', 'python3', 'curl', 'wget', 'git'];
+
+/** What runs in the worker's image to put the question of `doctor` to its Chrome: the list is laid beside, the rest is the image's own. */
+const ASK_FOR_FONTS = `
+import { readWorkerConfig } from '/app/worker/config.ts';
+import { findChrome } from '/app/worker/find-chrome.ts';
+import { scriptsWithoutFont } from '/tmp/standalone/fonts.ts';
+const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable: findChrome(undefined) });
+console.log(JSON.stringify(missing.map(({ name }) => name)));`;
+
+describe('the images', function () {
+  this.timeout(2 * MINUTE_MS);
+  let built: Images<Target> | undefined;
+  // Before the folder is removed, in which the images are still open.
+  after(() => built?.remove());
+  const at = temporaryFolder();
+  const started: Inside[] = [];
+  let site: Installation | undefined;
+  const image = (target: Target): Image => built!.images[target];
+  const folder = (target: Target, path: string) => readdirSync(join(image(target).root, path));
+  const file = (target: Target, path: string) => readFileSync(join(image(target).root, path), 'utf8');
+
+  before(async function () {
+    this.timeout(25 * MINUTE_MS);
+    const why = await whyNoImages(console.log);
+    if (why !== undefined) skip(this, why);
+    built = await buildImages(TARGETS, at('store'), { VERSION, REVISION });
+    const sizes = TARGETS.map(target => `${target} ${Math.round(image(target).bytes / 1e6)} MB`);
+    console.log(`    The images hold: ${sizes.join(', ')}.`);
+  });
+
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map(inside => inside.kill()));
+    await site?.stop();
+    site = undefined;
+  });
+
+  /** Its /tmp is empty, or what `fill` puts there. */
+  async function start(target: Target, env: Record<string, string> = {}, command?: string[], fill = async (_tmp: string) => {}) {
+    const tmp = await mkdtemp(at('tmp-'));
+    await chmod(tmp, 0o1777);
+    await fill(tmp);
+    const inside = startInside(image(target), { tmp, env, ...(command && { command }) });
+    started.push(inside);
+    return inside;
+  }
+
+  /** Its process, once it says on its operations port that it is ready. */
+  async function startReady(target: Target, env: Record<string, string>) {
+    const port = await ownPort();
+    const inside = await start(target, {
+      PRESSROOM_OPERATIONS_HOST: '127.0.0.1',
+      PRESSROOM_OPERATIONS_PORT: String(port),
+      PRESSROOM_POOL_SECRET: TEST_SECRET,
+      ...env,
+    });
+    let over = false;
+    void inside.ended.then(() => {
+      over = true;
+    });
+    await eventually(async () => {
+      if (over) return;
+      const status = await httpCall(port, 'GET', '/readyz').then(
+        answer => answer.status,
+        () => 0,
+      );
+      if (status !== 200) throw new Error(`the ${target} of the image is not ready (${status}): ${inside.said()}`);
+    }, MINUTE_MS);
+    if (over) throw new Error(`the ${target} of the image ended at its start: ${inside.said()}`);
+    return inside;
+  }
+
+  async function startWorker() {
+    const port = await ownPort();
+    const gateway = { PRESSROOM_GATEWAY_HOST: '127.0.0.1', PRESSROOM_GATEWAY_PORT: String(port), PRESSROOM_SLOTS: '2' };
+    return { inside: await startReady('worker', gateway), address: `ws://127.0.0.1:${port}` };
+  }
+
+  /** An API of this test's, with an account, which has this worker and no other. */
+  async function installationWith(address: string) {
+    site = await installation({ workers: 0, env: { PRESSROOM_WORKERS: address, PRESSROOM_PEPPER: PEPPER } });
+    return site;
+  }
+
+  for (const target of TARGETS) {
+    it(`run as a user who is not root and has a number: ${target}`, () => {
+      expect(image(target).config.User).to.match(/^[1-9]\d*:[1-9]\d*$/);
+    });
+
+    it(`hold no npm, no compiler, no lists of packages, no packages: ${target}`, () => {
+      const programs = ['bin', 'sbin', 'usr/bin', 'usr/sbin', 'usr/local/bin'].flatMap(path => folder(target, path));
+      expect(programs).to.include('node');
+      expect(programs.filter(name => UNWANTED.includes(name))).to.deep.equal([]);
+      expect(existsSync(join(image(target).root, 'app/node_modules/.bin'))).to.equal(false);
+      expect(folder(target, 'var/lib/apt/lists')).to.deep.equal([]);
+    });
+
+    it(`hold only their rooms and packages: ${target}`, () => {
+      expect(folder(target, 'app').sort()).to.deep.equal([target, 'common', 'node_modules', 'package.json', 'pressroom.spdx.json'].sort());
+      for (const name of ['mocha', 'typescript', 'commander'])
+        expect(existsSync(join(image(target).root, 'app/node_modules', name))).to.equal(false);
+    });
+
+    it(`list what is in them: ${target}`, () => {
+      const { packages } = JSON.parse(file(target, 'app/pressroom.spdx.json')) as { packages: { name: string; versionInfo: string }[] };
+      const listed = packages.map(({ name, versionInfo }) => `${name}@${versionInfo}`);
+      const there = Object.entries(
+        JSON.parse(file(target, 'app/node_modules/.package-lock.json')).packages as Record<string, { version: string }>,
+      );
+      expect(there.length).to.be.greaterThan(10);
+      const names = there.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
+      expect(listed).to.include.members(names);
+      expect(listed.join()).to.match(target === 'api' ? /\bmongodb@7\./ : /\bws@8\./);
+      expect(file(target, 'var/lib/dpkg/status')).to.match(/^Package: libc6$/m);
+    });
+
+    it(`tell what they are: ${target}`, () => {
+      const { Labels } = image(target).config;
+      expect(Labels).to.include({
+        'org.opencontainers.image.title': target === 'api' ? 'Pressroom API' : 'Pressroom worker',
+        'org.opencontainers.image.version': VERSION,
+        'org.opencontainers.image.revision': REVISION,
+        'org.opencontainers.image.licenses': 'UNLICENSED',
+      });
+    });
+  }
+
+  it('say which variables are missing, and end', async () => {
+    const [api, worker] = await Promise.all([start('api'), start('worker')]);
+    expect(await api.ended).to.equal(2);
+    expect(api.said()).to.include('MONGODB_URI').and.include('PRESSROOM_PEPPER').and.include('PRESSROOM_POOL_SECRET');
+    expect(await worker.ended).to.equal(2);
+    expect(worker.said()).to.include('PRESSROOM_POOL_SECRET');
+  });
+
+  it('let their processes write nowhere but to /tmp', async () => {
+    const inside = await start('api', {}, ['sh', '-c', 'id -u; touch /tmp/a && echo written; touch /app/a /var/tmp/a']);
+    expect(await inside.ended).to.equal(1);
+    expect(inside.said()).to.match(/^10001\nwritten\n/);
+    expect(inside.said().match(/Read-only file system/g)).to.have.length(2);
+  });
+
+  it('have fonts for all scripts, as the worker’s own Chrome sees them with its sandbox on', async () => {
+    const inside = await start('worker', {}, ['node', '--input-type=module', '--eval', ASK_FOR_FONTS], async tmp => {
+      await mkdir(join(tmp, 'standalone'));
+      await cp(join(ROOT, 'standalone/fonts.ts'), join(tmp, 'standalone/fonts.ts'));
+      await writeFile(join(tmp, 'package.json'), '{"type":"module"}');
+      for (const room of ['common', 'worker']) await symlink(`/app/${room}`, join(tmp, room));
+    });
+    expect(await inside.ended, inside.said()).to.equal(0);
+    expect(JSON.parse(inside.said())).to.deep.equal([]);
+  });
+
+  it('know which letters their fonts have before Chrome starts', async () => {
+    const inside = await start('worker', {}, ['fc-cache', '--verbose', '--system-only']);
+    await inside.ended;
+    expect(inside.said()).to.match(/fonts\/truetype\/noto: skipping, existing cache is valid: \d{3,} fonts/);
+    expect(inside.said().match(/.*: caching.*/g) ?? []).to.deep.equal([]);
+  });
+
+  it('render with the worker’s Chrome and its sandbox, where only /tmp can be written', async () => {
+    const { inside, address } = await startWorker();
+    const { pdf } = await installationWith(address);
+    const rendered = await pdf({ html: html('<p>Printed in the image: 漢字</p>') });
+    expect(await pdfText(rendered)).to.match(/Printed in the image:\s+漢字/);
+    expect(inside.said()).to.include('"sandbox":true');
+  });
+
+  it('render together, and stop when they are told to', async () => {
+    const { inside: worker, address } = await startWorker();
+    const { uri, key } = await installationWith(address);
+    const port = await ownPort();
+    const api = await startReady('api', {
+      PRESSROOM_HOST: '127.0.0.1',
+      PRESSROOM_PORT: String(port),
+      PRESSROOM_WORKERS: address,
+      PRESSROOM_PEPPER: PEPPER,
+      PRESSROOM_DRAIN_DELAY: '0s',
+      MONGODB_URI: uri,
+    });
+    // The stamp is drawn by threads that read their own file.
+    const answer = await renderCall(port, key, { html: html('Of both images'), sandbox: true, metadata: { title: 'Both' } });
+    expect(answer.status, String(answer.body)).to.equal(200);
+    expect(await pdfText(answer.body)).to.include('Of both images');
+    expect(await api.stop(), api.said()).to.equal(0);
+    expect(await worker.stop(), worker.said()).to.equal(0);
+  });
+
+  it('keep no dead processes of a Chrome that was killed', async () => {
+    const { inside } = await startWorker();
+    const first = inside.pid();
+    const chromes = () => treeOf(first).filter(({ program }) => program === 'chrome');
+    const before = chromes().map(({ pid }) => pid);
+    expect(before.length).to.be.greaterThan(2);
+    for (const pid of before) process.kill(pid, 'SIGKILL');
+    await eventually(() => {
+      expect(chromes().filter(({ pid }) => before.includes(pid))).to.deep.equal([]);
+      expect(chromes().length).to.be.greaterThan(2);
+    }, MINUTE_MS);
+  });
+});

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { readApiConfig } from '../../api/config.ts';
+import { processVariables, readConfig } from '../../common/config.ts';
+import { FONT_PACKAGES } from '../../standalone/fonts.ts';
+import { readWorkerConfig } from '../../worker/config.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** The rooms that each image has: those that its process may import. */
+const ROOMS: Record<string, string[]> = { api: ['api', 'common'], worker: ['common', 'worker'] };
+
+/** The instructions of one stage, each in one line. */
+function stage(name: string): string[] {
+  const lines = read('Dockerfile')
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n');
+  const first = lines.findIndex(line => line.startsWith('FROM ') && line.endsWith(` AS ${name}`));
+  const length = lines.slice(first + 1).findIndex(line => line.startsWith('FROM '));
+  return lines.slice(first + 1, length < 0 ? undefined : first + 1 + length);
+}
+
+/** The words behind `command` in a stage, up to the next command, without options. */
+const wordsAfter = (command: string, name: string) =>
+  stage(name)
+    .find(line => line.includes(command))!
+    .split(command)[1]!
+    .split('&&')[0]!
+    .trim()
+    .split(/\s+/)
+    .filter(word => !word.startsWith('-'));
+
+function packagesOf(room: string): string[] {
+  const sources = readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'));
+  return sources
+    .flatMap(file => [...read(join(room, file)).matchAll(/^(?:import|export) (?!type )[^;']*?from '([^.'][^']*)'/gm)])
+    .map(([, target]) => target!)
+    .filter(target => !target.startsWith('node:'))
+    .map(target => target.split('/', target.startsWith('@') ? 2 : 1).join('/'));
+}
+
+const { dependencies, overrides } = JSON.parse(read('package.json')) as {
+  dependencies: Record<string, string>;
+  overrides: Record<string, Record<string, string>>;
+};
+
+describe('the Dockerfile', () => {
+  it('installs the fonts that the list names', () => {
+    const fonts = wordsAfter('apt-get install', 'worker').filter(name => name.startsWith('fonts-'));
+    expect(fonts.sort()).to.deep.equal([...FONT_PACKAGES].sort());
+  });
+
+  for (const [image, rooms] of Object.entries(ROOMS)) {
+    it(`puts the rooms into the image ${image} that its process imports`, () => {
+      const copied = stage(image).flatMap(line => /^COPY (\w+) \1$/.exec(line)?.[1] ?? []);
+      expect(copied.sort()).to.deep.equal(rooms);
+    });
+
+    it(`leaves the packages in the image ${image} that these rooms import, and no others`, () => {
+      const imported = rooms.flatMap(packagesOf);
+      // An override may say that a package gets the one which is ours: that must then be there.
+      const wanted = new Set([...imported, ...imported.flatMap(name => Object.keys(overrides[name] ?? {}))]);
+      const removed = wordsAfter('npm uninstall', `${image}-packages`);
+      expect(removed.sort()).to.deep.equal(
+        Object.keys(dependencies)
+          .filter(name => !wanted.has(name))
+          .sort(),
+      );
+    });
+
+    it(`starts the image ${image} with the flags of \`npm start\``, () => {
+      const [, flags] = /^const NODE_FLAGS = \[(.*)\];$/m.exec(read('standalone/launch.mjs'))!;
+      const entry = JSON.parse(
+        stage(image)
+          .find(line => line.startsWith('ENTRYPOINT '))!
+          .slice('ENTRYPOINT '.length),
+      );
+      const expected = ['node', ...JSON.parse(`[${flags!.replaceAll("'", '"')}]`), `/app/${image}/main.ts`];
+      expect(entry.slice(entry.indexOf('node'))).to.deep.equal(expected);
+    });
+  }
+
+  it('names the ports that the processes listen on by default', () => {
+    const operations = readConfig(processVariables, {}).PRESSROOM_OPERATIONS_PORT;
+    expect(stage('api')).to.include(`EXPOSE ${readApiConfig({}).http.port} ${operations}`);
+    expect(stage('worker')).to.include(`EXPOSE ${readWorkerConfig({}).gateway.port} ${operations}`);
+  });
+});
