@@ -28,12 +28,18 @@ RUN npm uninstall --offline \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
+# What is compiled is kept by who will run it. Without its configuration the process ends as soon as everything is loaded (2).
 FROM debian:bookworm-slim AS api
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=api-packages /app ./
 COPY common common
 COPY api api
+ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
+RUN mkdir .compile-cache \
+ && chown 10001:10001 .compile-cache \
+ && setpriv --reuid=10001 --regid=10001 --clear-groups sh -c 'node --max-semi-space-size=4 api/main.ts 2>/dev/null || test $? -eq 2' \
+ && chown -R root:root .compile-cache && chmod -R a+rX .compile-cache
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Pressroom API" \
@@ -61,6 +67,11 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=worker-packages /app ./
 COPY common common
 COPY worker worker
+ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
+RUN mkdir .compile-cache \
+ && chown 10001:10001 .compile-cache \
+ && setpriv --reuid=10001 --regid=10001 --clear-groups sh -c 'node --max-semi-space-size=4 worker/main.ts 2>/dev/null || test $? -eq 2' \
+ && chown -R root:root .compile-cache && chmod -R a+rX .compile-cache
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Pressroom worker" \

@@ -1,5 +1,5 @@
 // The sockets to the workers' gateways, with chrome-remote-interface: opened with a slot, and kept for the next one when its slot was given back in peace. A new
-// socket costs both ends a millisecond of CPU, and every render a handshake.
+// socket costs the two ends a millisecond of CPU together, and each render a handshake.
 import type { Socket } from 'node:net';
 import CDP from 'chrome-remote-interface';
 import type { Service } from '../../common/lifecycle.ts';
@@ -8,7 +8,7 @@ import { type MessageSocket, sendInPieces } from './large-texts.ts';
 
 /** A socket that no slot was opened on for so long is closed: after a burst a worker need not be asked for signs of life by all of them. */
 const KEPT_MS = 30_000;
-/** A worker asks for a sign of life twice as often. What has heard less may lead nowhere. */
+/** A worker pings four times meanwhile. What has heard none of them may lead nowhere. */
 const SILENT_MS = 2 * PING_MS;
 
 export interface Connection {

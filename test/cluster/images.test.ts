@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -123,7 +123,9 @@ describe('the images', function () {
     });
 
     it(`hold only their rooms and packages: ${target}`, () => {
-      expect(folder(target, 'app').sort()).to.deep.equal([target, 'common', 'node_modules', 'package.json', 'pressroom.spdx.json'].sort());
+      expect(folder(target, 'app').sort()).to.deep.equal(
+        ['.compile-cache', target, 'common', 'node_modules', 'package.json', 'pressroom.spdx.json'].sort(),
+      );
       for (const name of ['mocha', 'typescript', 'commander'])
         expect(existsSync(join(image(target).root, 'app/node_modules', name))).to.equal(false);
     });
@@ -159,6 +161,19 @@ describe('the images', function () {
     expect(await worker.ended).to.equal(2);
     expect(worker.said()).to.include('PRESSROOM_POOL_SECRET');
   });
+
+  for (const target of TARGETS) {
+    it(`have all that they run compiled already, and nobody who runs may change it: ${target}`, async () => {
+      const inside = await start(target, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+      expect(await inside.ended).to.equal(2);
+      const [used, missed] = ['retrieving transpile cache', 'no transpile cache'].map(what =>
+        inside.said().match(new RegExp(`${what} for StrippedTypeScript file:///app/.*`, 'g')),
+      );
+      expect(used?.length).to.be.greaterThan(20);
+      expect(missed).to.equal(null);
+      expect(statSync(join(image(target).root, 'app/.compile-cache')).uid).to.equal(0);
+    });
+  }
 
   it('let their processes write nowhere but to /tmp', async () => {
     const inside = await start('api', {}, ['sh', '-c', 'id -u; touch /tmp/a && echo written; touch /app/a /var/tmp/a']);

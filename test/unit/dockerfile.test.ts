@@ -81,6 +81,10 @@ describe('the Dockerfile', () => {
       );
       const expected = ['node', ...JSON.parse(`[${flags!.replaceAll("'", '"')}]`), `/app/${image}/main.ts`];
       expect(entry.slice(entry.indexOf('node'))).to.deep.equal(expected);
+      const [, arenas] = /MALLOC_ARENA_MAX: .* \?\? '(\d+)'/.exec(read('standalone/launch.mjs'))!;
+      expect(stage(image).join('\n')).to.include(`ENV MALLOC_ARENA_MAX=${arenas} `);
+      // Compiled code is of no use to a Node with other flags.
+      expect(stage(image).join('\n')).to.include(`'${[...expected.slice(0, -1), `${image}/main.ts`].join(' ')} 2>/dev/null`);
     });
   }
 

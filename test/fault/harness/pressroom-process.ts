@@ -46,9 +46,9 @@ process.on('exit', () => {
   for (const each of running) each.kill().catch(() => {});
 });
 
-/** What every program of Pressroom is started with, and so whoever runs this: V8's flags that decide about memory, and compiled code that is kept. */
+/** What every program of Pressroom is started with, and so whoever runs this: what decides about memory, and compiled code that is kept. */
 const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));
-const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', 'PRESSROOM_CHROME', 'PRESSROOM_TEST_RUN'];
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'MALLOC_ARENA_MAX', 'NODE_COMPILE_CACHE', 'PRESSROOM_CHROME', 'PRESSROOM_TEST_RUN'];
 
 /** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
 export function startPressroom(
