@@ -13,7 +13,7 @@ export interface Ticket {
   maxMs: number;
   /** Unix time in ms after which the ticket opens nothing. Generous, since clocks of two machines are compared: replay is stopped by `id`. */
   notAfterMs: number;
-  /** A ticket opens one socket, once. */
+  /** A ticket opens one slot or status, once. */
   id: string;
 }
 

@@ -17,12 +17,12 @@ export interface SlotSession {
   abandon(): Promise<void>;
 }
 
-/** The worker answered 503: it is full or draining. */
+/** The worker is full or draining, or a socket to it had to be given up: it can be asked again in a moment. */
 export class SlotRefused extends Error {
   override name = 'SlotRefused';
 }
 
-/** The handshake failed or took too long. */
+/** No slot could be asked for: the handshake failed, or an answer took too long. */
 export class WorkerUnreachable extends Error {
   override name = 'WorkerUnreachable';
 }

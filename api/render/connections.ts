@@ -11,6 +11,16 @@ const KEPT_MS = 30_000;
 /** A worker pings four times meanwhile. What has heard none of them may lead nowhere. */
 const SILENT_MS = 2 * PING_MS;
 
+/** The ids of commands grow with each slot, and a worker takes nine digits of them. */
+const AGE_MS = 24 * 60 * 60_000;
+/** Of a WebSocket. */
+const OPEN_STATE = 1;
+
+/** A kept socket closed under the question for a slot: that says nothing of its worker. */
+export class KeptSocketLost extends Error {
+  override name = 'KeptSocketLost';
+}
+
 export interface Connection {
   /** Rejects with `isRefusal` when it was answered with an error, and otherwise when the socket is closed. */
   send(method: string, params?: object): Promise<unknown>;
@@ -18,8 +28,8 @@ export interface Connection {
   off(event: string, listener: (...params: never[]) => void): void;
   /** Known once its first slot was opened: another can be opened on it. */
   keeps: boolean;
-  /** For how long it has heard nothing. */
-  silentMs(): number;
+  /** Whether something can be opened on it: neither side has begun to close it, it has heard its worker lately, and it has ids left. */
+  isFit(silentMs: number): boolean;
   /** Closes it then, unless it is asked again before. */
   closeAfter(ms: number | undefined): void;
   close(): void;
@@ -27,8 +37,8 @@ export interface Connection {
 
 export interface Connections extends Service {
   /**
-   * Opens a slot, on a socket that is kept for this worker or on a new one, and tells its main frame. Rejects when the worker cannot be reached or refuses: `isRefusal`, or
-   * a message with the status of its answer. With `signal` aborted the socket is closed, and its slot with it.
+   * Opens a slot, on a socket that is kept for this worker or on a new one, and tells its main frame. Rejects with KeptSocketLost, or when the worker cannot be reached or
+   * refuses: `isRefusal`, or a message with the status of its answer. With `signal` aborted the socket is closed, and its slot with it.
    */
   open(worker: string, ticket: string, signal: AbortSignal): Promise<{ connection: Connection; frameId: string }>;
   /** Ends the slot, and keeps the socket when the worker has said that it is gone. */
@@ -55,7 +65,8 @@ const connect = async (target: string) => (await CDP({ target, local: true, prot
 /** `onClosed` is called once, whichever side closed it. */
 function wrap(client: Client, onClosed: (connection: Connection) => void): Connection {
   const { _ws: socket } = client;
-  let heardMs = performance.now();
+  const bornMs = performance.now();
+  let heardMs = bornMs;
   let timer: NodeJS.Timeout | undefined;
   const heard = () => {
     heardMs = performance.now();
@@ -72,7 +83,7 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
     on: (event, listener) => client.on(event, listener),
     off: (event, listener) => client.off(event, listener),
     keeps: false,
-    silentMs: () => performance.now() - heardMs,
+    isFit: silentMs => socket.readyState === OPEN_STATE && performance.now() - heardMs <= silentMs && performance.now() - bornMs < AGE_MS,
     closeAfter: ms => {
       clearTimeout(timer);
       timer = ms === undefined ? undefined : setTimeout(close, ms).unref();
@@ -111,7 +122,7 @@ export function createConnections({
     for (let last = kept.get(worker)?.at(-1); last; last = kept.get(worker)?.at(-1)) {
       forget(worker, last);
       last.closeAfter(undefined);
-      if (last.silentMs() <= silentMs) return last;
+      if (last.isFit(silentMs)) return last;
       last.close();
     }
     return undefined;
@@ -151,6 +162,7 @@ export function createConnections({
         if (known && isRefusal(error)) keep(worker, known);
         // Whatever comes of it later is not ours any more: the slot must go back.
         else connecting.then(connection => connection.close()).catch(() => {});
+        if (known && !isRefusal(error) && !signal.aborted) throw new KeptSocketLost((error as Error).message, { cause: error });
         throw error;
       } finally {
         signal.removeEventListener('abort', onAbort);

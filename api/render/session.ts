@@ -13,7 +13,7 @@ import {
   STILL,
 } from '../../common/protocol.ts';
 import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from '../dispatch/slot-port.ts';
-import { type Connection, type Connections, isRefusal } from './connections.ts';
+import { type Connection, type Connections, isRefusal, KeptSocketLost } from './connections.ts';
 
 const HANDSHAKE_MS = 1_000;
 
@@ -54,6 +54,8 @@ export const openSession =
       if (isRefusal(error) || /\b503\b/.test((error as Error).message)) throw new SlotRefused(`${worker} has no free slot`);
       connections.drop(worker);
       if (error instanceof WorkerUnreachable) throw error;
+      // With a new socket the worker may well serve: it is not left alone for as long as one that cannot be reached.
+      if (error instanceof KeptSocketLost) throw new SlotRefused(`${worker} closed a socket that was kept`, { cause: error });
       throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
     } finally {
       clearTimeout(timer);

@@ -192,7 +192,7 @@ describe('a socket that serves one slot after another', function () {
 
 describe('a socket that is kept', () => {
   /** A gateway's side of a slot: answers PING and OPEN as it is told, END with nothing. */
-  async function gateway(answer: object) {
+  async function gateway(answer: object, closesUnderOpen = false) {
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
     let upgrades = 0;
     let ends = 0;
@@ -200,7 +200,11 @@ describe('a socket that is kept', () => {
       upgrades++;
       socket.on('message', data => {
         const { id, method } = JSON.parse(String(data));
-        if (method === 'Pressroom.end') ends++;
+        if (method === 'Pressroom.open' && closesUnderOpen) return socket.close(1_001);
+        if (method === 'Pressroom.end') {
+          ends++;
+          socket.send(JSON.stringify({ method: 'Page.loadEventFired', params: { timestamp: 0 } }));
+        }
         socket.send(JSON.stringify({ id, result: method === 'Pressroom.end' ? {} : answer }));
       });
     });
@@ -233,6 +237,45 @@ describe('a socket that is kept', () => {
   }
 
   const keeping = { frameId: 'A', keeps: true };
+
+  it('says nothing to the next render of what came while the slot before ended', () =>
+    withGateway(keeping, {}, async ({ upgrades, ends }, open) => {
+      const heard: string[] = [];
+      for (const name of ['first', 'second']) {
+        const session = await open();
+        session.on('Page.loadEventFired', () => heard.push(name));
+        session.close();
+        await eventually(() => expect(ends()).to.equal(name === 'first' ? 1 : 2));
+      }
+      await eventually(async () => {
+        const third = await open();
+        third.on('Page.loadEventFired', () => heard.push('third'));
+        third.close();
+        expect(ends()).to.be.greaterThan(2);
+      });
+      expect(upgrades()).to.be.at.most(2);
+      expect(heard).to.deep.equal([]);
+    }));
+
+  it('that closes when a slot is asked for leaves the worker to be asked again at once', async () => {
+    const there = await gateway(keeping, true);
+    const connections = createConnections();
+    const open = () => openSession(connections)(there.address, 'ticket', soon());
+    try {
+      (await open()).close();
+      const error = await eventually(async () => {
+        const outcome = await open().catch(error => error);
+        if (!(outcome instanceof Error)) outcome.close();
+        expect(outcome).to.be.instanceOf(Error);
+        return outcome as Error;
+      });
+      expect(error.name).to.equal('SlotRefused');
+      (await open()).close();
+    } finally {
+      await connections.stop(soon());
+      await there.close();
+    }
+  });
 
   it('belongs to a worker that says that it can', () =>
     withGateway({ frameId: 'A' }, {}, async ({ server }, open) => {

@@ -15,7 +15,7 @@ import { type Claim, createSlotSockets, isOrdinary, REFUSALS, type Refusal } fro
 
 /** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
-/** Sockets at once; far above slots and APIs together, far below what hurts. */
+/** Sockets at once; far above slots and APIs together, far below what hurts. Half of them may be kept by APIs for slots to come. */
 const MAX_CONNECTIONS = 2_048;
 /** Of these, how many may have shown no ticket yet. */
 const MAX_NEWCOMERS = 512;
@@ -51,7 +51,11 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     'reason',
     REFUSALS,
   );
-  const serveSlots = createSlotSockets({ pool, slots, watchdog, claim, onRefused: countRefusal, log, metrics });
+  const serveSlots = createSlotSockets({ pool, slots, watchdog, claim, onRefused: countRefusal, hasRoom, log, metrics });
+
+  function hasRoom(): boolean {
+    return sockets.clients.size < MAX_CONNECTIONS / 2;
+  }
 
   const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS, connectionsCheckingInterval: LOOK_MS };
   const answerPlain: RequestListener = (request, response) => {
@@ -69,6 +73,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     log.warn({ err: error }, 'a TLS handshake was refused');
   });
   server.maxConnections = MAX_CONNECTIONS;
+  server.on('drop', () => countRefusal('crowded'));
   const newcomers = createNewcomers(server, MAX_NEWCOMERS, socket => note(socket, 503, 'crowded'));
   server.on('upgrade', onUpgrade);
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {

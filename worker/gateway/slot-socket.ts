@@ -35,6 +35,8 @@ interface Deps {
   claim(ticket: string): Claim;
   /** A ticket that came with OPEN was given no slot. */
   onRefused(reason: Refusal): void;
+  /** Whether sockets without a slot can be afforded. */
+  hasRoom(): boolean;
   log: Log;
   metrics: Metrics;
 }
@@ -51,7 +53,7 @@ interface Open {
 /** Serves a socket whose first slot its own ticket has opened. `gather` is called before what a page sends is written. */
 export type ServeSlots = (ws: WebSocket, first: { slot: Slot; ticket: Ticket }, gather: () => void) => void;
 
-export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, log, metrics }: Deps): ServeSlots {
+export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, hasRoom, log, metrics }: Deps): ServeSlots {
   const endsHelp = 'Slots that the worker ended on its own, by why.';
   const countEnd = metrics.counterBy('pressroom_slot_ends_total', endsHelp, 'reason', ENDS, { pool });
   const denialsHelp = 'Connections of pages that the guard did not make, by why.';
@@ -67,8 +69,8 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, log
     /** The slot comes back at once, whatever the peer does. */
     function takeBack(reason: SlotEnd, message: string): void {
       setTimeout(() => ws.terminate(), CLOSING_MS).unref();
-      log.warn({ reason, message, renderId: open?.renderId, slot: open?.slot.number }, 'a slot was ended');
-      if (open?.slot.state !== 'claimed') return;
+      if (open?.slot.state !== 'claimed') return log.warn({ reason, message }, 'a socket without a slot was closed');
+      log.warn({ reason, message, renderId: open.renderId, slot: open.slot.number }, 'a slot was ended');
       countEnd(reason);
       void release(open);
     }
@@ -110,12 +112,14 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, log
       ws.send(frame, { binary: false });
     }
 
+    const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, ...(hasRoom() && { keeps: true }) });
+
     function openNext(id: number, ticket: unknown): void {
       if (open) return end('refused', 'a slot was asked for on a socket that has one');
       const claimed = claim(typeof ticket === 'string' ? ticket : '');
       if (claimed.ok) {
         begin(claimed.slot, claimed.ticket);
-        return answer(id, { frameId: claimed.slot.frameId, keeps: true } satisfies PingAnswer);
+        return answer(id, pageOf(claimed.slot));
       }
       onRefused(claimed.reason);
       if (isOrdinary(claimed.reason)) refuse(id, NOT_NOW, claimed.reason);
@@ -131,7 +135,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, log
     function obey({ id, method, params }: Filtered & { kind: 'own' }): void {
       if (method === OPEN) return openNext(id, params.ticket);
       if (open?.slot.state !== 'claimed') return refuse(id, NOT_NOW, 'no slot is open on this socket');
-      if (method === PING) return answer(id, { frameId: open.slot.frameId, keeps: true } satisfies PingAnswer);
+      if (method === PING) return answer(id, pageOf(open.slot));
       if (method === END) return void endByRequest(id, open);
       method satisfies typeof STILL;
       slots.hide(open.slot);
@@ -139,6 +143,8 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, log
     }
 
     function onFrame(data: Buffer): void {
+      // What was sent before its client knew that this socket closes.
+      if (ws.readyState !== ws.OPEN) return;
       const filtered = filterFrame(data, open?.slot.sessionId ?? '');
       if (filtered.kind === 'garbage') return end('refused', filtered.problem);
       if (filtered.kind === 'own') return obey(filtered);
