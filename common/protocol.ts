@@ -26,7 +26,7 @@ export interface WorkerStatus {
   chromeVersion: string;
 }
 
-/** Why a worker ended a slot on its own, told in `Pressroom.ended` before the socket closes. */
+/** Why a worker ended a slot on its own, told in `Pressroom.ended`. */
 export type SlotEnd =
   | 'chrome_died' // the whole Chrome went: worth one retry elsewhere
   | 'worker_stopping' // a second signal or the end of the grace: worth one retry elsewhere
@@ -36,7 +36,7 @@ export type SlotEnd =
   | 'flooded' // more was waiting to be sent to the API than a slot may hold
   | 'refused'; // a frame that no API of ours sends
 
-/** Tells why, as the last frame before the worker closes a slot's socket. */
+/** Tells why, as the last frame of a socket. The worker closes it when the page is gone. */
 export const SLOT_ENDED = 'Pressroom.ended';
 export interface SlotEnded {
   reason: SlotEnd;

@@ -33,6 +33,8 @@ export interface Connection {
   /** Closes it then, unless it is asked again before. */
   closeAfter(ms: number | undefined): void;
   close(): void;
+  /** Settles when it is closed, by either side. */
+  readonly closed: Promise<void>;
 }
 
 export interface Connections extends Service {
@@ -73,8 +75,10 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
   };
   client.on('event', heard);
   socket.on('ping', heard);
+  const closed = Promise.withResolvers<void>();
   const close = () => {
     clearTimeout(timer);
+    closed.resolve();
     onClosed(connection);
     client.close().catch(() => {}); // which is no 'disconnect' to the library
   };
@@ -89,6 +93,7 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
       timer = ms === undefined ? undefined : setTimeout(close, ms).unref();
     },
     close,
+    closed: closed.promise,
   };
   client.on('disconnect', close);
   return connection;

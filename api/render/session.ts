@@ -68,6 +68,8 @@ function wrap(connection: Connection, worker: string, frameId: string, giveBack:
   const over = Promise.withResolvers<Awaited<SlotSession['ended']>>();
   let abandoned: Promise<void> | undefined;
   let end: Awaited<SlotSession['ended']> | undefined;
+  /** The worker has ended the slot, and closes the socket when the page is gone. */
+  let ending = false;
   let heardMs = performance.now();
   let sentMs = heardMs;
   /** Only one ping is on its way: what is sent into a silence could keep the slot alive at the other end. */
@@ -99,21 +101,26 @@ function wrap(connection: Connection, worker: string, frameId: string, giveBack:
     over.resolve(how);
     part();
   };
-  /** The worker's word that the page is gone, or its word that the socket is, or the time after which it must have ended by itself. */
+  /** The worker's word that the page is gone, or the end of the socket, or the time after which it must have ended by itself. */
   async function abandon(): Promise<void> {
-    if (!end) {
-      clearInterval(pinging);
-      const surely = new AbortController();
-      const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
-      await Promise.race([send(END).catch(() => {}), over.promise, limit]);
-      surely.abort();
-    }
+    const [ended, surely] = [end, new AbortController()];
+    if (ended && !ending) return;
+    clearInterval(pinging);
+    const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
+    // A refusal says that there is no slot any more.
+    const gone = ended ? connection.closed : send(END).catch(error => (isRefusal(error) ? undefined : connection.closed));
+    await Promise.race([gone, limit]);
+    surely.abort();
     finish({ reason: 'closed', message: 'the render was given up' });
+    connection.close();
   }
   hear('event', () => {
     heardMs = performance.now();
   });
-  hear(SLOT_ENDED, (told: SlotEnded) => finish(told));
+  hear(SLOT_ENDED, (told: SlotEnded) => {
+    ending = true;
+    finish(told, () => connection.closeAfter(SLOT_ENDS_MS));
+  });
   hear('disconnect', () => finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
   const pinging = setInterval(() => {
     const silentMs = performance.now() - Math.max(heardMs, sentMs);

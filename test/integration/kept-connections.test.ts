@@ -74,7 +74,25 @@ describe('a socket that is kept', () => {
       expect(heard).to.deep.equal([]);
     }));
 
-  it('that closes when a slot is asked for leaves the worker to be asked again at once', async () => {
+  it('ends a render that its worker has ended only when the page is gone, of which its closing tells', () =>
+    withGateway(keeping, {}, async ({ server }, open) => {
+      const session = await open();
+      const [socket] = [...server.clients];
+      socket!.send(JSON.stringify({ method: 'Pressroom.ended', params: { reason: 'deadline', message: 'too long' } }));
+      expect(await session.ended).to.deep.equal({ reason: 'deadline', message: 'too long' });
+      let abandoned = false;
+      const abandoning = session.abandon().then(() => {
+        abandoned = true;
+      });
+      // A second command of the same socket is answered before anything else can have happened to the first.
+      const other = await open();
+      expect(abandoned).to.equal(false);
+      socket!.close(4_000);
+      await abandoning;
+      other.close();
+    }));
+
+  it('leaves its worker to be asked again at once when it closes as a slot is asked for', async () => {
     const there = await gateway(keeping, true);
     const connections = createConnections();
     const open = () => openSession(connections)(there.address, 'ticket', soon());

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -22,6 +23,9 @@ const MAX_NEWCOMERS = 512;
 const HANDSHAKE_MS = 5_000;
 /** How often Node looks for connections that are older than that; its default is 30 s. */
 const LOOK_MS = 1_000;
+/** At the end of the worker: for pages to be closed, and for clients to answer the closing handshake. */
+const CLOSING_MS = 500;
+
 interface Deps {
   /** With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority. */
   config: { host: string; port: number; tls?: { cert: string; key: string; ca: string | undefined } };
@@ -197,10 +201,12 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
       });
       await Promise.race([drained, late]);
       for (const slot of slots.claimed()) slot.onEnd?.('worker_stopping', 'the worker stops');
+      // Their sockets close when their pages are gone, which an API may take for the end of a render.
+      await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);
       clearInterval(ticker);
       for (const ws of sockets.clients) {
         ws.close(1_001);
-        setTimeout(() => ws.terminate(), 500).unref();
+        setTimeout(() => ws.terminate(), CLOSING_MS).unref();
       }
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));

@@ -62,25 +62,32 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
   return function serve(ws, first, gather) {
     /** Until the slot and its page are gone. */
     let open: Open | undefined;
+    /** What is still said on this socket is heard no more. */
+    let ending = false;
     const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
     const answer = (id: number, result: object) => ws.send(JSON.stringify({ id, result }));
     const refuse = (id: number, code: number, message: string) => ws.send(JSON.stringify({ id, error: { code, message } }));
 
-    /** The slot comes back at once, whatever the peer does. */
-    function takeBack(reason: SlotEnd, message: string): void {
-      setTimeout(() => ws.terminate(), CLOSING_MS).unref();
+    /** The slot comes back at once, whatever the peer does. Resolves when its page is gone. */
+    async function takeBack(reason: SlotEnd, message: string): Promise<void> {
       if (open?.slot.state !== 'claimed') return log.warn({ reason, message }, 'a socket without a slot was closed');
       log.warn({ reason, message, renderId: open.renderId, slot: open.slot.number }, 'a slot was ended');
       countEnd(reason);
-      void release(open);
+      await release(open);
     }
 
+    /** The API hears why at once, and by the closing of the socket that the page is gone. */
     function end(reason: SlotEnd, message: string): void {
-      if (ws.readyState !== ws.OPEN) return;
+      if (ending || ws.readyState !== ws.OPEN) return;
+      ending = true;
       say(SLOT_ENDED, { reason, message });
-      ws.close(4_000, reason);
-      takeBack(reason, message);
+      void takeBack(reason, message).finally(() => {
+        ws.close(4_000, reason);
+        cutOffLater();
+      });
     }
+
+    const cutOffLater = () => void setTimeout(() => ws.terminate(), CLOSING_MS).unref();
 
     function release({ slot, deadline }: Open): Promise<void> {
       clearTimeout(deadline);
@@ -143,8 +150,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     }
 
     function onFrame(data: Buffer): void {
-      // What was sent before its client knew that this socket closes.
-      if (ws.readyState !== ws.OPEN) return;
+      if (ending || ws.readyState !== ws.OPEN) return;
       const filtered = filterFrame(data, open?.slot.sessionId ?? '');
       if (filtered.kind === 'garbage') return end('refused', filtered.problem);
       if (filtered.kind === 'own') return obey(filtered);
@@ -157,7 +163,10 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     }
 
     // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
-    ws.on('error', error => takeBack('refused', error.message));
+    ws.on('error', error => {
+      void takeBack('refused', error.message);
+      cutOffLater();
+    });
     ws.on('close', () => open && void release(open));
     ws.on('message', (data: Buffer, isBinary) => (isBinary ? end('refused', 'a binary frame') : onFrame(data)));
     begin(first.slot, first.ticket);
