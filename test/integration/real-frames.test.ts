@@ -58,7 +58,7 @@ const workers: RealPage[] = [
     at: 'secure',
     serve: {
       '/app':
-        '<p id=o>FIRST</p><script>navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready).then(() => { if (!navigator.serviceWorker.controller) location.reload() })</script>',
+        '<p id=o>FIRST</p><script>navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready).then(() => location.reload())</script>',
       '/sw.js': (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/javascript' })
