@@ -2,11 +2,12 @@
 
 # Everything that npm brings, Node among it. Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
 FROM debian:bookworm-slim AS packages
+ENV NPM_CONFIG_AUDIT=false NPM_CONFIG_CACHE=/var/cache/npm NPM_CONFIG_FUND=false NPM_CONFIG_IGNORE_SCRIPTS=true \
+    NPM_CONFIG_LOGLEVEL=error NPM_CONFIG_UPDATE_NOTIFIER=false
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates npm \
  && rm -rf /var/lib/apt/lists/* \
  && npm install --global npm@10.9.4
-ENV NPM_CONFIG_AUDIT=false NPM_CONFIG_FUND=false NPM_CONFIG_IGNORE_SCRIPTS=true NPM_CONFIG_LOGLEVEL=error NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev \

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import CDP from 'chrome-remote-interface';
 import type { Service } from '../../common/lifecycle.ts';
 import { END, OPEN, oncePerTurn, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
-import { type MessageSocket, sendInPieces } from './large-texts.ts';
+import { isOpen, type MessageSocket, sendInPieces } from './large-texts.ts';
 
 /** A socket that no slot was opened on for so long is closed: after a burst a worker need not be asked for signs of life by all of them. */
 const KEPT_MS = 30_000;
@@ -13,8 +13,6 @@ const SILENT_MS = 2 * PING_MS;
 
 /** The ids of commands grow with each slot, and a worker takes nine digits of them. */
 const AGE_MS = 24 * 60 * 60_000;
-/** Of a WebSocket. */
-const OPEN_STATE = 1;
 
 /** A kept socket closed under the question for a slot: that says nothing of its worker. */
 export class KeptSocketLost extends Error {
@@ -76,7 +74,10 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
   client.on('event', heard);
   socket.on('ping', heard);
   const closed = Promise.withResolvers<void>();
+  let isClosed = false;
   const close = () => {
+    if (isClosed) return;
+    isClosed = true;
     clearTimeout(timer);
     closed.resolve();
     onClosed(connection);
@@ -87,7 +88,7 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
     on: (event, listener) => client.on(event, listener),
     off: (event, listener) => client.off(event, listener),
     keeps: false,
-    isFit: silentMs => socket.readyState === OPEN_STATE && performance.now() - heardMs <= silentMs && performance.now() - bornMs < AGE_MS,
+    isFit: silentMs => isOpen(socket) && performance.now() - heardMs <= silentMs && performance.now() - bornMs < AGE_MS,
     closeAfter: ms => {
       clearTimeout(timer);
       timer = ms === undefined ? undefined : setTimeout(close, ms).unref();

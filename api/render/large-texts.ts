@@ -48,6 +48,8 @@ export interface MessageSocket {
   send(data: string, options: { fin: boolean }, done?: (error?: Error) => void): void;
 }
 
+export const isOpen = ({ readyState }: Pick<MessageSocket, 'readyState'>): boolean => readyState === OPEN;
+
 type Send = (method: string, params?: object) => Promise<unknown>;
 
 /**
@@ -67,7 +69,7 @@ export function sendInPieces(client: { send: Send }, socket: MessageSocket, gath
 
   async function writeInPieces(frame: string, texts: string[], done?: (error?: Error) => void): Promise<void> {
     for (const piece of inPieces(frame, texts)) {
-      if (socket.readyState !== OPEN) break; // the last write tells the library
+      if (!isOpen(socket)) break; // the last write tells the library
       write(piece, { fin: false });
       await othersTurn();
     }

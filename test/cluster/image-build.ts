@@ -54,7 +54,7 @@ async function volumes(folder: string, cache: string): Promise<string[]> {
   const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
   return [
     `${packages}:/var/cache/apt/archives`,
-    `${npm}:/root/.npm`,
+    `${npm}:/var/cache/npm`,
     `${apt}:/etc/apt/apt.conf.d/zz-keep-packages:ro`,
     ...(authority ? [`${authority}:/usr/local/share/ca-certificates/of-this-machine.crt:ro`] : []),
   ].flatMap(volume => ['--volume', volume]);

@@ -17,13 +17,8 @@ describe('a socket that serves one slot after another', function () {
   afterEach(() => worker.stop());
 
   const sockets = () => connectionsAt(worker.worker.port());
-  /** With nothing claimed, so that a socket whose slot has ended is kept by now. */
-  const idle = async () => {
-    await worker.until({ busy: 0, ready: 2 });
-    await evaluateOnce();
-  };
-  /** Any slot whose end was answered has a later one behind it. */
-  const evaluateOnce = async () => {
+  /** One slot has been used and its socket is kept. */
+  const keepOne = async () => {
     const session = await worker.open();
     expect(await evaluate(session, '6 * 7')).to.equal(42);
     session.close();
@@ -66,7 +61,7 @@ describe('a socket that serves one slot after another', function () {
   });
 
   it('is not kept when something that was asked has no answer yet', async () => {
-    await idle();
+    await keepOne();
     const session = await worker.open();
     const never = errorOf(session.command('Runtime.evaluate', { expression: 'new Promise(() => {})', awaitPromise: true }));
     session.close();
@@ -99,7 +94,8 @@ describe('a socket that serves one slot after another', function () {
 
   it('is given no slot of a worker that drains', async () => {
     const running = await worker.open();
-    await evaluateOnceBeside();
+    (await worker.open()).close();
+    await worker.until({ busy: 1, ready: 1 });
     const stopped = worker.lifecycle.stop();
     await worker.until({ draining: true });
     expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
@@ -107,13 +103,8 @@ describe('a socket that serves one slot after another', function () {
     running.close();
     await stopped;
   });
-  const evaluateOnceBeside = async () => {
-    (await worker.open()).close();
-    await worker.until({ busy: 1, ready: 1 });
-  };
-
   it('gives the slot back when whoever asked for it has gone meanwhile', async () => {
-    await idle();
+    await keepOne();
     const gone = new AbortController();
     const opening = worker.open({}, gone.signal);
     gone.abort(new Error('the client hung up'));

@@ -12,7 +12,8 @@ import { createTicketChecker } from '../../common/ticket.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slots } from '../slots.ts';
 import { createNewcomers } from './newcomers.ts';
-import { type Claim, createSlotSockets, isOrdinary, REFUSALS, type Refusal } from './slot-socket.ts';
+import { isOrdinary, REFUSALS, type Refusal } from './refusals.ts';
+import { type Claim, createSlotSockets } from './slot-socket.ts';
 
 /** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
 const MAX_FRAME_BYTES = 64 * 2 ** 20;

@@ -8,6 +8,7 @@ import { isCrash } from '../cdp-pipe.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
+import { isOrdinary, type Refusal } from './refusals.ts';
 
 /** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
@@ -18,12 +19,6 @@ const CLOSING_MS = 1_000;
 /** JSON-RPC's codes: a method that is not allowed, and a command that cannot be done now. */
 const NOT_ALLOWED = -32_601;
 const NOT_NOW = -32_000;
-/** Why a connection or a slot is refused: the closed list of the metric. */
-const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
-export const REFUSALS = ['path', 'tls', 'http', 'silent', 'crowded', 'full', 'draining', ...TICKET_REFUSALS] as const;
-export type Refusal = (typeof REFUSALS)[number];
-/** Part of a worker's ordinary life, not a sign of somebody who should not be here. */
-export const isOrdinary = (reason: Refusal): boolean => reason === 'full' || reason === 'draining';
 /** Why a slot or a connection of its page is ended: the closed lists of the metrics. */
 const ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
 const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
