@@ -1,16 +1,13 @@
 // Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed one, started for the moment.
 import { join } from 'node:path';
-import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
+import type { Accounts } from '../../api/accounts/accounts.ts';
 import { readApiConfig } from '../../api/config.ts';
-import { connectStore } from '../../api/store/store.ts';
-import { silentLog } from '../../common/log.ts';
 import { takeLock } from '../lock.ts';
 import { findOrInstallMongod, managedUri, startMongod } from '../mongod.ts';
 import type { Say } from '../run-command.ts';
 import { dataFolder, keepPepper, MONGOD_FOLDER, openDataFolder } from '../state.ts';
 import { CommandFailed } from './failure.ts';
-
-const ANSWER_WITHIN_MS = 5_000;
+import { onAccounts } from './on-accounts.ts';
 
 interface Database {
   uri: string;
@@ -57,20 +54,7 @@ async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database>
 export async function withAccounts<T>(env: NodeJS.ProcessEnv, say: Say, work: (accounts: Accounts) => Promise<T>): Promise<T> {
   const database = await openDatabase(env, say);
   try {
-    const store = connectStore({ uri: database.uri, operationTimeoutMs: 3_000 }, silentLog);
-    const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    try {
-      await store.start(giveUp);
-    } catch (error) {
-      if (!giveUp.aborted) throw error;
-      throw new CommandFailed(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
-    }
-    try {
-      const { plans, peppers } = readApiConfig(env);
-      return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [database.pepper] }));
-    } finally {
-      await store.stop(AbortSignal.timeout(5_000));
-    }
+    return await onAccounts(database, env, work);
   } finally {
     await database.close();
   }

@@ -1,14 +1,11 @@
-// The command line. Owns the program's shape, its exit codes, and nothing of what the commands do.
-import { Command, CommanderError } from 'commander';
-import { ApiError } from '../../api/contract/errors.ts';
-import { ConfigError } from '../../common/config.ts';
+// The command line. Owns the program's shape, and nothing of what the commands do.
+import { Command } from 'commander';
 import { doctor } from '../doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { withAccounts } from './database.ts';
-import { CommandFailed, EXIT_CODES, wrongUsage } from './failure.ts';
+import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addRenderCommand } from './render.ts';
-
-const say = (line: string) => process.stderr.write(`${line}\n`);
+import { runProgram, say } from './run-program.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),
@@ -19,8 +16,6 @@ const terminal: Terminal = {
 const program = new Command('pressroom')
   .description('HTML or a public URL in, a PDF out, run by yourselves.')
   .version('0.1.0')
-  .exitOverride()
-  .showSuggestionAfterError()
   .addHelpText(
     'after',
     `
@@ -62,23 +57,4 @@ for (const [name, what] of [
     });
 }
 
-/** All commands and their commands, since each one decides by itself how it exits. */
-function everywhere(command: Command, act: (each: Command) => void): void {
-  act(command);
-  for (const child of command.commands) everywhere(child, act);
-}
-everywhere(program, each => {
-  each.exitOverride().showHelpAfterError('`--help` shows what is accepted.');
-  if (each !== program && each.commands.length === 0) each.addHelpText('after', `\n${EXIT_CODES}`);
-});
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    const expected = error instanceof CommandFailed || error instanceof ApiError || error instanceof ConfigError;
-    say(expected || !process.env.PRESSROOM_LOG_LEVEL ? (error as Error).message : String((error as Error).stack));
-    process.exitCode = error instanceof CommandFailed ? error.exitCode : error instanceof ConfigError ? 2 : 1;
-  }
-}
+await runProgram(program);

@@ -1,0 +1,29 @@
+// The command `pressroom` of the API's image: accounts and keys, in the database of the API that runs there.
+import { Command } from 'commander';
+import { readApiConfig } from '../../api/config.ts';
+import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
+import { wrongUsage } from './failure.ts';
+import { onAccounts } from './on-accounts.ts';
+import { runProgram, say } from './run-program.ts';
+
+const terminal: Terminal = {
+  print: text => process.stdout.write(text),
+  say,
+  withAccounts: async work => {
+    const { mongodbUri: uri, pepper } = readApiConfig(process.env);
+    if (uri === undefined || pepper === undefined)
+      throw wrongUsage('MONGODB_URI and PRESSROOM_PEPPER must be set, as they are for the API: run this in a pod of the API.');
+    return await onAccounts({ uri, pepper }, process.env, work);
+  },
+};
+
+const program = new Command('pressroom').description('Who may render, and their keys.').addHelpText(
+  'after',
+  `
+Examples:
+  pressroom accounts create acme --plan growth
+  pressroom keys create --account acme`,
+);
+addAccountCommands(program, terminal);
+addKeyCommands(program, terminal);
+await runProgram(program);

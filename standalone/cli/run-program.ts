@@ -1,0 +1,31 @@
+// Runs a program of commands to its end: its help, its exit codes, and one line for what went wrong.
+import { type Command, CommanderError } from 'commander';
+import { ApiError } from '../../api/contract/errors.ts';
+import { ConfigError } from '../../common/config.ts';
+import { CommandFailed, EXIT_CODES } from './failure.ts';
+
+export const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** All commands and their commands, since each one decides by itself how it exits. */
+function everywhere(command: Command, act: (each: Command) => void): void {
+  act(command);
+  for (const child of command.commands) everywhere(child, act);
+}
+
+/** Reads the command line of this process and sets its exit code. */
+export async function runProgram(program: Command): Promise<void> {
+  everywhere(program, each => {
+    each.exitOverride().showSuggestionAfterError().showHelpAfterError('`--help` shows what is accepted.');
+    if (each !== program && each.commands.length === 0) each.addHelpText('after', `\n${EXIT_CODES}`);
+  });
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+    else {
+      const expected = error instanceof CommandFailed || error instanceof ApiError || error instanceof ConfigError;
+      say(expected || !process.env.PRESSROOM_LOG_LEVEL ? (error as Error).message : String((error as Error).stack));
+      process.exitCode = error instanceof CommandFailed ? error.exitCode : error instanceof ConfigError ? 2 : 1;
+    }
+  }
+}
