@@ -2,6 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { crdYaml } from './crd-yaml.ts';
 import { readme } from './readme.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -13,7 +14,11 @@ interface Generated {
 }
 
 /** Add a line here for every file that is made from others. */
-export const generated: Generated[] = [{ file: 'README.md', text: readme }];
+export const generated: Generated[] = [
+  { file: 'README.md', text: readme },
+  { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
+  { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
+];
 
 const path = (file: string) => fileURLToPath(new URL(file, ROOT));
 

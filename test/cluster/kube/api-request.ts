@@ -1,0 +1,60 @@
+// One question to an API server, for what a test looks at or does a hundred times: kubectl takes a tenth of a second each time.
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import type { Access } from './kubeconfig.ts';
+
+const LIMIT_MS = 60_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: what an API server answers has as many shapes as there are kinds, and the tests look at a few fields.
+export type Json = any;
+
+export interface ApiAnswer {
+  status: number;
+  /** A `Status` object where it is no 2xx. */
+  body: Json;
+}
+
+/** How a patch is to be understood; the first is what `kubectl apply --server-side` sends. */
+export const PATCH = {
+  apply: 'application/apply-patch+yaml',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+} as const;
+
+/** `path` such as `/api/v1/nodes?limit=1`. Rejects when the server can not be reached, or does not answer in a minute. */
+export function apiRequest(
+  { server, caFile, token }: Access,
+  method: string,
+  path: string,
+  body?: unknown,
+  contentType = 'application/json',
+): Promise<ApiAnswer> {
+  return new Promise((resolve, reject) => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const call = request(
+      `${server}${path}`,
+      {
+        method,
+        ca: readFileSync(caFile),
+        agent: false,
+        signal: AbortSignal.timeout(LIMIT_MS),
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json',
+          'user-agent': 'tests',
+          ...(text !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(text) }),
+        },
+      },
+      answer => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+        answer.on('end', () => {
+          const said = Buffer.concat(chunks).toString();
+          resolve({ status: answer.statusCode!, body: said.startsWith('{') ? JSON.parse(said) : said });
+        });
+      },
+    );
+    call.on('error', reject);
+    call.end(text);
+  });
+}

@@ -1,0 +1,83 @@
+// The programs that the tests of a cluster run, each pinned to a version, and the Go modules that they are built from.
+
+export interface GoProgram {
+  /** What it is called when it is built. */
+  name: string;
+  /** The package that it is the main function of. */
+  from: string;
+}
+
+export interface GoModule {
+  path: string;
+  version: string;
+  programs: readonly GoProgram[];
+  /** Variables that a release of these programs is linked with: what they call themselves is one of them. */
+  variables: Readonly<Record<string, string>>;
+  /**
+   * Modules that its go.mod names by a folder beside it, which only its own repository has: here they come in `version`. A module without any is built as it is.
+   */
+  beside?: { prefix: string; version: string };
+}
+
+const KUBERNETES = { minor: 34, patch: 4 };
+const kubernetes = `${KUBERNETES.minor}.${KUBERNETES.patch}`;
+const command = (module: string) => (name: string) => ({ name, from: `${module}/cmd/${name}` });
+
+/** All that one module has is built at once, since its programs share most of their packages. */
+export const MODULES = [
+  {
+    path: 'k8s.io/kubernetes',
+    version: `v1.${kubernetes}`,
+    programs: [
+      ...['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'kubelet', 'kube-proxy'].map(
+        command('k8s.io/kubernetes'),
+      ),
+      // In the version that this Kubernetes is tested with, which its go.mod names. Debian's package would start a server of its own beside the tests.
+      { name: 'etcd', from: 'go.etcd.io/etcd/server/v3' },
+    ],
+    variables: {
+      'k8s.io/component-base/version.gitVersion': `v1.${kubernetes}`,
+      'k8s.io/component-base/version.gitMajor': '1',
+      'k8s.io/component-base/version.gitMinor': String(KUBERNETES.minor),
+    },
+    beside: { prefix: 'k8s.io/', version: `v0.${kubernetes}` },
+  },
+  { path: 'sigs.k8s.io/kwok', version: 'v0.7.0', programs: [command('sigs.k8s.io/kwok')('kwok')], variables: {} },
+  {
+    path: 'helm.sh/helm/v3',
+    version: 'v3.22.0',
+    programs: [command('helm.sh/helm/v3')('helm')],
+    // The Kubernetes that `helm template` takes for granted where it is not told one.
+    variables: Object.fromEntries(
+      ['chartutil', 'lint/rules'].flatMap(part => [
+        [`helm.sh/helm/v3/pkg/${part}.k8sVersionMajor`, '1'],
+        [`helm.sh/helm/v3/pkg/${part}.k8sVersionMinor`, String(KUBERNETES.minor)],
+      ]),
+    ),
+  },
+  {
+    path: 'github.com/yannh/kubeconform',
+    version: 'v0.8.0',
+    programs: [command('github.com/yannh/kubeconform')('kubeconform')],
+    variables: {},
+  },
+  {
+    path: 'github.com/coredns/coredns',
+    version: 'v1.15.0',
+    programs: [{ name: 'coredns', from: 'github.com/coredns/coredns' }],
+    variables: {},
+  },
+] as const satisfies readonly GoModule[];
+
+export type Binary =
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler'
+  | 'kubectl'
+  | 'kubelet'
+  | 'kube-proxy'
+  | 'etcd'
+  | 'kwok'
+  | 'helm'
+  | 'kubeconform'
+  | 'coredns';

@@ -1,0 +1,34 @@
+// BrowserPools for tests: whole objects as the API server would give them.
+import { type BrowserPool, type BrowserPoolSpecInput, GROUP, KIND, specSchema, VERSION } from '../../crds/browser-pool.ts';
+
+export const POOL_SPEC: BrowserPoolSpecInput = {
+  poolSecret: { name: 'pressroom-secrets' },
+  template: { image: 'pressroom-worker:test' },
+};
+
+interface Given {
+  name?: string;
+  namespace?: string;
+  uid?: string;
+  spec?: Partial<BrowserPoolSpecInput>;
+  status?: BrowserPool['status'];
+}
+
+/** With the defaults of the schema. */
+export function browserPool({ name = 'main', namespace = 'press', uid = `uid-of-${name}`, spec = {}, status }: Given = {}): BrowserPool {
+  return {
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind: KIND,
+    metadata: { name, namespace, uid, resourceVersion: '1', generation: 1 },
+    spec: specSchema.parse({ ...POOL_SPEC, ...spec }),
+    ...(status && { status }),
+  };
+}
+
+/** As it is applied to a cluster. */
+export const poolManifest = (name: string, namespace: string, spec: Partial<BrowserPoolSpecInput> = {}) => ({
+  apiVersion: `${GROUP}/${VERSION}`,
+  kind: KIND,
+  metadata: { name, namespace },
+  spec: { ...POOL_SPEC, ...spec },
+});
