@@ -1,4 +1,4 @@
-# The images: `--target api` and `--target worker`. Each has what its process imports and nothing else: no npm, no compiler, no test.
+# The images: `--target api`, `--target worker` and `--target controller`. Each has what its process imports and nothing else: no npm, no compiler, no test.
 
 # Everything that npm brings, Node among it. Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
 FROM debian:bookworm-slim AS packages
@@ -17,14 +17,21 @@ RUN npm ci --omit=dev \
 # What the API does not import goes. The list of what is left is written while Node is still among it.
 FROM packages AS api-packages
 RUN npm uninstall --offline \
-      @puppeteer/browsers commander mongodb-memory-server-core \
+      @kubernetes/client-node @puppeteer/browsers mongodb-memory-server-core \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
 FROM packages AS worker-packages
 RUN npm uninstall --offline \
-      @koa/router @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core parse5 pdf-lib piscina \
+      @koa/router @kubernetes/client-node @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core parse5 pdf-lib piscina \
+ && npm sbom --sbom-format=spdx > pressroom.spdx.json \
+ && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
+ && find node_modules -type d -empty -delete
+
+FROM packages AS controller-packages
+RUN npm uninstall --offline \
+      @koa/router @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core parse5 pdf-lib piscina ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
@@ -36,6 +43,11 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=api-packages /app ./
 COPY common common
 COPY api api
+# The command `pressroom`, for accounts and keys: `kubectl exec deploy/… -- pressroom accounts create acme`.
+COPY standalone/cli/accounts.ts standalone/cli/failure.ts standalone/cli/in-image.ts standalone/cli/on-accounts.ts \
+     standalone/cli/run-program.ts standalone/cli/table.ts standalone/cli/
+RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/standalone/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
+ && chmod 755 /usr/local/bin/pressroom
 ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache \
  && chown 10001:10001 .compile-cache \
@@ -83,3 +95,27 @@ LABEL org.opencontainers.image.title="Pressroom worker" \
 USER 10001:10001
 EXPOSE 9222 9090
 ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=4", "/app/worker/main.ts"]
+
+# Without a cluster the controller ends as soon as everything is loaded (2).
+FROM debian:bookworm-slim AS controller
+WORKDIR /app
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=controller-packages /app ./
+COPY common common
+COPY crds crds
+COPY controller controller
+ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
+RUN mkdir .compile-cache \
+ && chown 10001:10001 .compile-cache \
+ && setpriv --reuid=10001 --regid=10001 --clear-groups sh -c 'node --max-semi-space-size=4 controller/main.ts 2>/dev/null || test $? -eq 2' \
+ && chown -R root:root .compile-cache && chmod -R a+rX .compile-cache
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Pressroom controller" \
+      org.opencontainers.image.description="Follows the queue with the number of Pressroom's workers, on Kubernetes." \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="UNLICENSED"
+USER 10001:10001
+EXPOSE 9090
+ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/controller/main.ts"]

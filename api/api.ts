@@ -25,7 +25,7 @@ import { createStamps } from './render/pdf/stamps.ts';
 import { createRecentTimes } from './render/recent-times.ts';
 import { renderMetrics } from './render/render-metrics.ts';
 import { openSession } from './render/session.ts';
-import { createRender } from './render.ts';
+import { createRender, PHASES } from './render.ts';
 import { connectStore } from './store/store.ts';
 
 /** The longest that one database operation may take: an admission must answer while its caller still waits. */
@@ -65,7 +65,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
   const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
   const stamps = createStamps();
   const finish = createFinish({ stamps, maxBytes: config.render.output.maxBytes });
-  const meters = renderMetrics(metrics, times);
+  const meters = renderMetrics(metrics, times, PHASES);
   const render = createRender({ leases, trial: false, dispatch, limits: config.render, finish, meters: meters.paid });
   const trial = config.trial && createTrial(config.trial);
   const budget = createByteBudget(config.inFlightMaxBytes);
@@ -82,6 +82,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
     publicUrl: config.publicUrl,
     keys,
     render,
+    onRefused: meters.paid.ended,
     trial: trial?.route,
     health: {
       database: timeoutMs => store.ping(timeoutMs),

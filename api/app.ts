@@ -5,6 +5,7 @@ import type { Network } from '../common/addresses.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
+import type { RenderFailedReason } from './contract/errors.ts';
 import { accessLog } from './http/access-log.ts';
 import { bearer } from './http/bearer.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
@@ -13,6 +14,7 @@ import { description } from './http/description.ts';
 import { errors, noRoute } from './http/errors.ts';
 import { type HealthChecks, healthz, readyz } from './http/health.ts';
 import { requestCounter } from './http/http-metrics.ts';
+import { countRefused } from './http/refused-renders.ts';
 import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
 import type { Middleware, State } from './http/state.ts';
@@ -24,6 +26,8 @@ export interface AppDeps {
   publicUrl: string;
   keys: AcceptedKeys;
   render: RenderUseCase;
+  /** Hears of a customer's render that failed on our side before it began. */
+  onRefused(reason: RenderFailedReason): void;
   /** Without it there is no trial. */
   trial?: TrialRoute | undefined;
   health: HealthChecks;
@@ -51,7 +55,7 @@ const nosniff: Middleware = async (ctx, next) => {
 };
 
 export function createApp(deps: AppDeps): Koa<State> {
-  const { publicUrl, keys, render, trial, health, body, budget, ports, trustedProxies, log, metrics } = deps;
+  const { publicUrl, keys, render, onRefused, trial, health, body, budget, ports, trustedProxies, log, metrics } = deps;
   const { openApiJson, docs } = description(publicUrl, trial !== undefined);
 
   const routes: Route[] = [
@@ -63,7 +67,7 @@ export function createApp(deps: AppDeps): Koa<State> {
     {
       method: 'post',
       path: '/v1/render',
-      handle: [bearer(keys, trustedProxies), jsonBody(body, budget), renderRoute({ render, keys, ports })],
+      handle: [countRefused(onRefused), bearer(keys, trustedProxies), jsonBody(body, budget), renderRoute({ render, keys, ports })],
     },
   ];
   if (trial) routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });

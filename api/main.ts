@@ -10,7 +10,7 @@ try {
   const e = readConfig(processVariables, process.env);
   const config = complete(readApiConfig(process.env));
   const log = createLog(e.PRESSROOM_LOG_LEVEL, 'api');
-  const metrics = createMetrics();
+  const metrics = createMetrics({ labels: { pool: config.pool } });
   const api = createApi(config, log, metrics);
   const lifecycle = createLifecycle(log, e.PRESSROOM_DRAIN_TIMEOUT, [
     operationsServer(

@@ -121,10 +121,11 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
   }
 
   return async (request, caller, memory, signal) => {
+    const start = performance.now();
     try {
       const rendered = await render(request, caller, memory, signal);
       meters.ended('ok');
-      meters.phases(rendered.timings);
+      meters.phases(rendered.timings, performance.now() - start);
       return rendered;
     } catch (error) {
       const known = asApiError(error);

@@ -40,9 +40,16 @@ export interface Metrics {
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
 
-/** `processDefaults`: what every process tells of itself, Node's numbers and the release. */
-export function createMetrics({ processDefaults = true } = {}): Metrics {
+export interface MetricsOptions {
+  /** What every process tells of itself: Node's numbers and the release. */
+  processDefaults?: boolean;
+  /** Labels of every series of the process, so that whoever adds numbers up finds them on all of them. A metric's own label of that name wins. */
+  labels?: Record<string, string>;
+}
+
+export function createMetrics({ processDefaults = true, labels: everywhere = {} }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
+  registry.setDefaultLabels(everywhere);
   const descriptions: MetricDescription[] = [];
   const registers = [registry];
   const settings = <L extends string>(type: MetricDescription['type'], name: string, help: string, labels: readonly L[]) => {

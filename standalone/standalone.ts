@@ -102,7 +102,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const loadAhead = () => void loadApi().catch(() => {});
   const mongod = binary && managed(binary, dataDir, loadAhead, death.resolve);
   if (!mongod) loadAhead();
-  const metrics = createMetrics();
+  const metrics = createMetrics({ labels: { pool: apiConfig.pool } });
   const poolSecret = workerConfig.secret ?? newSecret();
   // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as a whole.
   const chrome = { ...workerConfig.chrome, executable, ownGroup: false };

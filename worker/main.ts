@@ -12,7 +12,7 @@ try {
   if (config.secret === undefined)
     throw new ConfigError('PRESSROOM_POOL_SECRET is missing: it must be the same for the API and its workers');
   const log = createLog(e.PRESSROOM_LOG_LEVEL, 'worker');
-  const metrics = createMetrics();
+  const metrics = createMetrics({ labels: { pool: config.pool } });
   const worker = createWorker({ ...config, secret: config.secret }, log, metrics);
   const lifecycle = createLifecycle(log, e.PRESSROOM_DRAIN_TIMEOUT, [
     operationsServer(

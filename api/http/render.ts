@@ -27,6 +27,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       // The guard of the worker decides by what the admission says; this is only to tell the caller early.
       const request = parseRenderRequest(ctx.state.body, { ...ports, intranet });
       ctx.state.body = undefined;
+      ctx.state.rendering = true;
       const { pdf, pages, sandbox, usage, timings } = await whileCallerWaits(ctx, signal =>
         render(request, { ...caller, requestId }, { bodyBytes, room: reservation }, signal),
       );

@@ -15,6 +15,8 @@ export interface State {
   bodyBytes: number;
   /** `100 Continue` was sent: the body is on its way. */
   continued?: boolean;
+  /** The render has begun, and counts its own end. */
+  rendering?: boolean;
   /** What this request holds of the process's memory. */
   reservation: Reservation;
   /** Set by errors, for the access log. */

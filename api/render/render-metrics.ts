@@ -8,30 +8,46 @@ export type RenderOutcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedRea
 /** Those that every render can have; a caller whose request never becomes one gets others. */
 const COMMON: readonly RenderOutcome[] = ['ok', 'client_closed', 'validation_error', 'ssrf_blocked', ...RENDER_FAILED_REASONS];
 const PAID: readonly RenderOutcome[] = [...COMMON, 'unauthorized', 'subscription_inactive', 'concurrency_limit'];
+/** Up to half a minute of waiting in the queue and a minute on the page. */
+const PHASE_BUCKETS_S = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const WHOLE_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const TRIAL: readonly RenderOutcome[] = [...COMMON, 'rate_limited'];
 
 export interface RenderMeters {
   ended(outcome: RenderOutcome): void;
-  /** Where the time of a render that succeeded went, in ms by phase. */
-  phases(timings: Record<string, number>): void;
+  /** Where the time of a render that succeeded went, in ms by phase, and the whole of it: more than their sum by what lies between them. */
+  phases(timings: Record<string, number>, wholeMs: number): void;
   /** How long a render held its place, in ms. */
   ran(ms: number): void;
 }
 
-/** `times`: what a refused customer's `Retry-After` is made from. */
-export function renderMetrics(metrics: Metrics, times: Pick<RecentTimes, 'add'>): Record<'paid' | 'trial', RenderMeters> {
+/** `times`: what a refused customer's `Retry-After` is made from. `phases`: all that there can be. */
+export function renderMetrics(
+  metrics: Metrics,
+  times: Pick<RecentTimes, 'add'>,
+  phases: readonly string[],
+): Record<'paid' | 'trial', RenderMeters> {
   const paid = metrics.counterBy('pressroom_renders_total', 'Renders by how they ended.', 'outcome', PAID);
   const durations = metrics.histogram(
     'pressroom_render_duration_seconds',
     'Where the time of successful renders goes.',
     ['phase'],
-    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    PHASE_BUCKETS_S,
+  );
+  // A rate does not see the first step of a series that was not there before it.
+  for (const phase of phases) durations.zero({ phase });
+  const whole = metrics.histogram(
+    'pressroom_render_whole_duration_seconds',
+    "Successful renders from admission to the settled count, the wait for a slot and the page's own waits included.",
+    [],
+    WHOLE_BUCKETS_S,
   );
   return {
     paid: {
       ended: paid,
-      phases: timings => {
+      phases: (timings, wholeMs) => {
         for (const [phase, ms] of Object.entries(timings)) durations.observe({ phase }, ms / 1_000);
+        whole.observe(wholeMs / 1_000);
       },
       ran: times.add,
     },

@@ -45,21 +45,21 @@ async function untilWritable(admin: Db): Promise<void> {
 const login = (port: number, password: string) => withAdmin(port, { username: USER, password, source: 'admin' }, untilWritable);
 
 /** The localhost exception allows this until there is a user. Every step may have been done already by a start that was killed. */
-const found = (port: number, password: string) =>
+const found = (port: number, password: string, host: string) =>
   withAdmin(port, undefined, async admin => {
-    const config = { _id: SET_NAME, members: [{ _id: 0, host: memberAt(port) }] };
+    const config = { _id: SET_NAME, members: [{ _id: 0, host }] };
     await admin.command({ replSetInitiate: config }).catch(unless(ALREADY_INITIALIZED));
     await untilWritable(admin);
     await admin.command({ createUser: USER, pwd: password, roles: ['root'] });
   });
 
 /**
- * Brings the mongod at `port` to a writable primary with the user in it; `founded` tells that an earlier start came to its end.
- * Throws an Error when the data belong to another password.
+ * Brings the mongod at `port` to a writable primary with the user in it; `founded` tells that an earlier start came to its end, `host` where the clients of a
+ * fresh set will find its member. Throws an Error when the data belong to another password.
  */
-export async function readyReplicaSet(port: number, password: string, founded: boolean): Promise<void> {
+export async function readyReplicaSet(port: number, password: string, founded: boolean, host = memberAt(port)): Promise<void> {
   // Refused when an earlier start came as far as the user: then all is done.
-  if (!founded) await found(port, password).catch(unless(UNAUTHORIZED));
+  if (!founded) await found(port, password, host).catch(unless(UNAUTHORIZED));
   try {
     await login(port, password);
   } catch (error) {

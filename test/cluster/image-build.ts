@@ -62,6 +62,10 @@ async function volumes(folder: string, cache: string): Promise<string[]> {
 
 export interface Images<Target extends string> {
   images: Record<Target, Image>;
+  /** Builds one more from the lines of a Dockerfile, which may begin with the images that are there (`FROM api`). `context` is the folder that it copies from. */
+  add(name: string, dockerfile: string, context: string): Promise<void>;
+  /** Puts an image into the OCI layout at `layout` (a folder, which is made) under a whole name such as `docker.io/library/api:one`. Layers that are there already cost nothing. */
+  exportTo(layout: string, image: string, name: string): Promise<void>;
   /** Closes the file systems and removes the store. */
   remove(): Promise<void>;
 }
@@ -105,7 +109,15 @@ export async function buildImages<Target extends string>(
       const { stdout } = await runCommand('du', ['--summarize', '--bytes', '--one-file-system', root], { timeoutMs: 60_000 });
       images[target] = { config, root, bytes: Number.parseInt(stdout, 10) };
     }
-    return { images: images as Record<Target, Image>, remove };
+    const add = async (name: string, dockerfile: string, context: string) => {
+      const file = join(folder, `${name}.Dockerfile`);
+      await writeFile(file, dockerfile);
+      await buildah('bud', ...options, '--file', file, '--tag', name, context);
+    };
+    const exportTo = async (layout: string, image: string, name: string) => {
+      await buildah('push', '--quiet', '--compression-format', 'zstd', '--compression-level', '1', image, `oci:${layout}:${name}`);
+    };
+    return { images: images as Record<Target, Image>, add, exportTo, remove };
   } catch (error) {
     await remove();
     throw error;

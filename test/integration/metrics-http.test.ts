@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { renderFailed } from '../../api/contract/errors.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
@@ -59,6 +60,24 @@ describe('the numbers of HTTP requests', () => {
     const { text } = await rig.account('free');
     await post(text, GOOD);
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ overloaded: 1 });
+  });
+
+  it('tell a render that failed on our side before it began, and leave the others to the render', async () => {
+    const budget = createByteBudget(1_000);
+    await serve({ budget });
+    const { text } = await rig.account('free');
+    await post('pressroom_live_wrong', GOOD);
+    await post(text, '{}');
+    await post(text, GOOD);
+    http.state.during = async () => {
+      throw renderFailed('worker_lost', 'The worker died.');
+    };
+    await post(text, GOOD);
+    await outcomes('/v1/render', 4);
+    expect(http.refused).to.deep.equal([]);
+    budget.open().take(1_000);
+    await post(text, GOOD);
+    expect(http.refused).to.deep.equal(['overloaded']);
   });
 
   it('put every path that is nobody’s into one', async () => {

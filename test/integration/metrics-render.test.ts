@@ -55,8 +55,14 @@ describe('the numbers of an installation', function () {
 
   it('have the phases of the renders that were delivered, and of no other', () => {
     const phases = samples.by(DURATIONS, 'phase');
-    expect(PHASES).to.include.members(Object.keys(phases));
+    expect(phases).to.have.all.keys(...PHASES);
     expect(phases).to.include({ admit: 3, queue: 3, load: 3, print: 3, settle: 3 });
+  });
+
+  it('have the whole of those renders too, which is not less than its phases', () => {
+    const WHOLE = 'pressroom_render_whole_duration_seconds';
+    expect(samples.sum(`${WHOLE}_count`)).to.equal(3);
+    expect(samples.sum(`${WHOLE}_sum`)).to.be.at.least(samples.sum('pressroom_render_duration_seconds_sum'));
   });
 
   it('have as many claims as renders that reached a slot', () => {

@@ -101,11 +101,13 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     }
   };
   const metrics = createMetrics({ processDefaults: false });
+  const refused: string[] = [];
   const budget = options.budget ?? createByteBudget(2 ** 29);
   const app = createApp({
     publicUrl: 'http://localhost:8080',
     keys,
     render,
+    onRefused: reason => refused.push(reason),
     budget,
     health: options.health ?? { database: ms => rig.store.ping(ms), workers: () => ({ ready: 2, slots: 4 }) },
     body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },
@@ -138,6 +140,8 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   return {
     state,
     lines,
+    /** Why renders failed on our side before they began. */
+    refused,
     leases,
     budget,
     metrics,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { apiVariables } from '../../api/config.ts';
 import { poolVariables, processVariables, variableMeta } from '../../common/config.ts';
+import { controllerVariables } from '../../controller/config.ts';
 import { workerVariables } from '../../worker/config.ts';
 import { allMetrics } from './all-metrics.ts';
 
@@ -34,6 +35,7 @@ const parts: Record<string, () => string> = {
   'API and workers': () => table(rows(poolVariables)),
   API: () => table(rows(apiVariables, shared)),
   worker: () => table(rows(workerVariables, shared)),
+  controller: () => table(rows(controllerVariables, shared)),
   metrics,
 };
 

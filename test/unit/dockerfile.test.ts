@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { readApiConfig } from '../../api/config.ts';
@@ -11,7 +11,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 /** The rooms that each image has: those that its process may import. */
-const ROOMS: Record<string, string[]> = { api: ['api', 'common'], worker: ['common', 'worker'] };
+const ROOMS: Record<string, string[]> = {
+  api: ['api', 'common'],
+  worker: ['common', 'worker'],
+  controller: ['common', 'controller', 'crds'],
+};
+
+/** Files of other rooms that an image has: the command `pressroom`. */
+const FILES: Record<string, string[]> = {
+  api: stage('api').flatMap(line => /^COPY (standalone\/cli\/.*) standalone\/cli\/$/.exec(line)?.[1]?.split(/\s+/) ?? []),
+};
 
 /** The instructions of one stage, each in one line. */
 function stage(name: string): string[] {
@@ -34,14 +43,19 @@ const wordsAfter = (command: string, name: string) =>
     .split(/\s+/)
     .filter(word => !word.startsWith('-'));
 
-function packagesOf(room: string): string[] {
-  const sources = readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'));
-  return sources
-    .flatMap(file => [...read(join(room, file)).matchAll(/^(?:import|export) (?!type )[^;']*?from '([^.'][^']*)'/gm)])
-    .map(([, target]) => target!)
-    .filter(target => !target.startsWith('node:'))
+const sourcesOf = (room: string) =>
+  readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => join(room, file));
+
+const importsOf = (file: string) =>
+  [...read(file).matchAll(/^(?:import|export) (?!type )[^;']*?from '([^']+)'/gm)].map(([, target]) => target!);
+
+const packagesOf = (files: string[]) =>
+  files
+    .flatMap(importsOf)
+    .filter(target => !target.startsWith('.') && !target.startsWith('node:'))
     .map(target => target.split('/', target.startsWith('@') ? 2 : 1).join('/'));
-}
 
 const { dependencies, overrides } = JSON.parse(read('package.json')) as {
   dependencies: Record<string, string>;
@@ -61,7 +75,7 @@ describe('the Dockerfile', () => {
     });
 
     it(`leaves the packages in the image ${image} that these rooms import, and no others`, () => {
-      const imported = rooms.flatMap(packagesOf);
+      const imported = packagesOf([...rooms.flatMap(sourcesOf), ...(FILES[image] ?? [])]);
       // An override may say that a package gets the one which is ours: that must then be there.
       const wanted = new Set([...imported, ...imported.flatMap(name => Object.keys(overrides[name] ?? {}))]);
       const removed = wordsAfter('npm uninstall', `${image}-packages`);
@@ -87,6 +101,17 @@ describe('the Dockerfile', () => {
       expect(stage(image).join('\n')).to.include(`'${[...expected.slice(0, -1), `${image}/main.ts`].join(' ')} 2>/dev/null`);
     });
   }
+
+  it('puts all of the command `pressroom` into the image api', () => {
+    const files = FILES.api!;
+    expect(files).to.include('standalone/cli/in-image.ts');
+    const needed = files.flatMap(file =>
+      importsOf(file)
+        .filter(target => target.startsWith('.'))
+        .map(target => join(dirname(file), target)),
+    );
+    expect(needed.filter(file => !file.startsWith('api/') && !file.startsWith('common/') && !files.includes(file))).to.deep.equal([]);
+  });
 
   it('names the ports that the processes listen on by default', () => {
     const operations = readConfig(processVariables, {}).PRESSROOM_OPERATIONS_PORT;

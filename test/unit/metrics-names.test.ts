@@ -74,6 +74,16 @@ describe('a process', () => {
     expect(text).to.include(`pressroom_build_info{version="${version}",protocol="`).and.include('process_resident_memory_bytes ');
   });
 
+  it('puts its own labels on every series, below what a metric says itself', async () => {
+    const metrics = createMetrics({ labels: { pool: 'a' } });
+    metrics.counter('pressroom_ends_total', 'Ends.').inc();
+    metrics.histogram('pressroom_life_seconds', 'Lives.', ['phase'], [1]).observe({ phase: 'all' }, 2);
+    metrics.gauge('pressroom_others', 'Others.', ['pool']).set({ pool: 'b' }, 1);
+    const series = (await metrics.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'));
+    expect(series).to.include('pressroom_ends_total{pool="a"} 1').and.include('pressroom_others{pool="b"} 1');
+    expect(series.filter(line => !/[{,]pool="[ab]"[,}]/.test(line))).to.deep.equal([]);
+  });
+
   it('tells where it is in its life', async () => {
     let state: LifecycleState = 'starting';
     const metrics = createMetrics({ processDefaults: false });

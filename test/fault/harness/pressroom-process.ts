@@ -1,4 +1,4 @@
-// One real process of Pressroom (an API or a worker) with its log, its metrics, and the ways in which it can go wrong.
+// One real process of Pressroom (an API, a worker or a controller) with its log, its metrics, and the ways in which it can go wrong.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { readSamples, type Samples } from './samples.ts';
 const MAIN = {
   api: fileURLToPath(new URL('../../../api/main.ts', import.meta.url)),
   worker: fileURLToPath(new URL('../../../worker/main.ts', import.meta.url)),
+  controller: fileURLToPath(new URL('../../../controller/main.ts', import.meta.url)),
 };
 
 /** The longest that a start may take on a busy machine. */
@@ -52,7 +53,7 @@ const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'MALLOC_ARENA_MAX', 'NODE_COMPILE_C
 
 /** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
 export function startPressroom(
-  kind: 'api' | 'worker',
+  kind: keyof typeof MAIN,
   name: string,
   operationsPort: number,
   env: Record<string, string>,

@@ -1,0 +1,87 @@
+// Makes the cluster what was decided: ranks pods before the pool shrinks, and applies what differs.
+import type { BrowserPool } from '../crds/browser-pool.ts';
+import { childrenOf, nameOfChildren } from './children.ts';
+import type { Applied } from './kubernetes/applied.ts';
+import type { Kubernetes, KubernetesObject, Resource, Written } from './kubernetes/resources.ts';
+import { hasStatus } from './kubernetes/transport.ts';
+import { COST, type Deployment, type Pod } from './observe.ts';
+
+/** Thrown when something that has the name of ours belongs to another; it is left alone. */
+export class NotOurs extends Error {
+  override name = 'NotOurs';
+}
+
+interface Options {
+  api: Kubernetes;
+  applied: Applied;
+  /** The copies of the watches. */
+  find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
+  /** Patches at once when pods are ranked. */
+  hands?: number;
+}
+
+export function createAct({ api, applied, find, hands = 10 }: Options) {
+  /** Of an object that no watch told of: there may be one all the same, that is another's or of a pool of the same name that is going. */
+  async function look(resource: Resource, { metadata: { namespace, name } }: Written): Promise<KubernetesObject | undefined> {
+    return (
+      find(resource, namespace, name) ??
+      (await api.get(resource, namespace, name).catch(error => {
+        if (hasStatus(error, 404)) return undefined;
+        throw error;
+      }))
+    );
+  }
+
+  function refuseUnlessOurs(pool: BrowserPool, resource: Resource, live: KubernetesObject | undefined): void {
+    if (!live || live.metadata.ownerReferences?.some(({ uid }) => uid === pool.metadata.uid)) return;
+    const { namespace, name, deletionTimestamp, ownerReferences = [] } = live.metadata;
+    const former = ownerReferences.some(({ kind, name }) => kind === pool.kind && name === pool.metadata.name);
+    throw new NotOurs(
+      deletionTimestamp || former
+        ? `${resource} ${namespace}/${name} is of a former pool of this name and is going; waiting for that`
+        : `${resource} ${namespace}/${name} is there already and does not belong to this pool: rename or remove it, or name the pool otherwise`,
+    );
+  }
+
+  return {
+    /** Pods that do nothing go first: each one's cost is its busy slots. Best effort, since what is chosen all the same drains. */
+    async rank(pods: readonly Pod[], busyByPod: ReadonlyMap<string, number>): Promise<void> {
+      const wrong = pods.flatMap(pod => {
+        // Of a pod that Prometheus does not know, nobody knows that it is idle.
+        const cost = String(busyByPod.get(pod.metadata.name) ?? 1);
+        return pod.metadata.deletionTimestamp || (pod.metadata.annotations?.[COST] ?? '0') === cost ? [] : [{ pod, cost }];
+      });
+      const work = wrong.values();
+      const hand = async () => {
+        for (const { pod, cost } of work) {
+          const { namespace, name } = pod.metadata;
+          await api.patch('pods', namespace, name, { metadata: { annotations: { [COST]: cost } } }).catch(error => {
+            if (!hasStatus(error, 404)) throw error;
+          });
+        }
+      };
+      await Promise.all(Array.from({ length: hands }, hand));
+    },
+
+    /** Gives the Deployment as it is now. Throws NotOurs before anything is written. */
+    async apply(pool: BrowserPool, pods: number): Promise<Deployment> {
+      const children = childrenOf(pool, pods);
+      const live = await Promise.all(children.map(({ resource, object }) => look(resource, object)));
+      for (const [index, { resource }] of children.entries()) refuseUnlessOurs(pool, resource, live[index]);
+      let last: KubernetesObject | undefined;
+      for (const [index, { resource, object }] of children.entries()) last = (await applied.apply(resource, object, live[index])).object;
+      return last as Deployment;
+    },
+
+    /** The Deployment as it is now, as far as is known. */
+    deployment: (pool: BrowserPool): Deployment | undefined =>
+      applied.fresh('deployments', find('deployments', pool.metadata.namespace, nameOfChildren(pool.metadata.name))) as
+        | Deployment
+        | undefined,
+
+    forget(pool: BrowserPool): void {
+      for (const { resource, object } of childrenOf(pool, 0)) applied.forget(resource, object);
+    },
+  };
+}
+export type Act = ReturnType<typeof createAct>;

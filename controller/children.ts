@@ -1,0 +1,185 @@
+// What a pool is made into: a Deployment, a headless Service and a PodDisruptionBudget. Pure: a pool and a number of pods go in, objects come out.
+import type {
+  V1Container,
+  V1PodSpec,
+  V1SeccompProfile,
+  V1Toleration,
+  V1TopologySpreadConstraint,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node';
+import { type BrowserPool, GROUP, KIND, VERSION } from '../crds/browser-pool.ts';
+import { FIELD_MANAGER, type Resource, type Written } from './kubernetes/resources.ts';
+
+const PORTS = { gateway: 9222, operations: 9090 } as const;
+/** A stopping worker is given this much less than its pod, to end by itself before it is ended. */
+const GRACE_MARGIN_S = 5;
+const DEFAULT_PROFILE = 'pressroom/chrome.json';
+const USER = 10_001;
+
+/** A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and what it refuses stands in the condition Ready. */
+const given = <T>(part: unknown) => part as T;
+
+export const nameOfChildren = (pool: string) => `${pool}-workers`;
+
+export const POOL_LABEL = `${GROUP}/pool`;
+/** Of every object that the controller makes, for whatever watches them. */
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': FIELD_MANAGER };
+
+const labelsOf = (pool: string) => ({
+  'app.kubernetes.io/name': 'pressroom',
+  'app.kubernetes.io/component': 'worker',
+  'app.kubernetes.io/instance': pool,
+  ...MANAGED_BY,
+  [POOL_LABEL]: pool,
+});
+/** Never changes in the life of a pool: a Deployment's selector cannot. */
+const selectorOf = (pool: string) => ({ [POOL_LABEL]: pool, 'app.kubernetes.io/component': 'worker' });
+
+export const selectorText = (pool: string): string =>
+  Object.entries(selectorOf(pool))
+    .map(([label, value]) => `${label}=${value}`)
+    .join(',');
+
+/** In the order in which they are applied. */
+export function childrenOf(pool: BrowserPool, pods: number): { resource: Resource; object: Written }[] {
+  return [
+    { resource: 'services', object: service(pool) },
+    { resource: 'poddisruptionbudgets', object: disruptionBudget(pool) },
+    { resource: 'deployments', object: deployment(pool, pods) },
+  ];
+}
+
+/** The garbage collector removes what belongs to a pool that is gone. */
+function metadataOf({ metadata: { name, namespace, uid } }: BrowserPool): Written['metadata'] {
+  return {
+    name: nameOfChildren(name),
+    namespace,
+    labels: labelsOf(name),
+    ownerReferences: [{ apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name, uid, controller: true, blockOwnerDeletion: true }],
+  };
+}
+
+/** Headless: every address of its name is a worker. The API asks each whether it is ready, and must find those that drain. */
+function service(pool: BrowserPool): Written {
+  const ports = Object.entries(PORTS).map(([name, port]) => ({ name, port, targetPort: name, protocol: 'TCP' }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadataOf(pool),
+    spec: { clusterIP: 'None', selector: selectorOf(pool.metadata.name), ports },
+  } as Written;
+}
+
+function disruptionBudget(pool: BrowserPool): Written {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metadataOf(pool),
+    spec: {
+      maxUnavailable: pool.spec.maxUnavailable,
+      selector: { matchLabels: selectorOf(pool.metadata.name) },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    },
+  } as Written;
+}
+
+function deployment(pool: BrowserPool, replicas: number): Written {
+  const { name } = pool.metadata;
+  const { template } = pool.spec;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metadataOf(pool),
+    spec: {
+      replicas,
+      revisionHistoryLimit: 5,
+      progressDeadlineSeconds: 600,
+      // A new worker is ready before an old one drains.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
+      selector: { matchLabels: selectorOf(name) },
+      template: {
+        metadata: {
+          labels: { ...template.labels, ...labelsOf(name) },
+          annotations: { 'kubectl.kubernetes.io/default-container': 'worker', ...template.annotations },
+        },
+        spec: podSpec(pool),
+      },
+    },
+  } as Written;
+}
+
+function podSpec(pool: BrowserPool): V1PodSpec {
+  const { template } = pool.spec;
+  return {
+    automountServiceAccountToken: false,
+    // Variables for each Service of the namespace are no business of a worker, and some begin with PRESSROOM_.
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: template.terminationGracePeriodSeconds,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      fsGroup: USER,
+      seccompProfile: seccompProfile(pool),
+    },
+    ...(template.serviceAccountName && { serviceAccountName: template.serviceAccountName }),
+    ...(template.imagePullSecrets && { imagePullSecrets: template.imagePullSecrets }),
+    ...(template.nodeSelector && { nodeSelector: template.nodeSelector }),
+    ...(template.affinity && { affinity: template.affinity }),
+    ...(template.tolerations && { tolerations: given<V1Toleration[]>(template.tolerations) }),
+    ...(template.priorityClassName && { priorityClassName: template.priorityClassName }),
+    ...(template.runtimeClassName && { runtimeClassName: template.runtimeClassName }),
+    topologySpreadConstraints: spread(pool),
+    containers: [container(pool)],
+    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: template.scratchSizeLimit } }, ...given<V1Volume[]>(template.volumes ?? [])],
+  };
+}
+
+function seccompProfile({ spec }: BrowserPool): V1SeccompProfile {
+  const { mode, localhostProfile = DEFAULT_PROFILE } = spec.template.chromeSandbox;
+  if (mode === 'LocalhostProfile') return { type: 'Localhost', localhostProfile };
+  return { type: mode === 'Unconfined' ? 'Unconfined' : 'RuntimeDefault' };
+}
+
+/** Without a wish of its own a pool is spread over nodes as far as it goes. */
+function spread({ metadata, spec }: BrowserPool): V1TopologySpreadConstraint[] {
+  const labelSelector = { matchLabels: selectorOf(metadata.name) };
+  const wished = spec.template.topologySpreadConstraints;
+  if (wished) return given<V1TopologySpreadConstraint[]>(wished).map(constraint => ({ labelSelector, ...constraint }));
+  return [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector }];
+}
+
+function container(pool: BrowserPool): V1Container {
+  const { template } = pool.spec;
+  const probe = (path: string) => ({ httpGet: { path, port: 'operations' } });
+  return {
+    name: 'worker',
+    image: template.image,
+    ...(template.imagePullPolicy && { imagePullPolicy: template.imagePullPolicy }),
+    env: [...environment(pool), ...(template.env ?? [])],
+    ...(template.envFrom && { envFrom: template.envFrom }),
+    ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
+    ...(template.resources && { resources: template.resources }),
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 60 },
+    livenessProbe: { ...probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 3 },
+    // Why a worker ended stands in its pod's status, also when its log is gone.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }, ...given<V1VolumeMount[]>(template.volumeMounts ?? [])],
+  };
+}
+
+function environment({ metadata, spec }: BrowserPool): NonNullable<V1Container['env']> {
+  const { chromeSandbox, terminationGracePeriodSeconds } = spec.template;
+  return [
+    { name: 'PRESSROOM_POOL', value: metadata.name },
+    { name: 'PRESSROOM_SLOTS', value: String(spec.slotsPerPod) },
+    { name: 'PRESSROOM_POOL_SECRET', valueFrom: { secretKeyRef: { name: spec.poolSecret.name, key: spec.poolSecret.key } } },
+    { name: 'PRESSROOM_CHROME_SANDBOX', value: chromeSandbox.mode === 'Off' ? 'off' : 'on' },
+    { name: 'PRESSROOM_DRAIN_TIMEOUT', value: `${Math.max(1, terminationGracePeriodSeconds - GRACE_MARGIN_S)}s` },
+    { name: 'PRESSROOM_GATEWAY_PORT', value: String(PORTS.gateway) },
+    { name: 'PRESSROOM_OPERATIONS_PORT', value: String(PORTS.operations) },
+  ];
+}

@@ -1,0 +1,73 @@
+// What the controller tells Prometheus of its pools and of itself.
+import type { Metrics } from '../common/operations.ts';
+import { type BrowserPool, CONDITIONS } from '../crds/browser-pool.ts';
+import { REASONS, type Reason } from './decide.ts';
+import { conditionsOf, type Told } from './status.ts';
+
+export interface PoolMetrics {
+  told(told: Told): void;
+  /** A decision that changes the size. */
+  decided(pool: BrowserPool, reason: Reason): void;
+  forget(pool: BrowserPool): void;
+  forgetAll(): void;
+}
+
+const POOL = ['namespace', 'pool'] as const;
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+
+export function poolMetrics(metrics: Metrics): PoolMetrics {
+  const gauges = {
+    desired: metrics.gauge('pressroom_pool_desired_pods', 'Pods that are wanted.', POOL),
+    ready: metrics.gauge('pressroom_pool_ready_pods', 'Pods that are ready.', POOL),
+    min: metrics.gauge('pressroom_pool_min_pods', 'The fewest pods that the pool may have.', POOL),
+    max: metrics.gauge('pressroom_pool_max_pods', 'The most pods that the pool may have.', POOL),
+    busy: metrics.gauge('pressroom_pool_busy_slots', 'Slots with a render on them, as Prometheus told; absent while it does not.', POOL),
+    queued: metrics.gauge(
+      'pressroom_pool_queued_renders',
+      'Renders that wait for a slot, as Prometheus told; absent while it does not.',
+      POOL,
+    ),
+  };
+  const conditions = metrics.gauge('pressroom_pool_condition', 'Conditions of a pool: 1 for the status that it has, else 0.', [
+    ...POOL,
+    'type',
+    'status',
+  ]);
+  const decisions = metrics.counter('pressroom_scale_decisions_total', 'Decisions that changed the size of a pool, by why.', [
+    ...POOL,
+    'reason',
+  ]);
+  const labelsOf = ({ metadata }: BrowserPool) => ({ namespace: metadata.namespace, pool: metadata.name });
+
+  return {
+    told(told) {
+      const labels = labelsOf(told.pool);
+      const { scaling, replicas } = told.pool.spec;
+      gauges.desired.set(labels, told.decision.pods);
+      gauges.ready.set(labels, told.pods.ready);
+      gauges.min.set(labels, replicas ?? scaling.minReplicas);
+      gauges.max.set(labels, replicas ?? scaling.maxReplicas);
+      if (told.load.kind === 'measured') {
+        gauges.busy.set(labels, told.load.busySlots);
+        gauges.queued.set(labels, told.load.queuedRenders);
+      } else {
+        gauges.busy.remove(labels);
+        gauges.queued.remove(labels);
+      }
+      for (const { type, status } of conditionsOf(told, new Date()))
+        for (const each of STATUSES) conditions.set({ ...labels, type, status: each }, each === status ? 1 : 0);
+      for (const reason of REASONS) decisions.inc({ ...labels, reason }, 0);
+    },
+    decided: (pool, reason) => decisions.inc({ ...labelsOf(pool), reason }),
+    forget(pool) {
+      const labels = labelsOf(pool);
+      for (const gauge of Object.values(gauges)) gauge.remove(labels);
+      for (const type of Object.keys(CONDITIONS)) for (const status of STATUSES) conditions.remove({ ...labels, type, status });
+      for (const reason of REASONS) decisions.remove({ ...labels, reason });
+    },
+    forgetAll() {
+      for (const gauge of Object.values(gauges)) gauge.reset();
+      conditions.reset();
+    },
+  };
+}

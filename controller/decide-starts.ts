@@ -1,0 +1,45 @@
+// How long pods take from being asked for to being ready, as it was seen; and when those that start now will be.
+import type { Pods } from './decide-windows.ts';
+
+/** Plain data. */
+export interface Starts {
+  /** How long a pod takes. */
+  startMs: number;
+  /** Sizes that were asked for and are not reached yet, the oldest first. */
+  orders: readonly Pods[];
+}
+
+const FIRST_START_MS = 15_000;
+const [LEAST_START_MS, MOST_START_MS] = [1_000, 120_000];
+/** A pod that takes longer has no node, or no image: it tells nothing of the others. */
+const HOPELESS_MS = 300_000;
+const MAX_ORDERS = 20;
+
+export const noStarts: Starts = { startMs: FIRST_START_MS, orders: [] };
+
+export function nextStarts({ startMs, orders }: Starts, pods: number, readyPods: number, nowMs: number): Starts {
+  const open = orders.filter(order => order.pods <= pods && nowMs - order.atMs < HOPELESS_MS);
+  const reached = open.filter(order => order.pods <= readyPods);
+  const took = reached.map(({ atMs }) => Math.min(MOST_START_MS, Math.max(LEAST_START_MS, nowMs - atMs)));
+  return {
+    startMs: took.reduce((average, each) => 0.7 * average + 0.3 * each, startMs),
+    orders: open.filter(order => order.pods > readyPods),
+  };
+}
+
+export const withOrder = ({ startMs, orders }: Starts, pods: number, nowMs: number): Starts => ({
+  startMs,
+  orders: [...orders, { atMs: nowMs, pods }].slice(-MAX_ORDERS),
+});
+
+/** When the first of the pods that start will be ready; when none starts, one that is asked for now. */
+export function readyInMs({ startMs, orders }: Starts, nowMs: number): number {
+  const first = orders[0];
+  return first ? Math.max(0, startMs - (nowMs - first.atMs)) : startMs;
+}
+
+/** Whether all pods that start should have been ready by now. */
+export function late({ startMs, orders }: Starts, nowMs: number): boolean {
+  const last = orders.at(-1);
+  return last !== undefined && nowMs - last.atMs > startMs;
+}

@@ -1,0 +1,74 @@
+// Applies an object only when something differs: our intent, or what somebody else made of it. An API server on a quiet cluster hears nothing from us.
+import { createHash } from 'node:crypto';
+import { FIELD_MANAGER, type Kubernetes, type KubernetesObject, type Resource, type Written } from './resources.ts';
+
+interface Remembered {
+  intent: string;
+  /** What the apply gave. */
+  object: KubernetesObject;
+  /** Of the object as the watch had it when it was applied: while the watch still has that, it does not know of the apply yet. */
+  versionBefore: string | undefined;
+}
+
+const hash = (value: unknown) =>
+  createHash('sha256')
+    .update(JSON.stringify(value) ?? '')
+    .digest('base64');
+
+/** Which fields the API server says are ours. Whoever changes one of them takes it from us, and this changes. */
+const ownedIn = ({ metadata }: KubernetesObject): string =>
+  hash(
+    metadata.managedFields
+      ?.filter(({ manager, operation, subresource }) => manager === FIELD_MANAGER && operation === 'Apply' && !subresource)
+      .map(({ fieldsV1 }) => fieldsV1),
+  );
+
+/**
+ * Remembers what was applied. A controller that has just begun applies everything once, which changes nothing where nothing differs: the API server does not
+ * even give a new resourceVersion then.
+ */
+export function createApplied(api: Kubernetes) {
+  const remembered = new Map<string, Remembered>();
+  const keyOf = (resource: Resource, { metadata }: { metadata: { namespace: string; name: string } }) =>
+    `${resource}/${metadata.namespace}/${metadata.name}`;
+
+  function fresh<T extends KubernetesObject>(resource: Resource, live: T | undefined): T | undefined {
+    const before = live && remembered.get(keyOf(resource, live));
+    const behind = before !== undefined && before.versionBefore === live!.metadata.resourceVersion;
+    return behind ? (before.object as T) : live;
+  }
+
+  return {
+    /** The newer of what the watch tells and what our last apply gave. */
+    fresh,
+    /** `live` is the object as the watch has it; undefined when it has none. Gives what there is now, and whether it had to be written. */
+    async apply<T extends KubernetesObject>(
+      resource: Resource,
+      object: Written,
+      live: T | undefined,
+    ): Promise<{ object: T; written: boolean }> {
+      const key = keyOf(resource, object);
+      const intent = hash(object);
+      const before = remembered.get(key);
+      const now = fresh(resource, live);
+      const untouched =
+        now !== undefined &&
+        before?.object.metadata.uid === now.metadata.uid &&
+        before.intent === intent &&
+        ownedIn(before.object) === ownedIn(now);
+      if (untouched) return { object: now, written: false };
+      // With its version, a write that was decided on what is not true any more is refused: one of a leader that was frozen, above all.
+      const metadata = now ? { ...object.metadata, resourceVersion: now.metadata.resourceVersion } : object.metadata;
+      const applied = await api.apply<T>(resource, { ...object, metadata });
+      remembered.set(key, { intent, object: applied, versionBefore: live?.metadata.resourceVersion });
+      return { object: applied, written: true };
+    },
+    /** Of a pool that is gone. */
+    forget(resource: Resource, object: Written): void {
+      remembered.delete(keyOf(resource, object));
+    },
+    /** After a time without the lead: others may have written. */
+    clear: () => remembered.clear(),
+  };
+}
+export type Applied = ReturnType<typeof createApplied>;

@@ -1,0 +1,75 @@
+// Events on pools: what `kubectl describe` shows. Written aside; losing one harms nothing but its reader.
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../../common/log.ts';
+import { type BrowserPool, GROUP, KIND, VERSION } from '../../crds/browser-pool.ts';
+import { FIELD_MANAGER, GROUP_VERSION_OF, type Kubernetes } from './resources.ts';
+
+/** As client-go: so many at once for each object, then one in five minutes. */
+const BURST = 25;
+const REFILL_MS = 300_000;
+
+export interface Happening {
+  type: 'Normal' | 'Warning';
+  /** One word for machines, in UpperCamelCase. */
+  reason: string;
+  /** What was done, in UpperCamelCase. */
+  action: string;
+  note: string;
+}
+
+export interface Events {
+  tell(pool: BrowserPool, happening: Happening): void;
+  /** Waits for what is on its way. */
+  flush(): Promise<void>;
+}
+
+interface Options {
+  api: Kubernetes;
+  /** Who tells: the name of this controller's pod. */
+  instance: string;
+  log: Log;
+  clock?: () => number;
+}
+
+export function createEvents({ api, instance, log, clock = () => performance.now() }: Options): Events {
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  const writing = new Set<Promise<void>>();
+
+  function mayTell(uid: string): boolean {
+    const now = clock();
+    const bucket = buckets.get(uid) ?? { tokens: BURST, at: now };
+    const tokens = Math.min(BURST, bucket.tokens + (now - bucket.at) / REFILL_MS);
+    buckets.set(uid, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+    // One that is full again is as good as none.
+    for (const [key, { tokens, at }] of buckets) if (tokens + (now - at) / REFILL_MS >= BURST) buckets.delete(key);
+    return tokens >= 1;
+  }
+
+  return {
+    tell(pool, { type, reason, action, note }) {
+      const { name, namespace, uid, resourceVersion } = pool.metadata;
+      if (!mayTell(uid)) return log.debug({ pool: name, namespace, reason }, 'an event was left out: too many');
+      const event = {
+        apiVersion: GROUP_VERSION_OF.events,
+        kind: 'Event',
+        metadata: { name: `${name}.${randomUUID()}`, namespace },
+        eventTime: new Date().toISOString().replace('Z', '000Z'),
+        reportingController: `pressroom.dev/${FIELD_MANAGER}`,
+        reportingInstance: instance,
+        regarding: { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name, namespace, uid, resourceVersion },
+        type,
+        reason,
+        action,
+        // The API server refuses longer ones.
+        note: note.length > 1024 ? `${note.slice(0, 1023)}…` : note,
+      };
+      const done = api
+        .create('events', event)
+        .then(() => {})
+        .catch(error => log.warn({ pool: name, namespace, reason, err: error }, 'an event could not be written'))
+        .finally(() => writing.delete(done));
+      writing.add(done);
+    },
+    flush: async () => void (await Promise.all(writing)),
+  };
+}

@@ -1,0 +1,100 @@
+// The kinds of objects that the controller speaks of, where they live in the API, and the calls on them.
+import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
+import type { Call, Transport, Verb } from './transport.ts';
+
+/** Whoever writes a field owns it: server-side apply tells owners apart by this name. */
+export const FIELD_MANAGER = 'pressroom-controller';
+
+const ROOTS = {
+  browserpools: `/apis/${GROUP}/${VERSION}`,
+  deployments: '/apis/apps/v1',
+  services: '/api/v1',
+  poddisruptionbudgets: '/apis/policy/v1',
+  pods: '/api/v1',
+  secrets: '/api/v1',
+  leases: '/apis/coordination.k8s.io/v1',
+  events: '/apis/events.k8s.io/v1',
+} as const;
+export type Resource = keyof typeof ROOTS;
+
+export const GROUP_VERSION_OF: Record<Resource, string> = Object.fromEntries(
+  Object.entries(ROOTS).map(([resource, root]) => [resource, root.replace(/^\/apis?\//, '')]),
+) as Record<Resource, string>;
+
+if (!(PLURAL in ROOTS)) throw new Error(`${PLURAL} is no known resource`);
+
+export interface ObjectMeta {
+  name: string;
+  namespace: string;
+  uid: string;
+  resourceVersion: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }[];
+  managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1?: unknown }[];
+}
+
+export interface KubernetesObject {
+  metadata: ObjectMeta;
+}
+
+/** What is written: name and namespace are known before the rest is. */
+export interface Written {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace: string; [field: string]: unknown };
+}
+
+export interface ObjectList<T> {
+  metadata: { resourceVersion: string; continue?: string };
+  items: T[];
+}
+
+/** Where objects of a kind are: in one namespace or, without one, in all. */
+export function pathOf(resource: Resource, namespace: string | undefined, name?: string, subresource?: string): string {
+  const parts = [ROOTS[resource], ...(namespace === undefined ? [] : ['namespaces', namespace]), resource, name, subresource];
+  return parts.filter(part => part !== undefined).join('/');
+}
+
+export interface Kubernetes {
+  get<T extends KubernetesObject>(resource: Resource, namespace: string, name: string): Promise<T>;
+  /** Server-side apply: the fields in `object` become ours, whoever had them, and those that we had before and are not in it go. */
+  apply<T extends KubernetesObject>(resource: Resource, object: Written, subresource?: 'status'): Promise<T>;
+  /** A merge patch of a few fields of an object that is another's. */
+  patch<T extends KubernetesObject>(resource: Resource, namespace: string, name: string, change: object): Promise<T>;
+  create<T>(resource: Resource, object: Written): Promise<T>;
+  /** Replaces the whole object; refused with 409 when it has changed since `metadata.resourceVersion`. */
+  update<T>(resource: Resource, object: Written): Promise<T>;
+}
+
+interface Limits {
+  /** Asked before each write; throws when this process must not. */
+  mayWrite?(): void;
+  timeoutMs?: number;
+}
+
+export function kubernetes(transport: Transport, { mayWrite = () => {}, timeoutMs }: Limits = {}): Kubernetes {
+  const call = <T>(verb: Verb, resource: Resource, path: string, body?: unknown, query?: Call['query']) => {
+    if (verb !== 'get') mayWrite();
+    return transport.call<T>({
+      verb,
+      resource,
+      path,
+      body,
+      timeoutMs,
+      query: verb === 'get' ? {} : { fieldManager: FIELD_MANAGER, ...query },
+    });
+  };
+  const at = (resource: Resource, { metadata }: Written, subresource?: string) =>
+    pathOf(resource, metadata.namespace, metadata.name, subresource);
+  return {
+    get: (resource, namespace, name) => call('get', resource, pathOf(resource, namespace, name)),
+    apply: (resource, object, subresource) => call('apply', resource, at(resource, object, subresource), object, { force: true }),
+    patch: (resource, namespace, name, change) => call('patch', resource, pathOf(resource, namespace, name), change),
+    create: (resource, object) => call('create', resource, pathOf(resource, object.metadata.namespace), object),
+    update: (resource, object) => call('update', resource, at(resource, object), object),
+  };
+}

@@ -1,0 +1,199 @@
+// Calls to the Kubernetes API: credentials and addresses are the client library's business, time limits, errors and watches are ours, since the library has no limit
+// for a call and swallows what goes wrong in a watch.
+import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { KubeConfig } from '@kubernetes/client-node';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch' | 'delete';
+
+export interface Call {
+  verb: Verb;
+  /** Plural name, for metrics and messages. */
+  resource: string;
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  /** For the call as a whole (default: the transport's). */
+  timeoutMs?: number | undefined;
+}
+
+export interface WatchEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Record<string, unknown>;
+}
+
+export interface Transport {
+  /** Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with another Error when there is no answer in time. */
+  call<T>(call: Call): Promise<T>;
+  /**
+   * Reads events until the API server ends the watch, which is its normal end. Rejects when it refuses, breaks off or says nothing for `idleMs`. What `onEvent` throws rejects too.
+   */
+  watch(
+    call: Omit<Call, 'verb' | 'body'>,
+    options: { idleMs: number; signal: AbortSignal; onEvent(event: WatchEvent): void },
+  ): Promise<void>;
+  close(): void;
+}
+
+/** The API server's own refusal. `reason` is its word, such as Conflict, NotFound, Forbidden, Expired. */
+export class KubernetesError extends Error {
+  override name = 'KubernetesError';
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(call: Pick<Call, 'verb' | 'resource' | 'path'>, status: number, body: string) {
+    const { message, reason } = readStatus(body);
+    super(`${call.verb} ${call.resource}: ${message || `the API server answered ${status}`}`);
+    this.status = status;
+    this.reason = reason || `Status${status}`;
+  }
+}
+
+function readStatus(body: string): { message: string; reason: string } {
+  try {
+    const { message = '', reason = '' } = JSON.parse(body) as { message?: string; reason?: string };
+    return { message, reason };
+  } catch {
+    return { message: body.slice(0, 300).trim(), reason: '' };
+  }
+}
+
+/** Lines that are not empty. Not by node:readline, whose iterator hears nothing of a stream's errors. */
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
+  response.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of response as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) if (line !== '') yield line;
+  }
+}
+
+export const hasStatus = (error: unknown, status: number): boolean => error instanceof KubernetesError && error.status === status;
+
+const METHODS: Record<Verb, string> = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  apply: 'PATCH',
+  patch: 'PATCH',
+  delete: 'DELETE',
+};
+const CONTENT_TYPES: Partial<Record<Verb, string>> = { apply: 'application/apply-patch+yaml', patch: 'application/merge-patch+json' };
+
+/** An answer larger than this is not read: a page of 500 pods has 10 MB at most. */
+const ANSWER_MAX_BYTES = 64 * 2 ** 20;
+
+export type Counted = (call: Pick<Call, 'verb' | 'resource'>, outcome: string) => void;
+
+/** `timeoutMs` bounds each call as a whole; `count` hears how each ended (`ok`, the status, or `no_answer`). */
+export function createTransport(
+  config: KubeConfig,
+  { timeoutMs, userAgent, count }: { timeoutMs: number; userAgent: string; count: Counted },
+): Transport {
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error('the kubeconfig names no cluster');
+  const base = new URL(cluster.server);
+  const secure = base.protocol === 'https:';
+  // One for calls and one for watches: a watch holds its connection for minutes.
+  const agents = [0, 1].map(() => new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }));
+  const [callAgent, watchAgent] = agents;
+
+  async function optionsFor({ verb, path, query = {} }: Call, agent: HttpAgent | undefined, signal: AbortSignal): Promise<RequestOptions> {
+    const url = new URL(base.href.replace(/\/$/, '') + path);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+    const options: RequestOptions = { method: METHODS[verb], headers: {}, signal };
+    // The files of the credentials are read anew each time: a service account's token changes every hour.
+    await config.applyToHTTPSOptions(options);
+    return {
+      ...options,
+      protocol: url.protocol,
+      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port,
+      path: url.pathname + url.search,
+      agent: cluster!.proxyUrl ? options.agent : agent,
+      headers: { ...options.headers, Accept: 'application/json', 'User-Agent': userAgent },
+    };
+  }
+
+  async function send(call: Call, agent: HttpAgent | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    const options = await optionsFor(call, agent, signal);
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    return await new Promise((resolve, reject) => {
+      const request = (secure ? requestHttps : requestHttp)(options, resolve);
+      request.on('error', reject);
+      if (body !== undefined) request.setHeader('Content-Type', CONTENT_TYPES[call.verb] ?? 'application/json');
+      request.end(body);
+    });
+  }
+
+  async function read(response: IncomingMessage): Promise<string> {
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > ANSWER_MAX_BYTES) response.destroy(new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`));
+    });
+    return await text(response);
+  }
+
+  async function refuseUnlessGood(call: Call, response: IncomingMessage): Promise<void> {
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return;
+    throw new KubernetesError(call, status, await read(response));
+  }
+
+  async function counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      count(call, 'ok');
+      return result;
+    } catch (error) {
+      count(call, error instanceof KubernetesError ? String(error.status) : 'no_answer');
+      throw error;
+    }
+  }
+
+  return {
+    call: <T>(call: Call) =>
+      counted(call, async () => {
+        const limitMs = call.timeoutMs ?? timeoutMs;
+        const signal = AbortSignal.timeout(limitMs);
+        try {
+          const response = await send(call, callAgent, signal);
+          await refuseUnlessGood(call, response);
+          return JSON.parse(await read(response)) as T;
+        } catch (error) {
+          if (error instanceof KubernetesError || !signal.aborted) throw error;
+          throw new Error(`${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`, { cause: error });
+        }
+      }),
+
+    watch: (parts, { idleMs, signal, onEvent }) => {
+      const call: Call = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
+      return counted(call, async () => {
+        const silence = new AbortController();
+        const idle = setTimeout(() => silence.abort(new Error(`watch ${call.resource}: nothing heard for ${idleMs} ms`)), idleMs);
+        const ended = AbortSignal.any([signal, silence.signal]);
+        try {
+          const response = await send(call, watchAgent, ended);
+          await refuseUnlessGood(call, response);
+          response.on('data', () => idle.refresh());
+          // A connection that is cut throws here; a server that ends a watch does not.
+          for await (const line of linesOf(response)) onEvent(JSON.parse(line) as WatchEvent);
+          ended.throwIfAborted();
+        } catch (error) {
+          throw silence.signal.aborted ? silence.signal.reason : error;
+        } finally {
+          clearTimeout(idle);
+        }
+      });
+    },
+
+    close() {
+      for (const agent of agents) agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,136 @@
+// The copies of all that the controller looks at, in all of its namespaces, and which pool is to be looked at when one of them changes.
+import type { Service } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
+import type { Metrics } from '../../common/operations.ts';
+import type { BrowserPool } from '../../crds/browser-pool.ts';
+import { COST, type Pod } from '../observe.ts';
+import { createReflector, keyOf, type Reflector } from './reflector.ts';
+import type { KubernetesObject, Resource } from './resources.ts';
+import type { Transport } from './transport.ts';
+
+const RESOURCES = ['browserpools', 'deployments', 'services', 'poddisruptionbudgets', 'pods'] as const satisfies Resource[];
+type Watched = (typeof RESOURCES)[number];
+
+interface Options {
+  transport: Transport;
+  /** None: all of the cluster. */
+  namespaces: readonly string[];
+  /** Of what the controller makes. */
+  selector: string;
+  /** The label that tells the pool of an object. */
+  poolLabel: string;
+  log: Log;
+  metrics: Metrics;
+  /** `key` is the `namespace/name` of a pool. */
+  onChange(key: string): void;
+}
+
+export interface Watches {
+  services: Service[];
+  /** Whether every copy is whole. */
+  synced(): boolean;
+  poolKeys(): string[];
+  pool(key: string): BrowserPool | undefined;
+  find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
+  podsOf(namespace: string, pool: string): Pod[];
+}
+
+/** Of a pod only what is read: two thousand of them are in memory. */
+function slim({ metadata, spec, status }: Pod): Pod {
+  const { name, namespace, uid, resourceVersion, labels = {}, annotations = {}, deletionTimestamp } = metadata;
+  const { phase = '', conditions = [], containerStatuses = [] } = status ?? {};
+  const cost = annotations[COST];
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      labels,
+      ...(cost !== undefined && { annotations: { [COST]: cost } }),
+      ...(deletionTimestamp && { deletionTimestamp }),
+    },
+    spec: { nodeName: spec?.nodeName ?? '' },
+    status: {
+      phase,
+      conditions: conditions.map(({ type, status, reason = '', message = '' }) => ({ type, status, reason, message })),
+      containerStatuses: containerStatuses.map(({ name, restartCount = 0, state = {}, lastState = {} }) => ({
+        name,
+        restartCount,
+        state,
+        lastState,
+      })),
+    },
+  };
+}
+
+export function createWatches({ transport, namespaces, selector, poolLabel, log, metrics, onChange }: Options): Watches {
+  const restarts = metrics.counter('pressroom_kubernetes_watch_restarts_total', 'Watches that ended in another way than by their time.', [
+    'resource',
+  ]);
+  const podsByPool = new Map<string, Map<string, Pod>>();
+  const places = namespaces.length > 0 ? namespaces : [undefined];
+
+  const poolOf = ({ metadata }: KubernetesObject) => {
+    const pool = metadata.labels?.[poolLabel];
+    return pool === undefined ? undefined : `${metadata.namespace}/${pool}`;
+  };
+
+  function index(now: Pod | undefined, before: Pod | undefined): void {
+    const old = before && poolOf(before);
+    if (old !== undefined) {
+      const pods = podsByPool.get(old);
+      pods?.delete(before!.metadata.name);
+      if (pods?.size === 0) podsByPool.delete(old);
+    }
+    const key = now && poolOf(now);
+    if (key === undefined) return;
+    const pods = podsByPool.get(key) ?? new Map<string, Pod>();
+    pods.set(now!.metadata.name, now!);
+    podsByPool.set(key, pods);
+  }
+
+  function reflect(resource: Watched, namespace: string | undefined): Reflector<KubernetesObject> {
+    const pools = resource === 'browserpools';
+    restarts.inc({ resource }, 0);
+    return createReflector<KubernetesObject>({
+      resource,
+      namespace,
+      ...(!pools && { labelSelector: selector }),
+      transport,
+      log,
+      ...(resource === 'pods' && { keep: slim as never }),
+      onChange(now, before) {
+        if (resource === 'pods') index(now as Pod | undefined, before as Pod | undefined);
+        const object = (now ?? before)!;
+        const key = pools ? keyOf(object) : poolOf(object);
+        if (key !== undefined) onChange(key);
+      },
+      onRestart: resource => restarts.inc({ resource }),
+    });
+  }
+
+  const reflectors = Object.fromEntries(RESOURCES.map(resource => [resource, places.map(place => reflect(resource, place))])) as Record<
+    Watched,
+    Reflector<KubernetesObject>[]
+  >;
+  const all = Object.values(reflectors).flat();
+
+  const get = (resource: Watched, key: string) => {
+    for (const reflector of reflectors[resource]) {
+      const found = reflector.get(key);
+      if (found) return found;
+    }
+    return undefined;
+  };
+
+  return {
+    services: all,
+    synced: () => all.every(reflector => reflector.synced()),
+    poolKeys: () => reflectors.browserpools.flatMap(reflector => [...reflector.all()].map(keyOf)),
+    pool: key => get('browserpools', key) as BrowserPool | undefined,
+    find: (resource, namespace, name) =>
+      (RESOURCES as readonly string[]).includes(resource) ? get(resource as Watched, `${namespace}/${name}`) : undefined,
+    podsOf: (namespace, pool) => [...(podsByPool.get(`${namespace}/${pool}`)?.values() ?? [])],
+  };
+}

@@ -1,0 +1,108 @@
+// Which pools are to be looked at, and when: each at most once in the line and once at work, failures later and later. Like the one of client-go.
+import type { Metrics } from '../common/operations.ts';
+
+const BACKOFF_MS = { first: 5, most: 1_000_000 };
+
+export interface WorkQueue {
+  /** Looks at it as soon as there is a hand. What is at work already is looked at once more afterwards. */
+  add(key: string): void;
+  /** The same, in a while; the soonest of several counts. */
+  addAfter(key: string, ms: number): void;
+  /** The same after a failure: later at each further one. */
+  addAfterFailure(key: string): void;
+  /** It went well: the next failure is a first one. */
+  forget(key: string): void;
+  depth(): number;
+  /** Works with so many hands until `stop`. `work` must not reject. */
+  start(hands: number, work: (key: string) => Promise<void>): void;
+  /** Takes nothing more, and waits for what is at work. */
+  stop(): Promise<void>;
+}
+
+export function createWorkQueue(metrics: Metrics): WorkQueue {
+  const waitSeconds = metrics.histogram(
+    'pressroom_work_queue_wait_seconds',
+    'How long a pool waited to be looked at.',
+    [],
+    [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30],
+  );
+  metrics.gauge('pressroom_work_queue_depth', 'Pools that wait to be looked at.', [], gauge => gauge.set(line.size));
+  /** In order; the value is when it was added. */
+  const line = new Map<string, number>();
+  const atWork = new Set<string>();
+  const again = new Set<string>();
+  const timers = new Map<string, { timer: NodeJS.Timeout; dueMs: number }>();
+  const failures = new Map<string, number>();
+  const running = new Set<Promise<void>>();
+  let handle: ((key: string) => Promise<void>) | undefined;
+  let hands = 0;
+  let stopped = false;
+
+  function add(key: string): void {
+    if (stopped) return;
+    const waiting = timers.get(key);
+    if (waiting) clearTimeout(waiting.timer);
+    timers.delete(key);
+    if (atWork.has(key)) again.add(key);
+    else if (!line.has(key)) line.set(key, performance.now());
+    next();
+  }
+
+  function addAfter(key: string, ms: number): void {
+    if (stopped) return;
+    const dueMs = performance.now() + ms;
+    const waiting = timers.get(key);
+    if (waiting && waiting.dueMs <= dueMs) return;
+    if (waiting) clearTimeout(waiting.timer);
+    timers.set(key, { timer: setTimeout(add, ms, key), dueMs });
+  }
+
+  async function work(key: string): Promise<void> {
+    try {
+      await handle!(key);
+    } finally {
+      atWork.delete(key);
+      if (again.delete(key)) add(key);
+    }
+  }
+
+  function next(): void {
+    while (handle && !stopped && atWork.size < hands) {
+      const [first] = line;
+      if (!first) return;
+      const [key, since] = first;
+      line.delete(key);
+      atWork.add(key);
+      waitSeconds.observe((performance.now() - since) / 1000);
+      const done = work(key).finally(() => {
+        running.delete(done);
+        next();
+      });
+      running.add(done);
+    }
+  }
+
+  return {
+    add,
+    addAfter,
+    addAfterFailure(key) {
+      const count = failures.get(key) ?? 0;
+      failures.set(key, count + 1);
+      addAfter(key, Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(count, 30)));
+    },
+    forget: key => void failures.delete(key),
+    depth: () => line.size,
+    start(count, work) {
+      hands = count;
+      handle = work;
+      next();
+    },
+    async stop() {
+      stopped = true;
+      for (const { timer } of timers.values()) clearTimeout(timer);
+      timers.clear();
+      line.clear();
+      await Promise.all(running);
+    },
+  };
+}

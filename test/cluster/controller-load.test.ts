@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import { type Load, startLoad } from '../fault/harness/load.ts';
+import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
+import { type Site, type SiteAccount, startSite } from '../fault/harness/site.ts';
+import { eventually } from '../support/eventually.ts';
+import { poolManifest } from '../support/pools.ts';
+import { skip } from '../support/skip.ts';
+import { childPaths, clusterFor, conditions, getPool, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import type { Cluster } from './kube/cluster.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+import { prometheusBinaries } from './prometheus-binaries.ts';
+
+const NAMESPACE = 'press';
+const POOL = 'main';
+
+describe('a pool under real load: real renders, a real Prometheus, played pods', function () {
+  this.timeout(4 * SLOW_MS);
+  let cluster: Cluster;
+  let site: Site;
+  let prometheus: Prometheus;
+  let controller: PressroomProcess;
+  let account: SiteAccount;
+  let load: Load | undefined;
+  let feeding: NodeJS.Timeout | undefined;
+
+  before(async function () {
+    cluster = await clusterFor(this, { kwok: { nodes: 3 } });
+    const binaries = await prometheusBinaries(console.log);
+    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
+    site = await startSite({ apis: 1, workers: 1, api: { PRESSROOM_POOL: POOL }, worker: { PRESSROOM_POOL: POOL } });
+    account = await site.account('scale');
+    prometheus = await startPrometheus({ binaries, intervalS: 1 });
+    await cluster.apply([
+      ...namespaceWithRights(NAMESPACE),
+      poolManifest(POOL, NAMESPACE, {
+        slotsPerPod: 2,
+        scaling: {
+          minReplicas: 1,
+          maxReplicas: 6,
+          stableWindowSeconds: 10,
+          panicWindowSeconds: 3,
+          scaleDown: { delaySeconds: 5, maxPodsPerMinute: 20 },
+        },
+      }),
+    ]);
+    // Played pods render nothing: each of them is scraped as the one real worker, so that as many tell their part as there are.
+    feeding = setInterval(() => void feed().catch(() => {}), 1_000);
+    controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
+    await controller.untilReady();
+  });
+  after(async () => {
+    clearInterval(feeding);
+    await load?.stop();
+    await controller?.kill();
+    await prometheus?.stop();
+    await site?.stop();
+    await cluster?.stop();
+  });
+
+  const podNames = async () => {
+    const { items } = await cluster.get(`/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=pressroom.dev/pool%3D${POOL}`);
+    return (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+  };
+  async function feed(): Promise<void> {
+    const target = (port: number, pod: string) => ({ address: `127.0.0.1:${port}`, labels: { namespace: NAMESPACE, pod, job: 'pods' } });
+    const worker = site.workers[0]!.process.operationsPort;
+    await prometheus.setTargets([
+      target(site.apis[0]!.process.operationsPort, 'api-1'),
+      ...(await podNames()).map(name => target(worker, name)),
+    ]);
+  }
+  const deployment = () => cluster.get(childPaths(NAMESPACE, POOL).deployment);
+  const untilPods = (fits: (ready: number) => boolean) =>
+    eventually(async () => {
+      const { spec, status } = await deployment();
+      if (!fits(status.readyReplicas ?? 0) || status.readyReplicas !== spec.replicas)
+        throw new Error(
+          `${status.readyReplicas} of ${spec.replicas} pods are ready; ${JSON.stringify((await getPool(cluster, NAMESPACE, POOL)).status)}`,
+        );
+    }, 2 * SLOW_MS);
+  const reasons = async () =>
+    Object.entries((await controller.metrics()).by('pressroom_scale_decisions_total', 'reason'))
+      .filter(([, count]) => count > 0)
+      .map(([reason]) => reason);
+
+  it('is known to be quiet', async () => {
+    await eventually(
+      async () => expect(await conditions(cluster, NAMESPACE, POOL)).to.include({ MetricsAvailable: 'True Available' }),
+      SLOW_MS,
+    );
+    await untilPods(ready => ready === 1);
+  });
+
+  it('grows when renders wait', async () => {
+    load = startLoad(8, () => site.render(account, { html: '<p>x</p>', wait_delay: '400ms' }));
+    await untilPods(ready => ready >= 3);
+    const { status } = await getPool(cluster, NAMESPACE, POOL);
+    expect(status!.lastScaleReason).to.match(/^(Panic|Load)$/);
+    expect(await reasons()).to.satisfy((all: string[]) => all.includes('panic') || all.includes('load'));
+  });
+
+  it('holds its size while Prometheus stands still, though nothing is heard of any load', async () => {
+    const before = (await deployment()).spec.replicas;
+    await prometheus.freeze();
+    try {
+      await eventually(
+        async () => expect(await conditions(cluster, NAMESPACE, POOL)).to.include({ MetricsAvailable: 'False Unreachable' }),
+        SLOW_MS,
+      );
+      await load!.stop();
+      load = undefined;
+      // Longer than the quiet after which the pool would shrink.
+      await new Promise(resolve => setTimeout(resolve, 25_000));
+      expect((await deployment()).spec.replicas).to.equal(before);
+    } finally {
+      prometheus.thaw();
+    }
+    await eventually(
+      async () => expect(await conditions(cluster, NAMESPACE, POOL)).to.include({ MetricsAvailable: 'True Available' }),
+      SLOW_MS,
+    );
+  });
+
+  it('shrinks when nobody renders, and says why', async () => {
+    await untilPods(ready => ready === 1);
+    expect((await getPool(cluster, NAMESPACE, POOL)).status!.lastScaleReason).to.equal('Idle');
+  });
+});

@@ -1,0 +1,151 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { silentLog } from '../../common/log.ts';
+import { createMetrics } from '../../common/operations.ts';
+import { createLoads, type Loads, type PoolLoad } from '../../controller/loads.ts';
+import { createPrometheus } from '../../controller/prometheus.ts';
+import { ownPort } from '../fault/harness/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { skip } from '../support/skip.ts';
+import { type Prometheus, startPrometheus, type Target } from './prometheus.ts';
+import { prometheusBinaries } from './prometheus-binaries.ts';
+
+const INTERVAL_MS = 1_000;
+const SLOW_MS = 90_000;
+
+/** What a process says on /metrics: here by the test's word, everything else is real. */
+async function fakeProcess() {
+  let text = '';
+  const server = createServer((_, response) =>
+    response.writeHead(text === '' ? 503 : 200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
+  );
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    says: (next: string) => {
+      text = next;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+type Process = Awaited<ReturnType<typeof fakeProcess>>;
+
+const api = (pool: string, depth: number, oldestS = 0) =>
+  `pressroom_queue_depth{pool="${pool}"} ${depth}\npressroom_queue_oldest_wait_seconds{pool="${pool}"} ${oldestS}\n`;
+const worker = (pool: string, claimed: number) =>
+  `pressroom_slots{pool="${pool}",state="claimed"} ${claimed}\npressroom_slots{pool="${pool}",state="ready"} ${4 - claimed}\npressroom_slots_capacity{pool="${pool}"} 4\n`;
+
+describe('the load that the controller reads from a real Prometheus', function () {
+  this.timeout(2 * SLOW_MS);
+  let prometheus: Prometheus | undefined;
+  let loads: Loads | undefined;
+  const processes: Process[] = [];
+  const named: Record<string, Process> = {};
+
+  before(async function () {
+    this.timeout(10 * SLOW_MS);
+    const binaries = await prometheusBinaries(console.log);
+    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
+    const targets: Target[] = [];
+    for (const [name, namespace] of [
+      ['api-1', 'press'],
+      ['api-2', 'press'],
+      ['worker-1', 'press'],
+      ['worker-2', 'press'],
+      ['elsewhere', 'other'],
+    ] as const) {
+      const each = await fakeProcess();
+      processes.push(each);
+      named[name] = each;
+      targets.push({ address: each.address, labels: { namespace, pod: name, job: 'pods' } });
+    }
+    prometheus = await startPrometheus({ binaries, targets, intervalS: 1 });
+    loads = loadsOf(prometheus.url, ['press']);
+    await loads.start();
+  });
+  after(async () => {
+    await loads?.stop(AbortSignal.timeout(10_000));
+    for (const each of processes) each.close();
+    await prometheus?.stop();
+  });
+
+  function loadsOf(url: string, namespaces: string[]) {
+    const metrics = createMetrics({ processDefaults: false });
+    return createLoads({
+      prometheus: createPrometheus({ url, token: undefined, timeoutMs: 1_000 }, metrics),
+      namespaces,
+      intervalMs: INTERVAL_MS,
+      wanted: () => true,
+      log: silentLog,
+      metrics,
+      onLooked: () => {},
+    });
+  }
+  const until = (check: (load: PoolLoad) => void, pool = 'main') => eventually(() => check(loads!.of('press', pool)), SLOW_MS);
+
+  it('is unknown while no API of the pool is scraped, and says so', async () => {
+    await until(load => {
+      expect(load).to.include({ kind: 'unknown', reason: 'no_data' });
+      expect(load.kind === 'unknown' && load.message).to.include('pressroom_queue_depth of pool main in namespace press');
+    });
+  });
+
+  it('is the sum over all processes of the pool in its namespace, and no other', async () => {
+    named['api-1']!.says(api('main', 3, 1.5) + api('second', 9));
+    named['api-2']!.says(api('main', 4, 7));
+    named['worker-1']!.says(worker('main', 2));
+    named['worker-2']!.says(worker('main', 0));
+    named.elsewhere!.says(api('main', 100) + worker('main', 50));
+    await until(load => {
+      expect(load).to.include({ kind: 'measured', queuedRenders: 7, busySlots: 2, oldestWaitMs: 7_000, partial: false });
+      expect([...load.busyByPod].sort()).to.deep.equal([
+        ['worker-1', 2],
+        ['worker-2', 0],
+      ]);
+    });
+    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 9, busySlots: 0 }), 'second');
+  });
+
+  it('tells how often Prometheus asks, and never that it asks more often', async () => {
+    // As many values as there are in a minute: too few of them in the first one.
+    await until(load => expect(load.kind === 'measured' && load.scrapeIntervalMs).to.be.within(900, 20_000));
+  });
+
+  it('is partial while an API that was there does not answer', async () => {
+    named['api-2']!.says('');
+    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 3, partial: true }));
+    named['api-2']!.says(api('main', 4, 7));
+    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 7, partial: false }));
+  });
+
+  it('is unknown while Prometheus stands still, and known again afterwards', async () => {
+    await prometheus!.freeze();
+    try {
+      await until(load => {
+        expect(load).to.include({ kind: 'unknown', reason: 'unreachable' });
+        expect(load.kind === 'unknown' && load.message).to.include('did not answer within 1000 ms');
+      });
+    } finally {
+      prometheus!.thaw();
+    }
+    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 7 }));
+  });
+
+  it('is unknown when nobody is there, with the reason', async () => {
+    const port = await ownPort();
+    const nowhere = loadsOf(`http://127.0.0.1:${port}`, []);
+    await nowhere.start();
+    try {
+      await eventually(() => {
+        const load = nowhere.of('press', 'main');
+        expect(load.kind === 'unknown' && load.message).to.equal(`http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
+      });
+    } finally {
+      await nowhere.stop(AbortSignal.timeout(10_000));
+    }
+  });
+});

@@ -1,0 +1,56 @@
+// Prometheus and promtool for tests: those on PATH, else Debian's package unpacked into the cache folder. Unpacked and not installed, since an installed one is started as a service.
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasApt } from '../../standalone/apt.ts';
+import { cacheFolder, findOnPath, installOnce } from '../../standalone/cache.ts';
+import { runCommand, type Say } from '../../standalone/run-command.ts';
+
+export interface PrometheusBinaries {
+  prometheus: string;
+  promtool: string;
+}
+
+const FOLDER = 'prometheus-debian';
+const DOWNLOAD_MS = 300_000;
+
+const onPath = (): PrometheusBinaries | undefined => {
+  const [prometheus, promtool] = ['prometheus', 'promtool'].map(name => findOnPath([name], process.env));
+  return prometheus && promtool ? { prometheus, promtool } : undefined;
+};
+
+/** apt downloads into the folder in which it is run. */
+async function fetchPackage(folder: string): Promise<void> {
+  const run = async (command: string, args: string[]) => {
+    const { ok, why } = await runCommand(command, args, { timeoutMs: DOWNLOAD_MS, cwd: folder });
+    if (!ok) throw new Error(`${command} ${args.join(' ')}: ${why}`);
+  };
+  const download = () => run('apt-get', ['download', '-q', 'prometheus']);
+  // An index that is missing, or weeks old, names no version that the mirrors have.
+  await download().catch(async () => {
+    await run('apt-get', ['update', '-q']);
+    await download();
+  });
+  const file = (await readdir(folder)).find(name => name.endsWith('.deb'))!;
+  await run('dpkg-deb', ['--extract', file, '.']);
+  await rm(join(folder, file));
+}
+
+/** Where they are. Undefined when they are not here and cannot be fetched; `say` hears why. */
+export async function prometheusBinaries(say: Say): Promise<PrometheusBinaries | undefined> {
+  const found = onPath();
+  if (found) return found;
+  const cache = cacheFolder(process.env);
+  const folder = join(cache, FOLDER);
+  if (!existsSync(folder)) {
+    if (!hasApt()) return undefined;
+    say('Fetching Prometheus from Debian (19 MB).');
+    try {
+      await installOnce(cache, FOLDER, fetchPackage);
+    } catch (error) {
+      say(`Prometheus could not be fetched: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+  return { prometheus: join(folder, 'usr/bin/prometheus'), promtool: join(folder, 'usr/bin/promtool') };
+}

@@ -1,0 +1,176 @@
+// A real Prometheus of a test's own: on a free port of loopback, with the targets and rules that the test names. It ends with the test's process, however that ends.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ownPort } from '../fault/harness/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { freeze, thaw } from '../support/freeze.ts';
+import { httpCall } from '../support/http-call.ts';
+import type { PrometheusBinaries } from './prometheus-binaries.ts';
+
+/** The longest that a start, or what is waited for, may take on a busy machine. */
+const LIMIT_MS = 60_000;
+/** It sees something new once a second at best. */
+const ASK_MS = 250;
+
+export interface Target {
+  /** `host:port` of its /metrics. */
+  address: string;
+  /** As discovery gives them: `namespace`, `pod`, `job`. What a process says of itself under these names wins. */
+  labels: Record<string, string>;
+}
+
+export interface Sample {
+  labels: Record<string, string>;
+  value: number;
+}
+
+export interface Prometheus {
+  readonly url: string;
+  readonly pid: number;
+  /** The samples of an instant query, now; none when nothing matches. Throws an Error with the query when it is refused. */
+  query(promql: string): Promise<Sample[]>;
+  /** Resolves with the samples once `fits` says yes (default: there is one); rejects after a minute with what there was. */
+  until(promql: string, fits?: (samples: Sample[]) => boolean): Promise<Sample[]>;
+  /** Any GET of its API below /api/v1, as JSON's `data`. */
+  api<T>(path: string): Promise<T>;
+  /** Replaces the targets; takes effect within a second or two. */
+  setTargets(targets: Target[]): Promise<void>;
+  freeze(): Promise<void>;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  binaries: PrometheusBinaries;
+  targets?: Target[];
+  /** How often targets are asked and rules are evaluated, in whole seconds. */
+  intervalS?: number;
+  ruleFiles?: string[];
+  /** Of a cluster whose pods it discovers, those with the usual annotations. It then listens at all addresses of the machine, so that pods can ask it. */
+  kubeconfig?: string;
+}
+
+const from = (meta: string) => ({ source_labels: [`__meta_kubernetes_${meta}`] });
+const discovery = (kubeconfig: string) => ({
+  job_name: 'discovered',
+  honor_labels: true,
+  kubernetes_sd_configs: [{ role: 'pod', kubeconfig_file: kubeconfig }],
+  relabel_configs: [
+    { ...from('pod_annotation_prometheus_io_scrape'), action: 'keep', regex: 'true' },
+    { ...from('pod_phase'), action: 'keep', regex: 'Running' },
+    { ...from('pod_container_port_name'), action: 'keep', regex: 'operations' },
+    { ...from('namespace'), target_label: 'namespace' },
+    { ...from('pod_name'), target_label: 'pod' },
+  ],
+});
+
+const configuration = (intervalS: number, targetsFile: string, ruleFiles: string[], kubeconfig: string | undefined) => ({
+  global: { scrape_interval: `${intervalS}s`, scrape_timeout: `${intervalS}s`, evaluation_interval: `${intervalS}s` },
+  rule_files: ruleFiles,
+  scrape_configs: [
+    { job_name: 'pods', honor_labels: true, file_sd_configs: [{ files: [targetsFile], refresh_interval: '1s' }] },
+    ...(kubeconfig ? [discovery(kubeconfig)] : []),
+  ],
+});
+
+interface Answer<T> {
+  status: 'success' | 'error';
+  data: T;
+  error?: string;
+}
+
+interface QueryData {
+  resultType: 'vector' | 'scalar' | 'matrix' | 'string';
+  result: unknown;
+}
+
+function samplesOf({ resultType, result }: QueryData): Sample[] {
+  if (resultType === 'scalar') return [{ labels: {}, value: Number((result as [number, string])[1]) }];
+  if (resultType !== 'vector') throw new Error(`a ${resultType} is no result of an instant query here`);
+  return (result as { metric: Record<string, string>; value: [number, string] }[]).map(({ metric, value }) => ({
+    labels: metric,
+    value: Number(value[1]),
+  }));
+}
+
+/** Resolves when it is ready to answer. */
+export async function startPrometheus({ binaries, targets = [], intervalS = 1, ruleFiles = [], kubeconfig }: Options): Promise<Prometheus> {
+  const folder = await mkdtemp(join(tmpdir(), 'pressroom-prometheus-'));
+  const file = (name: string) => join(folder, name);
+  const setTargets = async (wanted: Target[]) => {
+    const groups = wanted.map(({ address, labels }) => ({ targets: [address], labels }));
+    await writeFile(file('targets.next'), JSON.stringify(groups));
+    // Never half written when it is read.
+    await rename(file('targets.next'), file('targets.json'));
+  };
+  await setTargets(targets);
+  // JSON is YAML.
+  await writeFile(file('prometheus.yml'), JSON.stringify(configuration(intervalS, file('targets.json'), ruleFiles, kubeconfig)));
+  const port = await ownPort();
+  const url = `http://127.0.0.1:${port}`;
+  const listen = `${kubeconfig ? '0.0.0.0' : '127.0.0.1'}:${port}`;
+  const args = [`--config.file=${file('prometheus.yml')}`, `--storage.tsdb.path=${file('data')}`, `--web.listen-address=${listen}`];
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', binaries.prometheus, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4_096);
+  });
+  let failure: Error | undefined;
+  const gone = new Promise<void>(resolve => {
+    child.once('error', error => {
+      failure = error;
+      resolve();
+    });
+    child.once('close', () => resolve());
+  });
+  const over = () => failure !== undefined || child.exitCode !== null || child.signalCode !== null;
+
+  const stop = async () => {
+    // A frozen one ends too.
+    child.kill('SIGKILL');
+    await gone;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+
+  async function api<T>(path: string): Promise<T> {
+    const answer = await httpCall(port, 'GET', `/api/v1/${path}`);
+    const { status, data, error } = JSON.parse(answer.body.toString()) as Answer<T>;
+    if (status !== 'success') throw new Error(`Prometheus refused ${decodeURIComponent(path)}: ${error}`);
+    return data;
+  }
+
+  const query = async (promql: string) => samplesOf(await api<QueryData>(`query?query=${encodeURIComponent(promql)}`));
+
+  try {
+    await eventually(async () => {
+      if (over()) return;
+      const { status } = await httpCall(port, 'GET', '/-/ready');
+      if (status !== 200) throw new Error(`Prometheus is not ready: ${status}`);
+    }, LIMIT_MS);
+    if (over()) throw new Error(`Prometheus ended at its start: ${failure?.message ?? said}`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  return {
+    url,
+    pid: child.pid!,
+    query,
+    until: async (promql, fits = samples => samples.length > 0) => {
+      for (const end = performance.now() + LIMIT_MS; ; await sleep(ASK_MS)) {
+        const samples = await query(promql);
+        if (fits(samples)) return samples;
+        if (performance.now() > end) throw new Error(`${promql} gives ${JSON.stringify(samples.slice(0, 5))}`);
+      }
+    },
+    api,
+    setTargets,
+    freeze: () => freeze(child.pid!),
+    thaw: () => thaw(child.pid!),
+    stop,
+  };
+}
