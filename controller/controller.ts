@@ -93,6 +93,8 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
   // A rate does not see the first step of a series that was not there before it.
   for (const outcome of ['ok', 'conflict', 'error']) seconds.zero({ outcome });
 
+  const lastFailure = new Map<string, string>();
+
   function addAll(): void {
     if (!leader.leading() || !watches.synced()) return;
     for (const key of watches.poolKeys()) queue.add(key);
@@ -118,12 +120,17 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
       const again = await reconcile(key);
       end({ outcome: 'ok' });
       queue.forget(key);
+      lastFailure.delete(key);
       if (again !== undefined) queue.addAfter(key, again);
     } catch (error) {
       const conflict = hasStatus(error, 409);
       end({ outcome: conflict ? 'conflict' : 'error' });
       if (error instanceof NotLeader) return;
-      log[conflict ? 'debug' : 'warn']({ pool: key, err: error }, 'a look at a pool did not work; trying again');
+      const { message } = error as Error;
+      // The same again and again is said once.
+      const level = conflict || lastFailure.get(key) === message ? 'debug' : 'warn';
+      log[level]({ pool: key, err: error }, 'a look at a pool did not work; trying again');
+      lastFailure.set(key, message);
       queue.addAfterFailure(key);
     }
   }

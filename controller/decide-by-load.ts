@@ -87,9 +87,10 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
   const panic = wish > highest(wishes);
 
   const asked = history.askedPods ?? 0;
-  const wanted = now < next.holdUntilMs ? Math.max(wish, pods, asked) : wish;
+  const least = now < next.holdUntilMs ? Math.max(pods, asked) : 0;
   // What was decided before needs no leave again.
-  const { pods: allowed, limited } = within(wanted, Math.max(pods, Math.min(asked, wanted)), history.sizes, scaling, now);
+  const current = Math.max(pods, Math.min(asked, Math.max(wish, least)));
+  const { pods: allowed, limited } = within(wish, least, current, history.sizes, scaling, now);
   // One step down in a panic window: an average falls in small steps.
   const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < panicMs && pods <= scaling.maxReplicas;
   const size = allowed < pods && tooSoon ? pods : allowed;

@@ -4,11 +4,15 @@
 
 /** What was seen of a queue, and what it has told so far of the renders. Plain data. */
 export interface Queue {
+  /** The look that the next ones are compared with, to learn how long a render takes: a while ago. */
   atMs: number;
-  busySlots: number;
   queuedRenders: number;
-  oldestWaitMs: number;
-  /** Whether renders wait longer than they did a scrape before. */
+  comingPerMs: number;
+  /** Time that slots were busy since. */
+  busyMs: number;
+  /** The look a scrape ago, to know whether renders wait longer now. */
+  comparedMs: number;
+  comparedWaitMs: number;
   growing: boolean;
   /** How long a render has its slot, on average. */
   renderMs: number;
@@ -16,38 +20,55 @@ export interface Queue {
 
 const FIRST_RENDER_MS = 1_000;
 const [LEAST_RENDER_MS, MOST_RENDER_MS] = [50, 120_000];
-/** Fewer tell nothing of their average. */
-const LEAST_SERVED = 10;
+/** Of fewer the average is waited for, unless they are slow. */
+const ENOUGH_SERVED = 10;
+const ENOUGH_MS = 60_000;
+/** When many more or fewer come than before, how many came in between is not known. */
+const STEADY = 1.3;
 
 export const noQueue = (nowMs: number): Queue => ({
   atMs: nowMs,
-  busySlots: 0,
   queuedRenders: 0,
-  oldestWaitMs: 0,
+  comingPerMs: 0,
+  busyMs: 0,
+  comparedMs: nowMs,
+  comparedWaitMs: 0,
   growing: false,
   renderMs: FIRST_RENDER_MS,
 });
 
-type Seen = Pick<Queue, 'busySlots' | 'queuedRenders' | 'oldestWaitMs'>;
+interface Seen {
+  busySlots: number;
+  queuedRenders: number;
+  oldestWaitMs: number;
+}
 
 const comingPerMs = ({ queuedRenders, oldestWaitMs }: Seen) => queuedRenders / Math.max(oldestWaitMs, 1);
 
 /**
  * The queue after one more look. What came between two looks and is not in it any more was served, by a known number of slots: so long a render takes.
- * Looks are compared that lie at least a scrape apart, since each process is scraped at a moment of its own.
+ * Looks are compared that lie at least a scrape apart, since each process is scraped at a moment of its own. What is kept is the earlier of them.
  */
 export function nextQueue(queue: Queue, seen: Seen, nowMs: number, scrapeIntervalMs: number): Queue {
-  if (seen.queuedRenders === 0 || queue.queuedRenders === 0)
-    return { ...seen, atMs: nowMs, growing: seen.queuedRenders > 0, renderMs: queue.renderMs };
-  const passedMs = nowMs - queue.atMs;
+  const { queuedRenders, oldestWaitMs } = seen;
+  const compared = { comparedMs: nowMs, comparedWaitMs: oldestWaitMs };
+  const coming = comingPerMs(seen);
+  const fresh = { ...compared, atMs: nowMs, queuedRenders, comingPerMs: coming, busyMs: 0 };
+  if (queuedRenders === 0 || queue.queuedRenders === 0) return { ...fresh, growing: queuedRenders > 0, renderMs: queue.renderMs };
+  const passedMs = nowMs - queue.comparedMs;
   if (passedMs < scrapeIntervalMs) return queue;
-  const next = { ...seen, atMs: nowMs, growing: seen.oldestWaitMs >= queue.oldestWaitMs, renderMs: queue.renderMs };
-  const served = comingPerMs(seen) * passedMs - (seen.queuedRenders - queue.queuedRenders);
-  if (served < LEAST_SERVED) return next;
-  const told = (((seen.busySlots + queue.busySlots) / 2) * passedMs) / served;
+  const growing = oldestWaitMs >= queue.comparedWaitMs;
+  const busyMs = queue.busyMs + seen.busySlots * passedMs;
+  const sinceMs = nowMs - queue.atMs;
+  const served = coming * sinceMs - (queuedRenders - queue.queuedRenders);
+  const steady = coming <= STEADY * queue.comingPerMs && queue.comingPerMs <= STEADY * coming;
+  if (!steady) return { ...fresh, growing, renderMs: queue.renderMs };
+  if (served < ENOUGH_SERVED && sinceMs < ENOUGH_MS) return { ...queue, ...compared, growing, busyMs };
+  if (served < 1 || busyMs === 0) return { ...fresh, growing, renderMs: queue.renderMs };
   // One look is believed only so far.
-  const likely = Math.min(3 * queue.renderMs, Math.max(queue.renderMs / 3, told));
-  return { ...next, renderMs: Math.min(MOST_RENDER_MS, Math.max(LEAST_RENDER_MS, 0.7 * queue.renderMs + 0.3 * likely)) };
+  const likely = Math.min(3 * queue.renderMs, Math.max(queue.renderMs / 3, busyMs / served));
+  const renderMs = Math.min(MOST_RENDER_MS, Math.max(LEAST_RENDER_MS, 0.7 * queue.renderMs + 0.3 * likely));
+  return { ...fresh, growing, renderMs };
 }
 
 /** Slots that the renders which come now would keep busy if none had to wait. */

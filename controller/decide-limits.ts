@@ -26,16 +26,17 @@ export const withSize = ({ peaks, lows }: Sizes, pods: number, nowMs: number): S
 const change = (pods: number, { maxPodsPerMinute, maxPercentPerMinute }: { maxPodsPerMinute: number; maxPercentPerMinute: number }) =>
   Math.max(maxPodsPerMinute, Math.floor((pods * maxPercentPerMinute) / 100));
 
-/** The size that `wish` may have now. `current` is never left in the wrong direction, whatever the rates say. */
+/** The size that a wish may have now; `least` is held in any case. `current` is never left in the wrong direction, whatever the rates say. */
 export function within(
   wish: number,
+  least: number,
   current: number,
   { peaks, lows }: Sizes,
   scaling: PoolScaling,
   nowMs: number,
 ): { pods: number; limited: Limited | undefined } {
   const { minReplicas: min, maxReplicas: max, scaleUp, scaleDown } = scaling;
-  const bounded = Math.min(max, Math.max(min, wish));
+  const bounded = Math.min(max, Math.max(min, least, wish));
   const recent = (all: readonly Pods[]) => all.filter(({ atMs }) => atMs > nowMs - RATE_WINDOW_MS).map(each => each.pods);
   const low = Math.min(current, ...recent(lows));
   const peak = Math.max(current, ...recent(peaks));

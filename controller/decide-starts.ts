@@ -11,18 +11,18 @@ export interface Starts {
 
 const FIRST_START_MS = 15_000;
 const [LEAST_START_MS, MOST_START_MS] = [1_000, 120_000];
-/** A pod that takes longer has no node, or no image: it tells nothing of the others. */
-const HOPELESS_MS = 300_000;
 const MAX_ORDERS = 20;
+/** Pods of one order are not ready at once. */
+const LATE = 1.5;
 
 export const noStarts: Starts = { startMs: FIRST_START_MS, orders: [] };
 
+/** After a look at so many pods. An order that somebody took back, or that waited for a node, tells nothing of how long a start takes. */
 export function nextStarts({ startMs, orders }: Starts, pods: number, readyPods: number, nowMs: number): Starts {
-  const open = orders.filter(order => order.pods <= pods && nowMs - order.atMs < HOPELESS_MS);
-  const reached = open.filter(order => order.pods <= readyPods);
-  const took = reached.map(({ atMs }) => Math.min(MOST_START_MS, Math.max(LEAST_START_MS, nowMs - atMs)));
+  const open = orders.filter(order => order.pods <= pods);
+  const took = open.filter(order => order.pods <= readyPods && nowMs - order.atMs <= MOST_START_MS).map(({ atMs }) => nowMs - atMs);
   return {
-    startMs: took.reduce((average, each) => 0.7 * average + 0.3 * each, startMs),
+    startMs: took.reduce((average, each) => 0.7 * average + 0.3 * Math.max(LEAST_START_MS, each), startMs),
     orders: open.filter(order => order.pods > readyPods),
   };
 }
@@ -38,8 +38,8 @@ export function readyInMs({ startMs, orders }: Starts, nowMs: number): number {
   return first ? Math.max(0, startMs - (nowMs - first.atMs)) : startMs;
 }
 
-/** Whether all pods that start should have been ready by now. */
+/** Whether pods that start should have been ready before now. */
 export function late({ startMs, orders }: Starts, nowMs: number): boolean {
-  const last = orders.at(-1);
-  return last !== undefined && nowMs - last.atMs > startMs;
+  const first = orders[0];
+  return first !== undefined && nowMs - first.atMs > LATE * startMs;
 }

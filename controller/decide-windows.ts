@@ -15,7 +15,7 @@ export function withValue(slices: readonly Slice[], value: number, nowMs: number
   const last = kept.at(-1);
   if (last && nowMs - last.fromMs < windowMs / SLICES)
     return [...kept.slice(0, -1), { ...last, sum: last.sum + value, count: last.count + 1 }];
-  return [...kept, { fromMs: nowMs, sum: value, count: 1 }].slice(-SLICES - 1);
+  return [...kept, { fromMs: nowMs, sum: value, count: 1 }];
 }
 
 /** The average of what was seen since `sinceMs`; 0 when nothing was. Each slice counts once: looks that come in a bunch do not outvote the others. */

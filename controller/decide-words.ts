@@ -31,8 +31,10 @@ const seen = ({ busySlots, queuedRenders, oldestWaitMs, readyPods, averageSlots,
 
 const then: Record<string, (facts: Facts) => string> = {
   load: ({ scaling, wish }) => `At ${scaling.targetUtilizationPercent} % utilization that needs ${some(wish, 'pod')}.`,
-  panic: ({ offeredSlots, scaling, wish }) =>
-    `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`,
+  panic: ({ offeredSlots, queuedRenders, scaling, wish }) =>
+    queuedRenders > 0
+      ? `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`
+      : `The last moments need ${some(wish, 'pod')}.`,
   from_zero: ({ wish }) => `There was no pod; ${some(wish, 'pod')} ${wish === 1 ? 'is' : 'are'} needed.`,
   idle: ({ scaling, wish }) =>
     `No more than ${some(wish, 'pod')} ${wish === 1 ? 'was' : 'were'} needed for ${scaling.scaleDown.delaySeconds} s.`,

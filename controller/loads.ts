@@ -104,7 +104,10 @@ export function createLoads({
       if (failure !== undefined && old) return unknown('unreachable', failure);
       const part = snapshot?.pools.get(`${namespace}/${pool}`);
       if (!part || part.apis === 0)
-        return unknown('no_data', `Prometheus has no pressroom_queue_depth of pool ${pool} in namespace ${namespace}: is the API scraped?`);
+        return unknown(
+          'no_data',
+          `Prometheus has no pressroom_queue_depth of pool ${pool} in namespace ${namespace}: see whether the API is scraped`,
+        );
       const scrapeS = 60 / Math.max(1, part.samplesAMinute);
       if (part.ageS > Math.max(STALE_LEAST_S, STALE_SCRAPES * scrapeS))
         return unknown('stale', `the newest value that Prometheus has of pool ${pool} is ${Math.round(part.ageS)} s old`);

@@ -36,6 +36,8 @@ interface Memory {
   uid: string;
   history: History;
   toldAt: number;
+  /** In a row. */
+  failures: number;
   /** The last status that was written: the watch may not have brought it back yet. */
   told: BrowserPoolStatus | undefined;
 }
@@ -84,7 +86,7 @@ export function createReconcile(options: Options): Reconcile {
     const now = clock();
     let memory = memories.get(key);
     if (memory?.uid !== uid) {
-      memory = { uid, history: noHistory(now), toldAt: Number.NEGATIVE_INFINITY, told: undefined };
+      memory = { uid, history: noHistory(now), toldAt: Number.NEGATIVE_INFINITY, failures: 0, told: undefined };
       memories.set(key, memory);
     }
     const pods = known.podsOf(namespace, name);
@@ -106,8 +108,8 @@ export function createReconcile(options: Options): Reconcile {
         failure = error;
       }
     }
-    // A refusal for good is something that the pool's owner must know; the rest passes.
-    const problem = failure instanceof NotOurs || refusedForGood(failure) ? (failure as Error).message : undefined;
+    memory.failures = failure === undefined ? 0 : memory.failures + 1;
+    const problem = failure !== undefined && worthACondition(failure, memory.failures) ? (failure as Error).message : undefined;
     if (failure !== undefined && problem === undefined) throw failure;
     const told = {
       pool,
@@ -149,9 +151,14 @@ export function createReconcile(options: Options): Reconcile {
     memory.toldAt = now;
     memory.told = status;
     for (const condition of changedFor(before, status)) {
-      const type = WORSE[condition.type] === condition.status ? 'Warning' : 'Normal';
+      const isBad = WORSE[condition.type] === condition.status;
+      const { type, status, reason, message } = condition;
+      log[isBad ? 'warn' : 'info'](
+        { namespace, pool: name, condition: type, status, reason, why: message },
+        'a condition of a pool changes',
+      );
       events.tell(pool, {
-        type,
+        type: isBad ? 'Warning' : 'Normal',
         reason: condition.reason,
         action: 'Observed',
         note: `${condition.type} is ${condition.status}. ${condition.message}`,
@@ -173,5 +180,12 @@ function changedFor(before: BrowserPoolStatus | undefined, after: BrowserPoolSta
   );
 }
 
-/** Such as a template that the API server does not take. Conflicts, missing rights and overload pass, or are not the pool's fault. */
-const refusedForGood = (error: unknown) => error instanceof KubernetesError && (error.status === 400 || error.status === 422);
+/** What a conflict or a moment's overload keeps from being done passes; what is refused again and again the pool's owner must know. */
+const PASSES_WITHIN = 3;
+
+/** A template that the API server cannot read is its inner error (500), one that it does not take is 400 or 422. */
+function worthACondition(error: unknown, failures: number): boolean {
+  if (error instanceof NotOurs) return true;
+  if (!(error instanceof KubernetesError) || error.status === 409) return false;
+  return error.status === 400 || error.status === 422 || failures >= PASSES_WITHIN;
+}

@@ -27,19 +27,8 @@ function structural(node: unknown): unknown {
     kept.additionalProperties = structural(additionalProperties);
   // An integer of the API's numbers: the field's kind is told, so that clients read it as such.
   if (kept.type === 'integer') kept.format = 'int32';
-  if (kept.type === 'object' && kept.default && kept.properties) kept.default = withDefaults(kept.default as JsonSchema, kept.properties);
   return kept;
 }
-
-/** The API server holds the rules of an object against its default as it is written, before the defaults of its fields are filled in: so it is written in full. */
-const withDefaults = (written: JsonSchema, properties: object): JsonSchema => ({
-  ...Object.fromEntries(
-    Object.entries<JsonSchema>({ ...properties })
-      .filter(([, field]) => 'default' in field)
-      .map(([name, field]) => [name, field.default]),
-  ),
-  ...written,
-});
 
 const defaultsOf = ({ properties }: JsonSchema): JsonSchema =>
   Object.fromEntries(

@@ -28,6 +28,7 @@ export const OUT_OF_BOUNDS: readonly BadField[] = [
   { path: 'scaling.stableWindowSeconds', values: [9, 3_601] },
   { path: 'scaling.panicWindowSeconds', values: [0, 601] },
   { path: 'scaling.panicThresholdPercent', values: [109, 1_001] },
+  { path: 'scaling.drainSeconds', values: [0, 601] },
   { path: 'scaling.scaleUp.maxPodsPerMinute', values: [0, 1_001] },
   { path: 'scaling.scaleUp.maxPercentPerMinute', values: [-1, 10_001] },
   { path: 'scaling.scaleDown.delaySeconds', values: [-1, 86_401] },

@@ -80,7 +80,7 @@ describe('the controller, on a real API server', function () {
     await cluster.request(
       'PATCH',
       deployment,
-      { spec: { replicas: 7, template: { metadata: { annotations: { theirs: 'x' } } } } },
+      { spec: { replicas: 0, template: { metadata: { annotations: { theirs: 'x' } } } } },
       PATCH.merge,
     );
     await eventually(async () => {

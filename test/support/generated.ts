@@ -2,6 +2,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { boardFiles } from './boards/boards.ts';
+import { chartFiles } from './chart/chart-files.ts';
 import { crdYaml } from './crd-yaml.ts';
 import { readme } from './readme.ts';
 
@@ -18,6 +20,8 @@ export const generated: Generated[] = [
   { file: 'README.md', text: readme },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
+  ...boardFiles,
+  ...chartFiles,
 ];
 
 const path = (file: string) => fileURLToPath(new URL(file, ROOT));

@@ -10,7 +10,7 @@ export type Json = any;
 
 export interface ApiAnswer {
   status: number;
-  /** A `Status` object where it is no 2xx. */
+  /** A `Status` object where it is no 2xx; a text where it is no object, such as several events of a watch. */
   body: Json;
 }
 
@@ -48,13 +48,18 @@ export function apiRequest(
       answer => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
-        answer.on('end', () => {
-          const said = Buffer.concat(chunks).toString();
-          resolve({ status: answer.statusCode!, body: said.startsWith('{') ? JSON.parse(said) : said });
-        });
+        answer.on('end', () => resolve({ status: answer.statusCode!, body: objectOrText(Buffer.concat(chunks).toString()) }));
       },
     );
     call.on('error', reject);
     call.end(text);
   });
+}
+
+function objectOrText(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -9,8 +9,8 @@ import type { Say } from '../../../standalone/run-command.ts';
 import { buildModule } from './go-build.ts';
 import { type Binary, type GoModule, MODULES } from './versions.ts';
 
-/** The time limit of a hook that may have to build them all: half an hour for what takes ten minutes on two idle cores. */
-export const BUILD_LIMIT_MS = 1_800_000;
+/** The time limit of a hook that may have to build them all, or wait for another process that does. */
+export const BUILD_LIMIT_MS = 3_600_000;
 
 const print: Say = line => process.stderr.write(`${line}\n`);
 

@@ -59,8 +59,8 @@ export interface Cluster {
   pauseEtcd(): Promise<void>;
   resumeEtcd(): void;
   /**
-   * etcd forgets all old versions. The API server answers watches from its own memory as long as it lives, so who resumes one from an old version is answered 410
-   * only after `restartApiServer`, or always with `apiServer: { args: ['--watch-cache=false'] }`.
+   * etcd forgets all old versions. The API server answers watches from its own memory, which begins anew with `restartApiServer`: only then, or always with
+   * `apiServer: { args: ['--watch-cache=false'] }`, who resumes a watch from an old version is answered 410.
    */
   compactEtcd(): Promise<void>;
   /** All that was asked so far, the API server's own questions left out. See `countBy`. */

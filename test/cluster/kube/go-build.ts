@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { type RunOptions, runCommand } from '../../../standalone/run-command.ts';
 import type { GoModule } from './versions.ts';
 
-/** A cold build of Kubernetes takes ten minutes on two busy cores. */
+/** A cold build of Kubernetes took 19 minutes on two cores that others used too. */
 const BUILD_MS = 2_400_000;
 
 interface GoMod {

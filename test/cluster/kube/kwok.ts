@@ -79,6 +79,8 @@ export async function startKwok(program: string, folder: string, kubeconfig: str
   const port = await ownPort();
   const args = [
     ...['--kubeconfig', kubeconfig, '--config', config, '--manage-all-nodes=true', '--cidr=10.244.0.1/16', '--node-ip=127.0.0.1'],
+    // Without Leases a node gives its sign of life every few minutes, counts as gone in between, and its pods are never ready again.
+    '--node-lease-duration-seconds=40',
     ...[`--node-port=${port}`, `--server-address=127.0.0.1:${port}`],
   ];
   return startLeashed('kwok', [program, ...args], join(folder, 'kwok.log'), { HOME: folder });

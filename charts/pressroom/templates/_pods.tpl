@@ -1,0 +1,148 @@
+{{/* What all pods of the chart have in common. */}}
+
+{{/* What pod security `restricted` asks for stands last: no value takes it away. */}}
+{{- define "pressroom.podSecurityContext" -}}
+{{- toYaml (mergeOverwrite (deepCopy .Values.podSecurityContext) (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault"))) -}}
+{{- end }}
+
+{{- define "pressroom.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{/* Probes of the operations port: they say only that this process works and does not drain. */}}
+{{- define "pressroom.probes" -}}
+startupProbe:
+  httpGet: {path: /livez, port: operations}
+  periodSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /livez, port: operations}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: operations}
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 3
+{{- end }}
+
+{{/* Takes (list $ component values). */}}
+{{- define "pressroom.podMetadata" -}}
+{{- $ := index . 0 -}}
+{{- $values := index . 2 -}}
+labels:
+  {{- toYaml (mergeOverwrite (dict) $values.podLabels $.Values.commonLabels (fromYaml (include "pressroom.selectorLabels" (list $ (index . 1))))) | nindent 2 }}
+  app.kubernetes.io/version: {{ $.Chart.AppVersion | quote }}
+annotations:
+  kubectl.kubernetes.io/default-container: {{ index . 1 }}
+  {{- if and (eq (index . 1) "api") $.Values.mongodb.uri }}
+  # Another address rolls the pods.
+  pressroom.dev/mongodb-uri: {{ $.Values.mongodb.uri | sha256sum | trunc 16 }}
+  {{- end }}
+  {{- with mergeOverwrite (dict) (fromYaml (include "pressroom.scrapeAnnotations" $)) $values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{- define "pressroom.scrapeAnnotations" -}}
+{{- if .Values.scrapeAnnotations -}}
+prometheus.io/scrape: "true"
+prometheus.io/port: "9090"
+prometheus.io/path: /metrics
+{{- else -}}
+{}
+{{- end -}}
+{{- end }}
+
+{{/* Where a pod may run. Takes (list $ component values). */}}
+{{- define "pressroom.placement" -}}
+{{- $ := index . 0 -}}
+{{- $values := index . 2 -}}
+{{- with $.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if $values.topologySpreadConstraints }}
+{{- $selector := dict "labelSelector" (dict "matchLabels" (fromYaml (include "pressroom.selectorLabels" (list $ (index . 1))))) }}
+topologySpreadConstraints:
+  {{- range $values.topologySpreadConstraints }}
+  - {{- toYaml (ternary . (merge (deepCopy .) $selector) (hasKey . "labelSelector")) | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The variables of `config` under their own names: on and off are booleans in YAML, and large numbers must not become 1e+06. */}}
+{{- define "pressroom.config" -}}
+{{- range $name, $value := . }}
+- name: {{ $name }}
+  value: {{ if kindIs "bool" $value }}{{ ternary "on" "off" $value | quote }}{{ else if kindIs "float64" $value }}{{ printf "%.0f" $value | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Takes (list name secret key). */}}
+{{- define "pressroom.secretVariable" -}}
+- name: {{ index . 0 }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ index . 1 }}
+      key: {{ index . 2 }}
+{{- end }}
+
+{{/* What pages may reach, for both halves of a pool. */}}
+{{- define "pressroom.egressVariables" -}}
+- name: PRESSROOM_EGRESS_PORTS
+  value: {{ range $at, $port := .Values.egress.ports }}{{ if $at }},{{ end }}{{ int $port }}{{ end }}
+{{- with .Values.egress.allow }}
+- name: PRESSROOM_EGRESS_ALLOW
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Certificate authorities of the operator: what Node trusts besides its own list. */}}
+{{- define "pressroom.ca.variable" -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret -}}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/pressroom/ca/{{ .Values.caBundle.key }}
+{{- end -}}
+{{- end }}
+
+{{- define "pressroom.ca.mount" -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret -}}
+- name: ca
+  mountPath: /etc/pressroom/ca
+  readOnly: true
+{{- end -}}
+{{- end }}
+
+{{- define "pressroom.ca.volume" -}}
+{{- if and .Values.caBundle.configMap .Values.caBundle.secret -}}
+{{- fail "caBundle: set either configMap or secret, not both" -}}
+{{- else if .Values.caBundle.configMap -}}
+- name: ca
+  configMap:
+    name: {{ .Values.caBundle.configMap }}
+{{- else if .Values.caBundle.secret -}}
+- name: ca
+  secret:
+    secretName: {{ .Values.caBundle.secret }}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,58 @@
+{{/*
+Jobs that run before a release is installed or upgraded, each with rights of its own that go when it is done. Not before a rollback: the
+definition of pools only gains fields, so an older release works with a newer one, and an older one would cost pools what they have of the new.
+*/}}
+
+{{- define "pressroom.hook" -}}
+{{- toYaml (dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" (toString .) "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded") -}}
+{{- end }}
+
+{{/* Takes (list $ name containers). */}}
+{{- define "pressroom.hook.job" -}}
+{{- $ := index . 0 -}}
+{{- $name := index . 1 -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  {{- include "pressroom.metadata" (list $ "setup" $name (fromYaml (include "pressroom.hook" "-1"))) | nindent 2 }}
+spec:
+  backoffLimit: 3
+  activeDeadlineSeconds: 240
+  template:
+    metadata:
+      labels:
+        {{- include "pressroom.selectorLabels" (list $ "setup") | nindent 8 }}
+    spec:
+      restartPolicy: Never
+      serviceAccountName: {{ $name }}
+      automountServiceAccountToken: true
+      enableServiceLinks: false
+      {{- include "pressroom.placement" (list $ "setup" (omit $.Values.controller "topologySpreadConstraints")) | nindent 6 }}
+      securityContext:
+        {{- include "pressroom.podSecurityContext" $ | nindent 8 }}
+      volumes:
+        - name: tmp
+          emptyDir: {sizeLimit: 64Mi}
+        {{- include "pressroom.ca.volume" $ | nindent 8 }}
+      containers:
+        {{- range index . 2 }}
+        - name: {{ .name }}
+          image: {{ include "pressroom.image" (list $ $.Values.image.controller) }}
+          imagePullPolicy: {{ $.Values.image.pullPolicy }}
+          command:
+            {{- toYaml .command | nindent 12 }}
+          env:
+            - name: PRESSROOM_NAMESPACE
+              value: {{ $.Release.Namespace }}
+            {{- include "pressroom.ca.variable" $ | nindent 12 }}
+          resources:
+            requests: {cpu: 50m, memory: 64Mi}
+            limits: {memory: 192Mi}
+          securityContext:
+            {{- include "pressroom.containerSecurityContext" $ | nindent 12 }}
+          terminationMessagePolicy: FallbackToLogsOnError
+          volumeMounts:
+            - {name: tmp, mountPath: /tmp}
+            {{- include "pressroom.ca.mount" $ | nindent 12 }}
+        {{- end }}
+{{- end }}

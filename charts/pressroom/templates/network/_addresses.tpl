@@ -1,0 +1,100 @@
+{{/* Which addresses workers may reach. The guard of each worker holds the same; what it calls public stands in common/addresses.ts. */}}
+
+{{- define "pressroom.notPublic.ipv4" -}}
+[
+"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+"224.0.0.0/4", "240.0.0.0/4"
+]
+{{- end }}
+
+{{/* Within 2000::/3, outside of which nothing is public. */}}
+{{- define "pressroom.notPublic.ipv6" -}}
+["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"]
+{{- end }}
+
+{{/* Rules for all public addresses, less what `egress.deny` closes. */}}
+{{- define "pressroom.publicPeers" -}}
+{{- $ipv4 := fromJsonArray (include "pressroom.notPublic.ipv4" .) -}}
+{{- $ipv6 := fromJsonArray (include "pressroom.notPublic.ipv6" .) -}}
+{{- range .Values.egress.deny -}}
+{{- if not (contains ":" .) -}}
+{{- $ipv4 = append $ipv4 (ternary . (printf "%s/32" .) (contains "/" .)) -}}
+{{- else if regexMatch "^[23]" . -}}
+{{- $ipv6 = append $ipv6 (ternary . (printf "%s/128" .) (contains "/" .)) -}}
+{{- end -}}
+{{- end -}}
+- ipBlock:
+    cidr: 0.0.0.0/0
+    except: {{ toJson (uniq $ipv4) }}
+- ipBlock:
+    cidr: 2000::/3
+    except: {{ toJson (uniq $ipv6) }}
+{{- end }}
+
+{{/* Rules for the networks in `egress.allow`, each on its port or on all ports of pages. Host names are no business of a NetworkPolicy. */}}
+{{- define "pressroom.allowedNetworks" -}}
+{{- range .Values.egress.allow -}}
+{{- $place := "" -}}
+{{- $port := "" -}}
+{{- $bits := "32" -}}
+{{- if regexMatch "^[0-9.]+(/[0-9]+)?(:[0-9]+)?$" . -}}
+{{- $place = regexReplaceAll ":[0-9]+$" . "" -}}
+{{- $port = regexFind ":[0-9]+$" . | trimPrefix ":" -}}
+{{- else if regexMatch "^\\[[0-9A-Fa-f:.]+(/[0-9]+)?\\](:[0-9]+)?$" . -}}
+{{- $place = regexFind "[0-9A-Fa-f:./]+" . -}}
+{{- $port = regexFind "\\]:[0-9]+$" . | trimPrefix "]:" -}}
+{{- $bits = "128" -}}
+{{- else if regexMatch "^[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(/[0-9]+)?$" . -}}
+{{- $place = . -}}
+{{- $bits = "128" -}}
+{{- end -}}
+{{- if $place }}
+- to:
+    - ipBlock:
+        cidr: {{ ternary $place (printf "%s/%s" $place $bits) (contains "/" $place) | quote }}
+  ports:
+    {{- include "pressroom.tcpPorts" (ternary (list $port) $.Values.egress.ports (ne $port "")) | nindent 4 }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "pressroom.tcpPorts" -}}
+{{- range . -}}
+- {protocol: TCP, port: {{ int . }}}
+{{ end -}}
+{{- end }}
+
+{{/* One way out. Takes (list peers ports); no peers are everywhere. */}}
+{{- define "pressroom.wayTo" -}}
+- {{ with index . 0 }}to:
+    {{- toYaml . | nindent 4 }}
+  {{ end }}ports:
+    {{- include "pressroom.tcpPorts" (index . 1) | nindent 4 }}
+{{- end }}
+
+{{- define "pressroom.wayToNameServers" -}}
+- {{ with .Values.networkPolicy.dns.to }}to:
+    {{- toYaml . | nindent 4 }}
+  {{ end }}ports:
+    {{- range .Values.networkPolicy.dns.ports }}
+    - {protocol: UDP, port: {{ int . }}}
+    - {protocol: TCP, port: {{ int . }}}
+    {{- end }}
+{{- end }}
+
+{{/* Who reads metrics. */}}
+{{- define "pressroom.metricsIngress" -}}
+{{- with .Values.networkPolicy.monitoring -}}
+- from:
+    {{- toYaml . | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: 9090}
+{{- end -}}
+{{- end }}
+
+{{/* The pods of the pool, which the controller makes. */}}
+{{- define "pressroom.workerPods" -}}
+app.kubernetes.io/component: worker
+pressroom.dev/pool: {{ include "pressroom.pool" . }}
+{{- end }}

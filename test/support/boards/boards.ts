@@ -1,0 +1,17 @@
+// The boards and rules as the files that the chart ships: each made from its source here.
+import { capacity } from './capacity.ts';
+import { controller } from './controller.ts';
+import { type Board, boardJson } from './grafana.ts';
+import { rulesYaml } from './rules-yaml.ts';
+import { service } from './service.ts';
+
+const CHART = 'charts/pressroom';
+
+/** By the name of the file. */
+export const boards: Record<string, Board> = { service, capacity, controller };
+
+/** For the list of generated files; names are from the root of the repository. */
+export const boardFiles = [
+  ...Object.entries(boards).map(([name, board]) => ({ file: `${CHART}/dashboards/${name}.json`, text: () => boardJson(board) })),
+  { file: `${CHART}/rules/pressroom.yaml`, text: rulesYaml },
+];

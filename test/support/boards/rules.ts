@@ -1,0 +1,44 @@
+// All rules of the chart, in groups: what is recorded for the boards and the alerts, then the alerts themselves.
+import { controllerAlerts, poolAlerts, serviceAlerts } from './alerts.ts';
+import { burnAlerts, burnRates, objectives } from './objectives.ts';
+
+export interface Recording {
+  record: string;
+  expr: string;
+  labels?: Record<string, string>;
+}
+
+export interface Alert {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: { severity: 'critical' | 'warning' } & Record<string, string>;
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+
+export interface Group {
+  name: string;
+  rules: (Recording | Alert)[];
+}
+
+/** What the chart puts its own values in for, each with its default there. Bare words, so that the file is good PromQL before that too. */
+export const WORDS: Record<string, string> = {
+  RELEASE_NAMESPACE: 'pressroom',
+  RELEASE_POOL: 'pressroom',
+  OBJECTIVE_AVAILABILITY: '0.999',
+  OBJECTIVE_QUEUE_RATIO: '0.99',
+  OBJECTIVE_QUEUE_SECONDS: '1',
+  OBJECTIVE_LATENCY_RATIO: '0.95',
+  OBJECTIVE_LATENCY_SECONDS: '10',
+  RUNBOOK_URL: 'runbook.md',
+};
+
+/** `pressroom-controller` is about the controller's own process: a release without one leaves it out. */
+export const groups: Group[] = [
+  { name: 'pressroom-objectives', rules: objectives },
+  { name: 'pressroom-burn-rates', rules: burnRates },
+  { name: 'pressroom-budgets', rules: burnAlerts },
+  { name: 'pressroom-service', rules: serviceAlerts },
+  { name: 'pressroom-pool', rules: poolAlerts },
+  { name: 'pressroom-controller', rules: controllerAlerts },
+];
