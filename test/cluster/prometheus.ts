@@ -49,31 +49,14 @@ interface Options {
   /** How often targets are asked and rules are evaluated, in whole seconds. */
   intervalS?: number;
   ruleFiles?: string[];
-  /** Of a cluster whose pods it discovers, those with the usual annotations. It then listens at all addresses of the machine, so that pods can ask it. */
-  kubeconfig?: string;
+  /** It answers at all addresses of this machine and not only at loopback: pods of a real node ask it. */
+  everywhere?: boolean;
 }
 
-const from = (meta: string) => ({ source_labels: [`__meta_kubernetes_${meta}`] });
-const discovery = (kubeconfig: string) => ({
-  job_name: 'discovered',
-  honor_labels: true,
-  kubernetes_sd_configs: [{ role: 'pod', kubeconfig_file: kubeconfig }],
-  relabel_configs: [
-    { ...from('pod_annotation_prometheus_io_scrape'), action: 'keep', regex: 'true' },
-    { ...from('pod_phase'), action: 'keep', regex: 'Running' },
-    { ...from('pod_container_port_name'), action: 'keep', regex: 'operations' },
-    { ...from('namespace'), target_label: 'namespace' },
-    { ...from('pod_name'), target_label: 'pod' },
-  ],
-});
-
-const configuration = (intervalS: number, targetsFile: string, ruleFiles: string[], kubeconfig: string | undefined) => ({
+const configuration = (intervalS: number, targetsFile: string, ruleFiles: string[]) => ({
   global: { scrape_interval: `${intervalS}s`, scrape_timeout: `${intervalS}s`, evaluation_interval: `${intervalS}s` },
   rule_files: ruleFiles,
-  scrape_configs: [
-    { job_name: 'pods', honor_labels: true, file_sd_configs: [{ files: [targetsFile], refresh_interval: '1s' }] },
-    ...(kubeconfig ? [discovery(kubeconfig)] : []),
-  ],
+  scrape_configs: [{ job_name: 'pods', honor_labels: true, file_sd_configs: [{ files: [targetsFile], refresh_interval: '1s' }] }],
 });
 
 interface Answer<T> {
@@ -97,7 +80,13 @@ function samplesOf({ resultType, result }: QueryData): Sample[] {
 }
 
 /** Resolves when it is ready to answer. */
-export async function startPrometheus({ binaries, targets = [], intervalS = 1, ruleFiles = [], kubeconfig }: Options): Promise<Prometheus> {
+export async function startPrometheus({
+  binaries,
+  targets = [],
+  intervalS = 1,
+  ruleFiles = [],
+  everywhere = false,
+}: Options): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-prometheus-'));
   const file = (name: string) => join(folder, name);
   const setTargets = async (wanted: Target[]) => {
@@ -108,10 +97,10 @@ export async function startPrometheus({ binaries, targets = [], intervalS = 1, r
   };
   await setTargets(targets);
   // JSON is YAML.
-  await writeFile(file('prometheus.yml'), JSON.stringify(configuration(intervalS, file('targets.json'), ruleFiles, kubeconfig)));
+  await writeFile(file('prometheus.yml'), JSON.stringify(configuration(intervalS, file('targets.json'), ruleFiles)));
   const port = await ownPort();
   const url = `http://127.0.0.1:${port}`;
-  const listen = `${kubeconfig ? '0.0.0.0' : '127.0.0.1'}:${port}`;
+  const listen = `${everywhere ? '0.0.0.0' : '127.0.0.1'}:${port}`;
   const args = [`--config.file=${file('prometheus.yml')}`, `--storage.tsdb.path=${file('data')}`, `--web.listen-address=${listen}`];
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', binaries.prometheus, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { runCommand } from '../../standalone/run-command.ts';
+import { type Alert, groups } from '../support/boards/rules.ts';
+import { rulesYaml, withValues } from '../support/boards/rules-yaml.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { prometheusBinaries } from './prometheus-binaries.ts';
+import { cases, type RuleCase } from './rule-cases.ts';
+import { type Course, WELL } from './rule-series.ts';
+
+const RULES = fileURLToPath(new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url));
+const PROMTOOL_MS = 120_000;
+
+const alerts = groups.flatMap(({ rules }) => rules).filter((rule): rule is Alert => 'alert' in rule);
+
+/** promtool's notation: `start+step x times`, one after the other; the first sample is at minute 0. */
+function samples(course: Course, stepMin: number, untilMin: number): string {
+  const times = Math.ceil(untilMin / stepMin);
+  if (typeof course === 'number') return `${course}x${times}`;
+  let total = 0;
+  const values = [0];
+  const perMinute = (minute: number) => {
+    let end = 0;
+    for (const [minutes, rate] of course) {
+      end += minutes;
+      if (minute < end) return rate;
+    }
+    return 0;
+  };
+  for (let index = 0; index < times; index++) {
+    total += perMinute(index * stepMin) * stepMin;
+    values.push(Number(total.toFixed(3)));
+  }
+  return values.join(' ');
+}
+
+const labelsText = (labels: Record<string, string>) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(',');
+
+/** What the series ALERTS must hold, and nothing else. */
+function expected({ firing }: RuleCase) {
+  return firing.map(({ alert, labels = {} }) => {
+    const rule = alerts.find(each => each.alert === alert && (labels.window === undefined || each.labels.window === labels.window))!;
+    const all = { alertname: alert, alertstate: 'firing', ...rule.labels, ...labels };
+    return { labels: `ALERTS{${labelsText(all)}}`, value: 1 };
+  });
+}
+
+function unitTest(each: RuleCase, rules: string) {
+  const { stepMin = 1, atMin, series } = each;
+  const courses = { ...WELL, ...series };
+  return {
+    rule_files: [rules],
+    evaluation_interval: `${stepMin}m`,
+    tests: [
+      {
+        interval: `${stepMin}m`,
+        input_series: Object.entries(courses)
+          .filter((entry): entry is [string, Course] => entry[1] !== 'gone')
+          .map(([name, course]) => ({ series: name, values: samples(course, stepMin, atMin) })),
+        promql_expr_test: [{ expr: 'ALERTS{alertstate="firing"}', eval_time: `${atMin}m`, exp_samples: expected(each) }],
+      },
+    ],
+  };
+}
+
+describe('the set of rules for Prometheus', function () {
+  this.timeout(PROMTOOL_MS);
+  const file = temporaryFolder();
+  let promtool = '';
+
+  before(async function () {
+    this.timeout(6 * 60_000);
+    const binaries = await prometheusBinaries(console.log);
+    if (!binaries) skip(this, 'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.');
+    promtool = binaries.promtool;
+    writeFileSync(file('rules.yaml'), withValues(rulesYaml()));
+  });
+
+  const run = async (...args: string[]) => {
+    const { ok, stdout, why } = await runCommand(promtool, args, { timeoutMs: PROMTOOL_MS });
+    expect(ok, `${why}\n${stdout}`).to.equal(true);
+    return stdout;
+  };
+
+  for (const [what, path] of [
+    ['as it is in the chart', () => RULES],
+    ['with the values put in', () => file('rules.yaml')],
+  ] as const)
+    it(`passes promtool's check ${what}`, async () => {
+      expect(await run('check', 'rules', path())).to.match(/SUCCESS: \d+ rules found/);
+    });
+
+  it('has no word in capitals left when the values are put in', () => {
+    expect(withValues(rulesYaml())).not.to.match(/^[^#]*(?:RELEASE|OBJECTIVE|RUNBOOK)_/m);
+  });
+
+  for (const [index, each] of cases.entries())
+    it(each.title, async () => {
+      const test = join(file(), `case-${index}.json`);
+      writeFileSync(test, JSON.stringify(unitTest(each, file('rules.yaml'))));
+      await run('test', 'rules', test);
+    });
+
+  it('has no alert that fires in none of these cases', () => {
+    const seen = new Set(cases.flatMap(({ firing }) => firing.map(({ alert }) => alert)));
+    expect([...new Set(alerts.map(({ alert }) => alert))].filter(name => !seen.has(name))).to.deep.equal([]);
+  });
+
+  it('names only labels in its texts that the alert has', () => {
+    for (const { alert, annotations } of alerts) {
+      const labels = cases.flatMap(({ firing }) => firing.filter(each => each.alert === alert).map(each => each.labels ?? {}));
+      const named = [
+        ...Object.values(annotations)
+          .join(' ')
+          .matchAll(/\$labels\.(\w+)/g),
+      ].map(match => match[1]!);
+      for (const has of labels) expect(has, alert).to.include.all.keys(...new Set(named), 'namespace');
+    }
+  });
+});

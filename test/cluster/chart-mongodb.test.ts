@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { ownPort } from '../fault/harness/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { mongodBinary } from '../support/mongod.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { findHelm, type KubeObject, one } from './chart/helm.ts';
+import { MATRIX } from './chart/matrix.ts';
+import { BUILD_LIMIT_MS } from './kube/binaries.ts';
+
+const MINUTE_MS = 60_000;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SECRETS = { password: 'p'.repeat(43), keyfile: 'k'.repeat(43) };
+
+describe('the bundled MongoDB of the chart', function () {
+  this.timeout(3 * MINUTE_MS);
+  const folder = temporaryFolder();
+  const children: ChildProcess[] = [];
+  let containers: Record<'mongodb' | 'found-set', KubeObject>;
+  let apiUri: string;
+  let port: number;
+
+  before(async function () {
+    this.timeout(BUILD_LIMIT_MS);
+    const helm = await findHelm(this);
+    const objects = await helm.template(MATRIX['a trial with a bundled MongoDB']);
+    const pod = one(objects, 'StatefulSet').spec.template.spec;
+    containers = Object.fromEntries(pod.containers.map((container: KubeObject) => [container.name, container])) as typeof containers;
+    const { env } = one(objects, 'Deployment', 'room-api').spec.template.spec.containers[0];
+    apiUri = env.find(({ name }: KubeObject) => name === 'MONGODB_URI').value;
+    port = await ownPort();
+    await mkdir(folder('data'));
+  });
+  after(async () => {
+    for (const child of children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  });
+
+  /** What stands in the chart, in the places of this machine. */
+  const here = (text: string) =>
+    text
+      .replaceAll('/app/', ROOT)
+      .replaceAll('/tmp/', `${folder('.')}/`)
+      .replaceAll('/data/db', folder('data'))
+      .replace(/[a-z-]+-0\.[a-z-]+:27017/, `localhost:${port}`)
+      .replaceAll('27017', String(port));
+
+  async function start(name: keyof typeof containers): Promise<ChildProcess> {
+    const [program, ...args] = containers[name].command.map(here);
+    const env = Object.fromEntries(
+      containers[name].env.map(({ name: variable, value, valueFrom }: KubeObject) => [
+        variable,
+        valueFrom ? SECRETS[valueFrom.secretKeyRef.key as keyof typeof SECRETS] : here(value),
+      ]),
+    );
+    const { path } = await mongodBinary();
+    const child = spawn(program, args, {
+      env: { PATH: `${dirname(path)}:${process.env.PATH}`, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    return child;
+  }
+
+  const said = (child: ChildProcess) => {
+    let text = '';
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    return () => text;
+  };
+
+  it('becomes a replica set that asks for a password, by the two containers of its pod in any order', async () => {
+    const founder = said(await start('found-set'));
+    said(await start('mongodb'));
+    await eventually(() => expect(founder()).to.match(/the replica set is ready/), MINUTE_MS);
+    const uri = here(apiUri).replace('$(MONGODB_PASSWORD)', SECRETS.password);
+    const client = new MongoClient(uri);
+    try {
+      await client
+        .db()
+        .collection('things')
+        .insertOne({ kept: true }, { writeConcern: { w: 'majority' } });
+      const { members } = await client.db('admin').command({ replSetGetStatus: 1 });
+      expect(members.map(({ name }: KubeObject) => name)).to.deep.equal([`localhost:${port}`]);
+    } finally {
+      await client.close();
+    }
+    const stranger = new MongoClient(`mongodb://localhost:${port}/?directConnection=true`);
+    const refused = await stranger
+      .db('pressroom')
+      .collection('things')
+      .findOne()
+      .catch((error: Error) => error.message);
+    await stranger.close();
+    expect(refused).to.match(/authentication/);
+  });
+
+  it('finds all done when its container is started again, and ends when it is told to', async () => {
+    const child = await start('found-set');
+    const text = said(child);
+    await eventually(() => expect(text()).to.match(/the replica set is ready/), MINUTE_MS);
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).to.equal(0);
+  });
+});

@@ -1,0 +1,169 @@
+import { BlockList, isIPv4 } from 'node:net';
+import { expect } from 'chai';
+import { isPublicAddress } from '../../common/addresses.ts';
+import { findHelm, type Helm, type KubeObject, NAMESPACE, one, RELEASE } from './chart/helm.ts';
+import { MATRIX } from './chart/matrix.ts';
+import { BUILD_LIMIT_MS } from './kube/binaries.ts';
+
+const MINUTE_MS = 60_000;
+const WORKERS = `${RELEASE}-workers`;
+const kindOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/** Whether a block of addresses holds one, as a network plugin decides it. */
+function blockOf(cidr: string): (address: string) => boolean {
+  const [base, bits] = cidr.split('/') as [string, string];
+  const list = new BlockList();
+  list.addSubnet(base, Number(bits), kindOf(base));
+  return address => kindOf(address) === kindOf(base) && list.check(address, kindOf(address));
+}
+
+/** Whether pods under the policy may open a TCP connection to an address, going by the blocks in it. */
+function reachOf(policy: KubeObject): (address: string, port: number) => boolean {
+  const rules = policy.spec.egress.map(({ to = [], ports }: KubeObject) => ({
+    opens: (port: number) => ports.some((each: KubeObject) => each.port === port && each.protocol === 'TCP'),
+    blocks: to
+      .filter(({ ipBlock }: KubeObject) => ipBlock)
+      .map(({ ipBlock }: KubeObject) => ({
+        inside: blockOf(ipBlock.cidr),
+        except: (ipBlock.except ?? []).map(blockOf) as ((address: string) => boolean)[],
+      })),
+  }));
+  return (address, port) =>
+    rules.some(
+      ({ opens, blocks }: KubeObject) =>
+        opens(port) &&
+        blocks.some(
+          ({ inside, except }: KubeObject) => inside(address) && !except.some((each: (address: string) => boolean) => each(address)),
+        ),
+    );
+}
+
+/** An address of every IPv4 network of 16 bits. */
+const EVERYWHERE = Array.from({ length: 2 ** 16 }, (_, at) => `${at >> 8}.${at & 255}.3.1`);
+
+/** In networks of the registries of special addresses that are smaller than that, and in those of IPv6; and some that are public. */
+const SPECIAL = [
+  ...[
+    '168.63.129.16',
+    '192.0.0.9',
+    '192.0.2.1',
+    '192.31.196.1',
+    '192.52.193.1',
+    '192.88.99.1',
+    '192.175.48.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '255.255.255.255',
+  ],
+  ...[
+    '2001::1',
+    '2001:1ff::1',
+    '2001:db8::1',
+    '2002::1',
+    '2620:4f:8000::1',
+    '3fff::1',
+    '3fff:fff:ffff::1',
+    '::1',
+    'fe80::1',
+    'fc00::1',
+    '64:ff9b::1',
+    'ff02::1',
+  ],
+  ...['2606:4700::1111', '2a00:1450::1', '2001:200::1', '2003::1', '3fff:1000::1', '168.63.129.17', '192.0.3.1', '203.0.114.1'],
+];
+
+describe("the chart's NetworkPolicies", function () {
+  this.timeout(2 * MINUTE_MS);
+  let helm: Helm;
+  let plain: KubeObject[];
+  const render = (set: string) => helm.template(MATRIX[set]);
+  const policy = (objects: KubeObject[], name: string) => one(objects, 'NetworkPolicy', name);
+
+  before(async function () {
+    this.timeout(BUILD_LIMIT_MS);
+    helm = await findHelm(this);
+    plain = await helm.template();
+  });
+
+  it('let workers reach public addresses and no others, as the guard does', () => {
+    const reaches = reachOf(policy(plain, WORKERS));
+    const different = [...EVERYWHERE, ...SPECIAL].filter(address => reaches(address, 443) !== isPublicAddress(address));
+    expect(different).to.deep.equal([]);
+    expect([reaches('1.1.1.1', 443), reaches('10.1.1.1', 443)]).to.deep.equal([true, false]);
+  });
+
+  it('let workers reach only the ports of pages', () => {
+    const reaches = reachOf(policy(plain, WORKERS));
+    expect([80, 443, 8080, 8443].map(port => reaches('1.1.1.1', port))).to.deep.equal([true, true, true, true]);
+    expect([22, 25, 9222, 27017].map(port => reaches('1.1.1.1', port))).to.deep.equal([false, false, false, false]);
+  });
+
+  it('open what egress.allow names by network, and close what egress.deny names', async () => {
+    const reaches = reachOf(policy(await render('intranet pages and closed networks'), WORKERS));
+    expect(reaches('10.1.2.3', 443)).to.equal(true);
+    expect(reaches('10.2.3.4', 9000)).to.equal(true);
+    expect(reaches('10.2.3.4', 443)).to.equal(false);
+    expect(reaches('10.2.3.5', 9000)).to.equal(false);
+    expect(reaches('fd00::9', 443)).to.equal(true);
+    expect(reaches('fd01::5', 8443)).to.equal(true);
+    expect(reaches('fd01::6', 8443)).to.equal(false);
+    expect(['198.51.100.9', '192.0.2.7', '2001:4860::8888'].map(address => reaches(address, 443))).to.deep.equal([false, false, false]);
+    expect(reaches('1.1.1.1', 443)).to.equal(true);
+  });
+
+  it("let workers reach a company's proxy in place of the internet", async () => {
+    const reaches = reachOf(policy(await render("a company's proxy and authority"), WORKERS));
+    expect(reaches('10.20.30.40', 3128)).to.equal(true);
+    expect(reaches('1.1.1.1', 443)).to.equal(false);
+  });
+
+  it('let only the API of the release reach the workers, and only Prometheus the metrics', () => {
+    const { podSelector, policyTypes, ingress } = policy(plain, WORKERS).spec;
+    expect(podSelector.matchLabels).to.deep.equal({ 'app.kubernetes.io/component': 'worker', 'pressroom.dev/pool': RELEASE });
+    expect(policyTypes).to.deep.equal(['Ingress', 'Egress']);
+    expect(ingress).to.deep.equal([
+      {
+        from: [{ podSelector: { matchLabels: one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels } }],
+        ports: [{ protocol: 'TCP', port: 9222 }],
+      },
+      {
+        from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+        ports: [{ protocol: 'TCP', port: 9090 }],
+      },
+    ]);
+  });
+
+  it('let nobody reach the controller but Prometheus', () => {
+    expect(policy(plain, `${RELEASE}-controller`).spec.ingress.map(({ ports }: KubeObject) => ports[0].port)).to.deep.equal([9090]);
+  });
+
+  it('let the test pod call an API that is closed to others', async () => {
+    const objects = await render('narrow NetworkPolicies');
+    const [open] = policy(objects, `${RELEASE}-api`).spec.ingress;
+    const test = one(objects, 'Pod').metadata.labels;
+    expect(
+      open.from.some(
+        ({ podSelector }: KubeObject) =>
+          podSelector && Object.entries(podSelector.matchLabels).every(([key, value]) => test[key] === value),
+      ),
+    ).to.equal(true);
+  });
+
+  it('lead the controller to Prometheus where the metrics are read, unless told otherwise', async () => {
+    const to = (objects: KubeObject[], port: number) =>
+      policy(objects, `${RELEASE}-controller`).spec.egress.find(({ ports }: KubeObject) => ports[0].port === port)?.to;
+    expect(to(plain, 9090)).to.deep.equal([{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }]);
+    expect(to(await render('narrow NetworkPolicies'), 9091)).to.deep.equal([{ podSelector: {} }]);
+  });
+
+  it('lead the API to the bundled MongoDB, and nobody else', async () => {
+    const objects = await render('a trial with a bundled MongoDB');
+    const { ingress, podSelector } = policy(objects, `${RELEASE}-mongodb`).spec;
+    expect(podSelector.matchLabels).to.deep.equal(one(objects, 'StatefulSet').spec.selector.matchLabels);
+    expect(ingress[0].from.map(({ podSelector: peer }: KubeObject) => peer.matchLabels['app.kubernetes.io/component'])).to.deep.equal([
+      'api',
+      'mongodb',
+    ]);
+    expect(NAMESPACE).to.equal(one(objects, 'StatefulSet').metadata.namespace);
+  });
+});

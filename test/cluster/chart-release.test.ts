@@ -1,0 +1,178 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
+import { eventually } from '../support/eventually.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { CHART, findHelm, type Helm, type KubeObject, LEAST, NAMESPACE, one, RELEASE, withValues } from './chart/helm.ts';
+import { BUILD_LIMIT_MS } from './kube/binaries.ts';
+import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
+
+const run = promisify(execFile);
+const MINUTE_MS = 60_000;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const POOL = `/apis/${GROUP}/${VERSION}/namespaces/${NAMESPACE}/${PLURAL}/${RELEASE}`;
+const SECRET = `/api/v1/namespaces/${NAMESPACE}/secrets/${RELEASE}-secrets`;
+const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`;
+/** Its garbage collector removes what a pool leaves behind. */
+const OPTIONS = { controllerManager: true };
+/** What a test's own process needs besides what the chart gives it. */
+const SURROUNDINGS = { PATH: process.env.PATH, HOME: process.env.HOME };
+
+describe('a release of the chart', function () {
+  this.timeout(5 * MINUTE_MS);
+  let helm: Helm;
+  let cluster: Cluster;
+  const folder = temporaryFolder();
+
+  const withCluster = (...args: string[]) => helm([...args, '--namespace', NAMESPACE], { ...process.env, KUBECONFIG: cluster.kubeconfig });
+  const install = (chart: string, values = {}, ...args: string[]) =>
+    withValues({ ...LEAST, ...values }, file => withCluster('install', RELEASE, chart, '--values', file, ...args));
+
+  before(async function () {
+    this.timeout(BUILD_LIMIT_MS);
+    const why = whyNoCluster(OPTIONS);
+    if (why !== undefined) skip(this, why);
+    helm = await findHelm(this);
+    cluster = await startCluster(OPTIONS);
+    await cluster.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
+  });
+  after(() => cluster?.stop());
+
+  /** Runs the Jobs of the chart as this machine's processes, with the rights that the chart gives them: there is no node here. */
+  async function runHooks(objects: KubeObject[]): Promise<string[]> {
+    const setup = objects.filter(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'setup');
+    const rights = setup.filter(({ kind }) => kind !== 'Job');
+    await cluster.apply(rights);
+    const said: string[] = [];
+    for (const job of setup.filter(({ kind }) => kind === 'Job')) {
+      const { containers, serviceAccountName } = job.spec.template.spec;
+      const kubeconfig = await cluster.userKubeconfig(NAMESPACE, serviceAccountName);
+      for (const { command, env } of containers) {
+        const [program, ...args] = command.map((word: string) => word.replace(/^\/app\//, ROOT));
+        const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value]));
+        said.push((await run(program, args, { env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given } })).stdout);
+      }
+    }
+    await cluster.kubectl('delete', '-f', '-', { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }) });
+    return said;
+  }
+
+  it('of an older version is installed, with its pool and its Secret', async () => {
+    await helm(['package', CHART, '--version', '0.0.9', '--app-version', '0.0.9', '--destination', folder('.')]);
+    const old = folder('pressroom-0.0.9.tgz');
+    const said = await runHooks(await helm.template());
+    expect(said.join('')).to.match(/was made, with pepper, pool-secret/);
+    expect(await cluster.get(CRD), 'made by a Job that may make no other').to.be.an('object');
+    await install(old, {}, '--no-hooks');
+    expect((await cluster.get(POOL))!.spec.template.image).to.equal('pressroom-worker:0.0.9');
+    expect(Object.keys((await cluster.get(SECRET))!.data)).to.have.members(['pepper', 'pool-secret']);
+  });
+
+  it('keeps its secrets, its pool and the definition of pools when it is upgraded', async () => {
+    const before = { secret: await cluster.get(SECRET), pool: await cluster.get(POOL), crd: await cluster.get(CRD) };
+    const said = await runHooks(await helm.template());
+    expect(said.join('')).to.match(/is there already and stays as it is/);
+    await withValues(LEAST, file => withCluster('upgrade', RELEASE, CHART, '--no-hooks', '--values', file));
+    expect(await cluster.get(SECRET)).to.deep.equal(before.secret);
+    const pool = await cluster.get(POOL);
+    expect(pool.metadata.uid).to.equal(before.pool.metadata.uid);
+    expect(pool.spec.template.image).to.equal('pressroom-worker:0.1.0');
+    expect((await cluster.get(CRD))!.metadata.uid).to.equal(before.crd.metadata.uid);
+  });
+
+  it('brings an older definition of pools up to date', async () => {
+    const objects = await helm.template();
+    const crd = await cluster.get(CRD);
+    const versions = crd.spec.versions.map((version: KubeObject) => ({ ...version, additionalPrinterColumns: [] }));
+    await cluster.request('PATCH', CRD, { spec: { versions } }, 'application/merge-patch+json');
+    await runHooks(objects);
+    expect((await cluster.get(CRD))!.spec.versions[0].additionalPrinterColumns).not.to.deep.equal([]);
+  });
+
+  it('has a controller that may do all that it does, and nothing beyond its namespace', async () => {
+    const deployment = one(await helm.template(), 'Deployment', `${RELEASE}-controller`);
+    const { env } = deployment.spec.template.spec.containers[0];
+    const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value ?? 'controller-1']));
+    const kubeconfig = await cluster.userKubeconfig(NAMESPACE, `${RELEASE}-controller`);
+    const child = spawn('node', ['controller/main.ts'], {
+      cwd: ROOT,
+      env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given, PRESSROOM_OPERATIONS_PORT: '0', PRESSROOM_OPERATIONS_HOST: '127.0.0.1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines: string[] = [];
+    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
+    try {
+      const children = ['/apis/apps/v1', '/api/v1', '/apis/policy/v1'].map(
+        (api, at) => `${api}/namespaces/${NAMESPACE}/${['deployments', 'services', 'poddisruptionbudgets'][at]}/${RELEASE}-workers`,
+      );
+      await eventually(async () => {
+        for (const path of children) expect(await cluster.get(path), path).to.be.an('object');
+        expect((await cluster.get(POOL))!.status?.conditions, 'its status').to.be.an('array');
+      }, MINUTE_MS);
+      expect(lines.join('')).not.to.match(/forbidden/i);
+      const { body } = await cluster.request('GET', `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`);
+      expect(body.items.map(({ regarding }: KubeObject) => regarding.kind)).to.include('BrowserPool');
+    } finally {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    }
+    const may = (...words: string[]) =>
+      cluster.kubectl('auth', 'can-i', ...words, '--as', `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`).catch(() => 'no');
+    for (const [verb, what, where] of [
+      ['get', 'secrets', NAMESPACE],
+      ['create', 'pods', NAMESPACE],
+      ['delete', 'browserpools.pressroom.dev', NAMESPACE],
+      ['create', 'roles.rbac.authorization.k8s.io', NAMESPACE],
+      ['list', 'pods', 'kube-system'],
+      ['update', 'leases/another', NAMESPACE],
+    ])
+      expect((await may(verb!, what!, '-n', where!)).trim(), `${verb} ${what} in ${where}`).to.match(/^no/);
+  });
+
+  it('leaves the definition of pools and the Secret behind, and nothing else of its own', async () => {
+    await withCluster('uninstall', RELEASE, '--no-hooks');
+    expect(await cluster.get(POOL)).to.equal(undefined);
+    expect(await cluster.get(CRD)).to.be.an('object');
+    expect(await cluster.get(SECRET)).to.be.an('object');
+    const kinds =
+      'deployments.apps,services,serviceaccounts,roles,rolebindings,configmaps,poddisruptionbudgets,networkpolicies,secrets,clusterroles,clusterrolebindings';
+    await eventually(async () => {
+      const left = await cluster.kubectl('get', kinds, '-n', NAMESPACE, '-l', `app.kubernetes.io/instance=${RELEASE}`, '-o', 'name');
+      expect(left.trim()).to.equal('');
+    }, MINUTE_MS);
+  });
+
+  it('brings the definition of pools with it where there is none, without any Job', async () => {
+    await cluster.kubectl('delete', 'crd', `${PLURAL}.${GROUP}`);
+    await install(CHART, { crds: { upgrade: false } }, '--no-hooks');
+    expect((await cluster.get(POOL))!.spec.slotsPerPod).to.equal(2);
+    await withCluster('uninstall', RELEASE, '--no-hooks');
+  });
+
+  it('tells the next command, and warns of what is easily forgotten', async () => {
+    const notes = (values: object) => install(CHART, values, '--dry-run=server', '--no-hooks');
+    const plain = await notes({});
+    expect(plain).to.match(/helm test room --namespace press/);
+    expect(plain).to.match(/exec deployment\/room-api -- pressroom accounts create/);
+    expect(plain).not.to.match(/WARNING/);
+    const ingress = { enabled: true, hosts: ['pdf.example'] };
+    expect(await notes({ ingress })).to.match(/WARNING: there is an Ingress, and api.trustedProxies is empty/);
+    expect(await notes({ ingress, api: { trustedProxies: ['10.0.0.0/8'] } })).not.to.match(/WARNING/);
+    expect(await notes({ egress: { allow: ['wiki.corp'] } })).to.match(/WARNING: egress.allow names hosts \(wiki.corp\)/);
+    expect(await notes({ pool: { chromeSandbox: { mode: 'Off' } } })).to.match(/WARNING: Chrome's sandbox is off/);
+    expect(await notes({ mongodb: { bundled: { enabled: true } } })).to.match(/WARNING: mongodb.bundled is for trials/);
+  });
+
+  it('comes from a package without files that have no use there', async () => {
+    const { stdout } = await run('tar', ['--list', '--file', folder('pressroom-0.0.9.tgz')]);
+    expect(stdout.split('\n').filter(name => /\.(ts|tgz|swp)$/.test(name))).to.deep.equal([]);
+    expect(stdout).to.include('pressroom/crds/browserpools.pressroom.dev.yaml');
+    expect(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')).to.match(/^version: 0\.1\.0$/m);
+  });
+});

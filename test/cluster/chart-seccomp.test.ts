@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { findChrome } from '../../worker/find-chrome.ts';
+import { skip } from '../support/skip.ts';
+import { runConfined } from './chart/confined.ts';
+import { CHART } from './chart/helm.ts';
+import { nodePrograms, nodeProgramsAreCached, whyNoNode } from './node/node-programs.ts';
+
+const MINUTE_MS = 60_000;
+const RENDERED = /<p>rendered<\/p>/;
+const REFUSED = /sandbox|namespace|sys_chroot|zygote/i;
+
+interface Rule {
+  names: string[];
+  args?: { value: number }[];
+}
+
+/** CLONE_NEW… of all kinds, as container runtimes forbid them by default. */
+const ALL_NAMESPACES = 0x7e02_0000;
+
+describe("Chrome's sandbox in a container", function () {
+  this.timeout(3 * MINUTE_MS);
+  const profile = JSON.parse(readFileSync(join(CHART, 'files/seccomp/chrome.json'), 'utf8'));
+  let runc: string;
+  const chrome = (filter: object | undefined) =>
+    runConfined(
+      runc,
+      [findChrome(process.env.PRESSROOM_CHROME), '--user-data-dir=/tmp/profile', '--dump-dom', 'data:text/html,<p>rendered</p>'],
+      filter,
+    );
+  const changed = (change: (rules: Rule[]) => Rule[]) => ({ ...profile, syscalls: change(structuredClone(profile.syscalls)) });
+  const without = (name: string) => changed(rules => rules.filter(({ names }) => !names.includes(name)));
+
+  before(async function () {
+    this.timeout(6 * MINUTE_MS);
+    if (!nodeProgramsAreCached() && process.env.PRESSROOM_CLUSTER_TESTS !== 'always')
+      skip(this, 'runc is not in the cache folder; `npm run test:cluster` fetches it');
+    const why = await whyNoNode(console.log);
+    if (why !== undefined) skip(this, why);
+    ({ runc } = await nodePrograms(console.log));
+  });
+
+  it('starts and renders under the profile of the chart', async () => {
+    expect(await chrome(profile)).to.match(RENDERED);
+  });
+
+  for (const name of ['unshare', 'chroot'])
+    it(`does not start without the profile's leave for ${name}`, async () => {
+      const said = await chrome(without(name));
+      expect(said).not.to.match(RENDERED);
+      expect(said).to.match(REFUSED);
+    });
+
+  it('does not start where clone makes no namespaces, as under the filter that runtimes have by default', async () => {
+    const filter = changed(rules =>
+      rules.map(rule => (rule.names.includes('clone') ? { ...rule, args: [{ ...rule.args![0]!, value: ALL_NAMESPACES }] } : rule)),
+    );
+    const said = await chrome(filter);
+    expect(said).not.to.match(RENDERED);
+    expect(said).to.match(REFUSED);
+  });
+
+  it('lets nobody mount anything in the namespaces that may be made', async () => {
+    const said = await runConfined(
+      runc,
+      ['unshare', '--user', '--map-root-user', 'sh', '-c', 'id -u; mount -t tmpfs x /tmp || echo refused'],
+      profile,
+    );
+    expect(said)
+      .to.match(/^0$/m)
+      .and.to.match(/^refused$/m);
+    expect(await runConfined(runc, ['unshare', '--user', '--map-root-user', '--mount', 'true'], profile)).to.match(/not permitted/);
+  });
+});

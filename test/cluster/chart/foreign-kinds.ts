@@ -1,0 +1,24 @@
+// The kinds of the Prometheus operator, as far as a test needs them: the API server then takes objects of them.
+
+const kind = (name: string, plural: string) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.monitoring.coreos.com` },
+  spec: {
+    group: 'monitoring.coreos.com',
+    scope: 'Namespaced',
+    names: { kind: name, listKind: `${name}List`, plural, singular: name.toLowerCase() },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+        },
+      },
+    ],
+  },
+});
+
+export const foreignKinds = [kind('PodMonitor', 'podmonitors'), kind('PrometheusRule', 'prometheusrules')];

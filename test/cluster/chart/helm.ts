@@ -1,0 +1,86 @@
+// Runs helm on the chart: renders it into objects, or says what helm said.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { skip } from '../../support/skip.ts';
+import { kubeBinaries, whyNoBinaries } from '../kube/binaries.ts';
+
+const run = promisify(execFile);
+
+export const CHART = fileURLToPath(new URL('../../../charts/pressroom', import.meta.url));
+export const NAMESPACE = 'press';
+export const RELEASE = 'room';
+
+/** What every installation must say: where MongoDB is. */
+export const LEAST = { mongodb: { existingSecret: 'database' } };
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of any kind, read by tests
+export type KubeObject = any;
+export type Values = Record<string, unknown>;
+
+export interface Helm {
+  /** Runs helm; gives what it printed. Rejects with an Error that holds what it said. */
+  (args: string[], env?: NodeJS.ProcessEnv): Promise<string>;
+  /** The objects of a release with these values, hooks and tests among them. */
+  template(values?: Values, ...args: string[]): Promise<KubeObject[]>;
+}
+
+export const objectsOf = (text: string): KubeObject[] =>
+  parseAllDocuments(text)
+    .map(document => {
+      if (document.errors.length > 0) throw document.errors[0];
+      return document.toJS();
+    })
+    .filter(object => object !== null);
+
+/** Runs `use` with the path of a file of values. */
+export async function withValues<T>(values: Values, use: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'pressroom-values-'));
+  try {
+    const file = join(folder, 'values.json');
+    await writeFile(file, JSON.stringify(values));
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Helm from the cache or built; skips the suite where neither can be. Call it in `before`, with the time limit for builds. */
+export async function findHelm(context: Mocha.Context): Promise<Helm> {
+  const why = whyNoBinaries(['helm']);
+  if (why !== undefined) skip(context, why);
+  const { helm: program } = await kubeBinaries(['helm']);
+  const helm = async (args: string[], env: NodeJS.ProcessEnv = process.env) => {
+    try {
+      return (await run(program, args, { env, maxBuffer: 64 * 2 ** 20 })).stdout;
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`helm ${args[0]}: ${stderr}${stdout.slice(0, 2_000)}`);
+    }
+  };
+  const template: Helm['template'] = (values = {}, ...args) =>
+    withValues({ ...LEAST, ...values }, async file =>
+      objectsOf(await helm(['template', RELEASE, CHART, '--namespace', NAMESPACE, '--values', file, ...args])),
+    );
+  return Object.assign(helm, { template });
+}
+
+/** The one object of that kind and name. */
+export function one(objects: KubeObject[], kind: string, name?: string): KubeObject {
+  const found = objects.filter(object => object.kind === kind && (name === undefined || object.metadata.name === name));
+  if (found.length !== 1)
+    throw new Error(
+      `${found.length} objects are ${kind} ${name ?? ''}; there are ${objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
+    );
+  return found[0];
+}
+
+/** The pod template of whatever makes pods, or undefined. */
+export function podOf(object: KubeObject): { metadata: KubeObject; spec: KubeObject } | undefined {
+  if (object.kind === 'Pod') return { metadata: object.metadata, spec: object.spec };
+  return object.spec?.template?.spec?.containers ? object.spec.template : undefined;
+}

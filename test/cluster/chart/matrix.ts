@@ -1,0 +1,142 @@
+// Sets of values that between them use every part of the chart.
+import type { Values } from './helm.ts';
+
+const PLACED = {
+  nodeSelector: { disk: 'fast' },
+  tolerations: [{ key: 'only', operator: 'Exists' }],
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] },
+    },
+  },
+  topologySpreadConstraints: [
+    { maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' },
+    { maxSkew: 1, topologyKey: 'host', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { mine: 'yes' } } },
+  ],
+  priorityClassName: 'important',
+  podLabels: { team: 'paper' },
+  podAnnotations: { note: 'read me' },
+  extraEnv: [{ name: 'EXTRA', value: 'yes' }],
+  extraEnvFrom: [{ configMapRef: { name: 'more', optional: true } }],
+  extraVolumes: [{ name: 'extra', emptyDir: {} }],
+  extraVolumeMounts: [{ name: 'extra', mountPath: '/extra' }],
+};
+
+/** By what each set is about. */
+export const MATRIX: Record<string, Values> = {
+  'the defaults': {},
+  'everything that brings objects of its own': {
+    ingress: {
+      enabled: true,
+      className: 'nginx',
+      hosts: ['pdf.example', 'www.pdf.example'],
+      tls: [{ hosts: ['pdf.example'], secretName: 'tls' }],
+    },
+    api: { autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } }, trustedProxies: ['10.0.0.0/8'] },
+    podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    alerts: { enabled: true, labels: { release: 'prometheus' }, alertLabels: { team: 'sre' }, runbookUrl: 'https://wiki.example/runbook' },
+    dashboards: { enabled: true, annotations: { folder: 'Pressroom' } },
+    seccompInstaller: { enabled: true, seLinuxOptions: { type: 'spc_t' } },
+    scrapeAnnotations: true,
+    commonLabels: { team: 'paper' },
+    commonAnnotations: { owner: 'paper' },
+  },
+  'a trial with a bundled MongoDB': { mongodb: { existingSecret: '', bundled: { enabled: true } } },
+  'a bundled MongoDB without a volume': {
+    mongodb: { existingSecret: '', bundled: { enabled: true, storage: { enabled: false, size: '1Gi' } } },
+  },
+  'an address of MongoDB as a value': { mongodb: { existingSecret: '', uri: 'mongodb://user:secret@db.example/pressroom' } },
+  'Secrets of the operator': {
+    secrets: {
+      pepper: { existingSecret: 'mine', key: 'p' },
+      previousPepper: { existingSecret: 'old', key: 'p' },
+      poolSecret: { existingSecret: 'mine', key: 's' },
+    },
+    prometheus: { url: 'https://prometheus.example', token: { existingSecret: 'mine', key: 't' } },
+    test: { existingSecret: 'mine', key: 'k' },
+  },
+  'a controller for the whole cluster': { controller: { clusterWide: true, replicas: 3 } },
+  'a controller for more namespaces': { controller: { namespaces: ['other'] } },
+  'a further pool without a controller': {
+    controller: { enabled: false },
+    crds: { upgrade: false },
+    pool: { name: 'reports', replicas: 3 },
+  },
+  'an API beside a pool of the operator': { pool: { enabled: false, name: 'shared' } },
+  'no NetworkPolicies, no budgets': {
+    networkPolicy: { enabled: false },
+    api: { podDisruptionBudget: { enabled: false } },
+    controller: { podDisruptionBudget: { enabled: false } },
+  },
+  'narrow NetworkPolicies': {
+    networkPolicy: {
+      api: { from: [{ namespaceSelector: { matchLabels: { a: 'b' } } }], extraEgress: [{ to: [{ ipBlock: { cidr: '10.9.0.0/16' } }] }] },
+      mongodb: { to: [{ ipBlock: { cidr: '10.8.0.0/16' } }], ports: [27017, 27018] },
+      kubernetesApi: { to: [{ ipBlock: { cidr: '10.0.0.1/32' } }], ports: [6443] },
+      prometheus: { to: [{ podSelector: {} }], ports: [9091] },
+      dns: { to: [], ports: [53, 5353] },
+      worker: { extraEgress: [{ to: [{ ipBlock: { cidr: '10.7.0.0/16' } }] }] },
+      controller: { extraEgress: [{ to: [{ ipBlock: { cidr: '10.6.0.0/16' } }] }] },
+    },
+  },
+  'intranet pages and closed networks': {
+    egress: {
+      allow: ['wiki.corp', '*.corp.example:8443', '10.1.0.0/16', '10.2.3.4:9000', 'fd00::/8', '[fd01::5]:8443'],
+      deny: ['198.51.100.0/24', '192.0.2.7', '2001:4860::/32', '64:ff9b::/96'],
+      ports: [80, 443],
+      dnsServers: ['10.0.0.53'],
+    },
+  },
+  "a company's proxy and authority": {
+    egress: { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32', port: 3128 } },
+    caBundle: { configMap: 'company-ca' },
+  },
+  'an authority in a Secret': { caBundle: { secret: 'company-ca', key: 'root.pem' } },
+  'images by digest from a registry of the operator': {
+    image: {
+      registry: 'registry.example/team/',
+      tag: '1.2.3',
+      pullPolicy: 'Always',
+      pullSecrets: [{ name: 'pull' }],
+      api: { digest: `sha256:${'a'.repeat(64)}` },
+      worker: { tag: '1.2.4' },
+    },
+  },
+  'pods placed with care': {
+    api: PLACED,
+    controller: PLACED,
+    pool: { ...PLACED, runtimeClassName: 'gvisor', serviceAccountName: 'printer' },
+  },
+  'other accounts and labels': {
+    fullnameOverride: 'paper',
+    commonLabels: { team: 'paper' },
+    commonAnnotations: { owner: 'paper' },
+    api: { serviceAccount: { create: false, name: 'given' } },
+    controller: { serviceAccount: { annotations: { role: 'arn' } } },
+    podSecurityContext: { runAsUser: 20_000, runAsGroup: 20_000, fsGroup: 20_000 },
+  },
+  'no sandbox in Chrome': { pool: { chromeSandbox: { mode: 'Off' } } },
+  'no filter around the workers': { pool: { chromeSandbox: { mode: 'Unconfined' } } },
+  'variables of all processes': {
+    logLevel: 'debug',
+    api: {
+      config: { PRESSROOM_TRIAL: false, PRESSROOM_TAGGED_PDF: 'on', PRESSROOM_QUEUE_MAX_RENDERS: 1_000_000, PRESSROOM_BODY_MAX: '20MiB' },
+    },
+    pool: {
+      config: { PRESSROOM_RENDER_MEMORY: '2GiB', PRESSROOM_EGRESS_MAX_REQUESTS: 1_000_000 },
+      scaling: { minReplicas: 2, scaleDown: { delaySeconds: 60 } },
+    },
+    controller: { config: { PRESSROOM_PROMETHEUS_INTERVAL: '10s', PRESSROOM_LOG_LEVEL: 'trace' } },
+  },
+  'a load balancer of the cluster': {
+    api: {
+      service: {
+        type: 'LoadBalancer',
+        port: 443,
+        externalTrafficPolicy: 'Local',
+        loadBalancerSourceRanges: ['198.51.100.0/24'],
+        annotations: { 'cloud.example/lb': 'internal' },
+      },
+    },
+  },
+};

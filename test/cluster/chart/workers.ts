@@ -1,0 +1,19 @@
+// The Deployment of workers that the controller would make of the chart's pool.
+import { childrenOf } from '../../../controller/children.ts';
+import { type BrowserPool, specSchema } from '../../../crds/browser-pool.ts';
+import { type KubeObject, NAMESPACE } from './helm.ts';
+
+/** All that becomes of the BrowserPool among `objects`; nothing without one. */
+export function childrenOfPool(objects: KubeObject[]): KubeObject[] {
+  const pool = objects.find(({ kind }) => kind === 'BrowserPool');
+  if (pool === undefined) return [];
+  const metadata = {
+    namespace: NAMESPACE,
+    uid: 'd4f3c4f0-0000-4000-8000-000000000000',
+    resourceVersion: '1',
+    generation: 1,
+    ...pool.metadata,
+  };
+  const whole: BrowserPool = { apiVersion: 'pressroom.dev/v1alpha1', kind: 'BrowserPool', metadata, spec: specSchema.parse(pool.spec) };
+  return childrenOf(whole, 1).map(({ object }) => object);
+}
