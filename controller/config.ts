@@ -16,7 +16,9 @@ export const controllerVariables = z.object({
     'The Prometheus that tells the load. Without it the size of every pool is held.',
   ),
   PRESSROOM_PROMETHEUS_TOKEN: secret().describe('Sent to Prometheus as a Bearer token.'),
-  PRESSROOM_PROMETHEUS_INTERVAL: duration('5s', 1_000, 300e3).describe('How often Prometheus is asked and sizes are decided.'),
+  PRESSROOM_PROMETHEUS_INTERVAL: duration('1s', 500, 300e3).describe(
+    'How often Prometheus is asked and sizes are decided: a burst is answered later by half of it.',
+  ),
   PRESSROOM_LEASE_NAMESPACE: text(undefined, 'the name of a namespace').describe(
     'Where the Lease lies by which several controllers agree on one (default: the namespace of the pod).',
   ),

@@ -23,6 +23,8 @@ import { createWorkQueue } from './work-queue.ts';
 const CALL_MS = 10_000;
 /** A leader that gets no answer must be able to ask again before it has to stop. */
 const LEASE_CALL_MS = 4_000;
+/** The longest that Prometheus may take. */
+const PROMETHEUS_MS = 5_000;
 /** Pools that are looked at at once. */
 const HANDS = 8;
 
@@ -69,7 +71,7 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
     onChange: key => leader.leading() && queue.add(key),
   });
   const { url, token, intervalMs } = config.prometheus;
-  const prometheus = url === undefined ? undefined : createPrometheus({ url, token, timeoutMs: Math.min(intervalMs, 5_000) }, metrics);
+  const prometheus = url === undefined ? undefined : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
   const loads = createLoads({
     prometheus,
     namespaces: config.namespaces,

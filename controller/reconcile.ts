@@ -176,7 +176,12 @@ function changedFor(before: BrowserPoolStatus | undefined, after: BrowserPoolSta
   const was = new Map(before?.conditions?.map(({ type, status }) => [type, status]));
   // What a new pool begins with is no news, unless it is bad.
   return (after.conditions ?? []).filter(
-    ({ type, status }) => type in WORSE && was.get(type) !== status && (was.has(type) || WORSE[type] === status),
+    ({ type, status, reason }) =>
+      type in WORSE &&
+      was.get(type) !== status &&
+      (was.has(type) || WORSE[type] === status) &&
+      // That a pool is as small as it may be is its owner's wish.
+      reason !== 'Min',
   );
 }
 

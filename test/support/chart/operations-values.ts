@@ -83,7 +83,10 @@ export const prometheusValues = group({
 
 export const podMonitorValues = group({
   enabled: flag(false).describe('Whether there are PodMonitors for API, workers and controller. They need the Prometheus operator.'),
-  interval: text('5s').describe('How often each pod is asked. The autoscaler notices a burst after one to two of these.'),
+  interval: text('5s').describe('How often workers and the controller are asked.'),
+  apiInterval: text('2s').describe(
+    'How often the pods of the API are asked: they are few, and tell of the queue. The autoscaler notices a burst after one to two of these.',
+  ),
   labels: textMap().describe('Labels by which your Prometheus selects them, such as `release: kube-prometheus-stack`.'),
 }).describe('How Prometheus finds the pods.');
 
