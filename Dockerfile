@@ -68,9 +68,10 @@ FROM debian:bookworm-slim AS worker
 # tini: processes that a Chrome leaves behind become children of the first process, and Node never asks how they ended.
 # fontconfig: it writes down which letters the fonts have, which each Chrome would find out anew at its start (0.2 s). What it
 # wrote counts as long as the folders keep their dates, of which an image's layers keep the whole seconds.
+# libnss3-tools: certutil, by which Chrome learns of a company's own authority.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      chromium-headless-shell chromium-sandbox fontconfig tini \
+      chromium-headless-shell chromium-sandbox fontconfig libnss3-tools tini \
       fonts-dejavu-core fonts-liberation fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core \
  && find /usr/share/fonts /usr/local/share/fonts -type d -exec touch --date=@1 {} + \
  && fc-cache --force --system-only \

@@ -1,4 +1,4 @@
-// `npm test`: gets what the tests need (Chrome, mongod, poppler's tools), runs mocha, and closes with one plain line. Arguments go to mocha: `npm test -- FILE -g TITLE`.
+// `npm test`: gets what the tests need (Chrome, mongod, tools of poppler and NSS), runs mocha, and closes with one plain line. Arguments go to mocha: `npm test -- FILE -g TITLE`.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { aptInstall } from '../standalone/apt.ts';
@@ -61,6 +61,7 @@ async function run(): Promise<{ code: number; numbers: RunNumbers | undefined }>
     const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome.uid);
     await findOrInstallMongod(process.env, say);
     if (!findOnPath(['pdftotext'], process.env)) await aptInstall(['poppler-utils'], say);
+    if (!findOnPath(['certutil'], process.env)) await aptInstall(['libnss3-tools'], say);
     await installFonts(chrome).catch(error => say(`Fonts could not be looked for: ${error.message}`));
     return await runMocha(chrome);
   } catch (error) {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../common/log.ts';
+import { trustAuthorities } from './authorities.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
 
@@ -10,6 +11,8 @@ export interface ChromeConfig {
   sandbox: boolean;
   /** The user Chrome runs as; only root can and must change it. */
   uid: number | undefined;
+  /** Certificates in PEM of authorities that it trusts besides the public ones. */
+  authorities: string | undefined;
   /** Upper bound of a renderer's JavaScript heap. */
   heapMiB: number;
   startTimeoutMs: number;
@@ -140,6 +143,7 @@ async function hello(pipe: CdpPipe, processes: Chrome['processes']): Promise<{ v
 export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: AbortSignal): Promise<Chrome> {
   const profile = await makeProfile(config.uid);
   try {
+    if (config.authorities !== undefined) await trustAuthorities(profile.path, config.authorities, config.uid);
     return await startIn(profile, config, log, giveUp);
   } catch (error) {
     await profile.remove();

@@ -15,6 +15,7 @@ import {
   secret,
   text,
 } from '../common/config.ts';
+import { certificatesIn } from './authorities.ts';
 import { parseAllowList, parseDenyList } from './egress/policy.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';
@@ -23,6 +24,12 @@ import { parseUpstreamProxy } from './egress/upstream.ts';
 function checkUpstreamProxy(url: string | undefined): string | undefined {
   if (url !== undefined) parseUpstreamProxy(url);
   return url;
+}
+
+/** The same for the authorities, of which Chrome gets the text. */
+function checkAuthorities(pem: string | undefined): string | undefined {
+  if (pem !== undefined) certificatesIn(pem);
+  return pem;
 }
 
 export const workerVariables = z.object({
@@ -64,6 +71,9 @@ export const workerVariables = z.object({
   PRESSROOM_EGRESS_PROXY: parsed(secret(), checkUpstreamProxy).describe(
     'A proxy of your company through which all pages are fetched, such as `http://proxy.corp:3128`.',
   ),
+  PRESSROOM_EGRESS_CA: parsed(pemFile(), checkAuthorities).describe(
+    'Authorities that the certificates of pages may be signed by, besides the public ones: that of your company, or of a proxy that opens TLS. Needs certutil (Debian, Ubuntu: libnss3-tools), which the image has.',
+  ),
   PRESSROOM_DNS_SERVERS: parsed(list('', 'addresses, each with an optional `:port`'), parseNameServers).describe(
     'Name servers for the pages (default: those of the system).',
   ),
@@ -90,6 +100,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       executable: e.PRESSROOM_CHROME,
       sandbox: e.PRESSROOM_CHROME_SANDBOX,
       uid: process.getuid?.() === 0 ? e.PRESSROOM_CHROME_UID : undefined,
+      authorities: e.PRESSROOM_EGRESS_CA,
       heapMiB: Math.floor(e.PRESSROOM_RENDER_MEMORY / 2 ** 20),
       startTimeoutMs: 20_000,
       ownGroup: true,
