@@ -8,7 +8,8 @@ module.exports = {
   // Mocha adds the files of the command line to these: so that one file can be run alone, they stand here only when none is named.
   spec: named
     ? []
-    : ['test/unit', 'test/integration', 'test/browser', 'test/cluster', 'test/fault']
+    : // The cluster last: its programs are built meanwhile.
+      ['test/unit', 'test/integration', 'test/browser', 'test/fault', 'test/cluster']
         .filter(existsSync)
         .map(folder => `${folder}/**/*.test.ts`),
   require: ['test/support/hooks.ts'],
