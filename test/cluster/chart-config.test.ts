@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
 import { expect } from 'chai';
 import type { z } from 'zod';
 import { complete } from '../../api/api.ts';
@@ -8,6 +10,7 @@ import { readWorkerConfig, workerVariables } from '../../worker/config.ts';
 import { API_ELSEWHERE } from '../support/chart/api-values.ts';
 import { CONTROLLER_ELSEWHERE } from '../support/chart/controller-values.ts';
 import { WORKER_ELSEWHERE } from '../support/chart/pool-values.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { findHelm, type Helm, type KubeObject, one, podOf } from './chart/helm.ts';
 import { MATRIX } from './chart/matrix.ts';
 import { childrenOfPool } from './chart/workers.ts';
@@ -38,6 +41,7 @@ describe("the environment of the chart's processes", function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
   const rendered: [string, KubeObject[]][] = [];
+  const folder = temporaryFolder();
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
@@ -85,12 +89,14 @@ describe("the environment of the chart's processes", function () {
   });
 
   it('is one that a worker starts with, as the controller hands it on', () => {
+    writeFileSync(folder('ca.crt'), rootCertificates[0]!);
     everywhere(
       'worker',
       known(workerVariables),
       objects => containers(childrenOfPool(objects), 'worker'),
       (env, set) => {
-        const config = readWorkerConfig(env);
+        const { PRESSROOM_EGRESS_CA: mounted, ...rest } = env;
+        const config = readWorkerConfig(mounted ? { ...rest, PRESSROOM_EGRESS_CA: folder('ca.crt') } : env);
         expect(config.secret, set).to.be.a('string');
         expect(config.capacity, set).to.equal(2);
       },
@@ -110,6 +116,21 @@ describe("the environment of the chart's processes", function () {
         expect(config.lease, set).to.include({ namespace: 'press', holder: 'pod-1' });
       },
     );
+  });
+
+  it('names the authorities of the operator where their file lies, for pages too', () => {
+    for (const [set, key] of [
+      ["a company's proxy and authority", 'ca.crt'],
+      ['an authority in a Secret', 'root.pem'],
+    ]) {
+      const objects = rendered.find(([name]) => name === set)![1];
+      const file = `/etc/pressroom/ca/${key}`;
+      expect(environmentOf(containers(objects, 'api')[0]).NODE_EXTRA_CA_CERTS).to.equal(file);
+      const [worker] = childrenOfPool(objects).flatMap(object => podOf(object)?.spec ?? []);
+      expect(environmentOf(worker.containers[0]).PRESSROOM_EGRESS_CA).to.equal(file);
+      expect(worker.containers[0].volumeMounts).to.deep.include({ name: 'ca', mountPath: '/etc/pressroom/ca', readOnly: true });
+      expect(worker.volumes.map(({ name }: KubeObject) => name)).to.include('ca');
+    }
   });
 
   it('agrees between API and workers on the pool, its secret and what pages may reach', () => {

@@ -149,6 +149,20 @@ describe("the chart's NetworkPolicies", function () {
     ).to.equal(true);
   });
 
+  it('let the Jobs reach the API server, and the test the API, where nothing else may', async () => {
+    const job = one(plain, 'Job', `${RELEASE}-make-secrets`).spec.template.metadata.labels;
+    const setup = policy(plain, `${RELEASE}-setup`);
+    expect(job).to.include(setup.spec.podSelector.matchLabels);
+    expect(setup.metadata.annotations).to.deep.include({ 'helm.sh/hook': 'pre-install,pre-upgrade', 'helm.sh/hook-weight': '-3' });
+    expect(setup.spec.egress.flatMap(({ ports }: KubeObject) => ports.map(({ port }: KubeObject) => port))).to.deep.equal([443, 6443]);
+    const test = policy(plain, `${RELEASE}-test`).spec;
+    expect(one(plain, 'Pod').metadata.labels).to.include(test.podSelector.matchLabels);
+    const way = test.egress.find(({ ports }: KubeObject) => ports[0].port === 8080);
+    expect(way.to[0].podSelector.matchLabels).to.deep.equal(one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels);
+    const narrow = await render('narrow NetworkPolicies');
+    expect(policy(narrow, `${RELEASE}-setup`).spec.egress[0].to).to.deep.equal([{ ipBlock: { cidr: '10.0.0.1/32' } }]);
+  });
+
   it('lead the controller to Prometheus where the metrics are read, unless told otherwise', async () => {
     const to = (objects: KubeObject[], port: number) =>
       policy(objects, `${RELEASE}-controller`).spec.egress.find(({ ports }: KubeObject) => ports[0].port === port)?.to;

@@ -83,7 +83,10 @@ describe("the chart's rules for Prometheus", function () {
     expect(monitors.map(({ metadata }) => metadata.name)).to.deep.equal(['room-api', 'room-worker', 'room-controller']);
     for (const { metadata, spec } of monitors) {
       expect(metadata.labels.release).to.equal('prometheus');
-      expect(spec.podMetricsEndpoints.map(({ port, interval }: KubeObject) => [port, interval])).to.deep.equal([['operations', '5s']]);
+      const interval = metadata.name === 'room-api' ? '2s' : '5s';
+      expect(spec.podMetricsEndpoints.map((endpoint: KubeObject) => [endpoint.port, endpoint.interval])).to.deep.equal([
+        ['operations', interval],
+      ]);
     }
     expect(monitors.map(({ spec }) => spec.podMetricsEndpoints[0].honorLabels)).to.deep.equal([undefined, undefined, true]);
     const worker = monitors.find(({ metadata }) => metadata.name === 'room-worker');

@@ -61,6 +61,34 @@ describe("Chrome's sandbox in a container", function () {
     expect(said).to.match(REFUSED);
   });
 
+  it('opens only the sockets that pages need, also for who is root in a network of its own', async () => {
+    const families = {
+      inet: '2, 1, 0',
+      routes: '16, 3, 0',
+      netfilter: '16, 3, 12',
+      packets: '17, 3, 0',
+      virtual: '40, 1, 0',
+      crypto: '38, 5, 0',
+    };
+    const attempts = Object.entries(families).map(
+      ([name, words]) => `print "${name} ", (socket(my $s, ${words}) ? "opened" : "refused"), "\\n";`,
+    );
+    const said = await runConfined(runc, ['unshare', '--user', '--map-root-user', '--net', 'perl', '-e', attempts.join('\n')], profile);
+    expect(said.trim().split('\n')).to.deep.equal([
+      'inet opened',
+      'routes opened',
+      'netfilter refused',
+      'packets refused',
+      'virtual refused',
+      'crypto refused',
+    ]);
+  });
+
+  it('knows no system calls of 32 bits, whose sockets a filter cannot look into', () => {
+    expect(profile.architectures).to.deep.equal(['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64']);
+    expect(profile.syscalls.flatMap(({ names }: Rule) => names)).not.to.include('socketcall');
+  });
+
   it('lets nobody mount anything in the namespaces that may be made', async () => {
     const said = await runConfined(
       runc,

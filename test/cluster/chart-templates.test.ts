@@ -82,6 +82,15 @@ describe('the chart, rendered', function () {
     }
   });
 
+  it('gives nobody the right to delete or replace anything but the Lease', () => {
+    for (const objects of Object.values(rendered))
+      for (const role of objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole'))
+        for (const { resources, verbs } of role.rules) {
+          expect(verbs, role.metadata.name).not.to.include('delete');
+          if (verbs.includes('update')) expect(['leases', 'browserpools/finalizers'], role.metadata.name).to.include(resources[0]);
+        }
+  });
+
   it('keeps the controller in the namespace of the release unless told otherwise', () => {
     const rights = (objects: KubeObject[]) =>
       objects.filter(({ kind, metadata }) => /RoleBinding$/.test(kind) && metadata.labels['app.kubernetes.io/component'] === 'controller');
@@ -177,6 +186,17 @@ describe('the chart, rendered', function () {
     ]);
   });
 
+  it('drains in less time than its pods are given', async () => {
+    const drains = async (values: Record<string, unknown>, part: string) =>
+      one(await helm.template(values), 'Deployment', `room-${part}`).spec.template.spec.containers[0].env.find(
+        ({ name }: KubeObject) => name === 'PRESSROOM_DRAIN_TIMEOUT',
+      ).value;
+    expect(await drains({}, 'api')).to.equal('150s');
+    expect(await drains({}, 'controller')).to.equal('20s');
+    expect(await drains({ api: { terminationGracePeriodSeconds: 60 } }, 'api')).to.equal('50s');
+    expect(await drains({ api: { config: { PRESSROOM_DRAIN_TIMEOUT: '30s' } } }, 'api')).to.equal('30s');
+  });
+
   it('rolls the API when the address of MongoDB among the values changes', async () => {
     const mark = async (uri: string) =>
       one(await helm.template({ mongodb: { uri } }), 'Deployment', 'room-api').spec.template.metadata.annotations[
@@ -256,5 +276,13 @@ describe('the chart, rendered', function () {
     const { spec } = one(objects, 'DaemonSet').spec.template;
     expect(spec.volumes.find(({ name }: KubeObject) => name === 'seccomp').hostPath.path).to.equal('/var/lib/kubelet/seccomp');
     expect(spec.containers[0].securityContext.seLinuxOptions).to.deep.equal({ type: 'spc_t' });
+  });
+
+  it('leaves that namespace to who makes it, with the Secrets of a private registry', () => {
+    const objects = rendered['the installer in a namespace of the operator']!;
+    expect(objects.filter(({ kind }) => kind === 'Namespace')).to.deep.equal([]);
+    const { metadata, spec } = one(objects, 'DaemonSet');
+    expect(metadata.namespace).to.equal('pressroom-seccomp');
+    expect(spec.template.spec.imagePullSecrets).to.deep.equal([{ name: 'pull' }]);
   });
 });

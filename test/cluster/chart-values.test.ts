@@ -21,6 +21,9 @@ const REFUSED: [string, Values, RegExp][] = [
   ['a secret as a variable', { api: { config: { PRESSROOM_PEPPER: 'a pepper of mine' } } }, /api[./]config[\s\S]*PRESSROOM_PEPPER/],
   ['a variable of another process', { pool: { config: { PRESSROOM_TRIAL: 'off' } } }, /pool[./]config[\s\S]*PRESSROOM_TRIAL/],
   ['an objective that cannot be met', { alerts: { availabilityObjective: 1 } }, /alerts[./]availabilityObjective/],
+  ['pages without a port', { egress: { ports: [] } }, /egress[./]ports/],
+  ['a path that leads elsewhere', { pool: { chromeSandbox: { localhostProfile: '../chrome.json' } } }, /localhostProfile/],
+  ['a path that a shell would run', { pool: { chromeSandbox: { localhostProfile: 'a$(id).json' } } }, /localhostProfile/],
   ['a bound that the histogram does not have', { alerts: { queueWaitSeconds: 2 } }, /alerts[./]queueWaitSeconds/],
 ];
 
@@ -31,6 +34,8 @@ const CONTRADICTIONS: [string, Values, RegExp][] = [
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.hosts/],
   ['a proxy that the NetworkPolicy does not know', { egress: { proxy: { existingSecret: 'proxy' } } }, /egress\.proxy\.cidr/],
   ['a name that no pool can have', { pool: { name: '1st' } }, /pool\.name/],
+  ['pages without a port, by null', { egress: { ports: null } }, /egress\.ports/],
+  ['a way of a NetworkPolicy without a port', { networkPolicy: { mongodb: { ports: [] } } }, /ports.*networkPolicy/],
   ['an authority in two places', { caBundle: { configMap: 'a', secret: 'b' } }, /caBundle/],
   [
     'the installer in the namespace of the release',
@@ -72,6 +77,25 @@ describe("the chart's values", function () {
     it(`refuse ${what}, and say what to do`, async () => {
       expect(await refusal(helm.template(values))).to.match(words);
     });
+
+  it('take null for nothing, as a group whose lines are all commented out is read', async () => {
+    const nothing = { config: null, podLabels: null, podAnnotations: null, extraEnv: null, extraVolumes: null, extraVolumeMounts: null };
+    const objects = await helm.template({
+      api: { ...nothing, trustedProxies: null, serviceAccount: { annotations: null } },
+      pool: { ...nothing, scaling: null, resources: null },
+      controller: { ...nothing, namespaces: null },
+      alerts: { enabled: true, labels: null, alertLabels: null, disabled: null },
+      egress: { allow: null, deny: null, dnsServers: null },
+      commonLabels: null,
+      commonAnnotations: null,
+      podSecurityContext: null,
+      image: { pullSecrets: null },
+    });
+    expect(one(objects, 'Deployment', 'room-api').spec.template.spec.securityContext).to.deep.equal({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+  });
 
   it('take a default annotation away with null', async () => {
     const annotations = { 'nginx.ingress.kubernetes.io/proxy-body-size': null, 'haproxy.org/timeout-server': '300s' };

@@ -149,7 +149,7 @@ export const cases: RuleCase[] = [
         .filter(name => name.startsWith('pressroom_renders_total'))
         .map(name => [name, 'gone']),
     ),
-    firing: [of('PressroomNotScraped')],
+    firing: [of('PressroomNotScraped', { ...OF, severity: 'critical' })],
   },
   {
     title: 'does not say so of one pod that is gone',

@@ -1,8 +1,8 @@
 {{/* How things are called. */}}
 
-{{/* What all names begin with: short enough for every ending. */}}
+{{/* What all names begin with: short enough for every ending, and for the label that a StatefulSet makes of `<this>-mongodb` and a hash of ten letters. */}}
 {{- define "pressroom.fullname" -}}
-{{- default .Release.Name .Values.fullnameOverride | trunc 45 | trimSuffix "-" -}}
+{{- default .Release.Name .Values.fullnameOverride | trunc 44 | trimSuffix "-" -}}
 {{- end }}
 
 {{/* The pool is a BrowserPool, whose name a Service and labels are made from. */}}
@@ -24,20 +24,30 @@
 {{- define "pressroom.selectorLabels" -}}
 {{- $ := index . 0 -}}
 app.kubernetes.io/name: pressroom
-app.kubernetes.io/instance: {{ $.Release.Name }}
+app.kubernetes.io/instance: {{ $.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
-{{/* Takes (list $ component). */}}
+{{/* The labels of an object. Takes (list $ component) and, behind these, a dict of more. What the chart itself says counts: no key stands there twice. */}}
 {{- define "pressroom.labels" -}}
 {{- $ := index . 0 -}}
-{{ include "pressroom.selectorLabels" . }}
-app.kubernetes.io/version: {{ $.Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ $.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" $.Chart.Name $.Chart.Version | replace "+" "_" }}
-{{- with $.Values.commonLabels }}
-{{ toYaml . }}
+{{- $more := dict -}}
+{{- if gt (len .) 2 }}{{ $more = default (dict) (index . 2) }}{{ end -}}
+{{- $chart := dict
+  "app.kubernetes.io/version" $.Chart.AppVersion
+  "app.kubernetes.io/managed-by" $.Release.Service
+  "helm.sh/chart" (printf "%s-%s" $.Chart.Name $.Chart.Version | replace "+" "_")
+-}}
+{{- toYaml (mergeOverwrite (dict) (default (dict) $.Values.commonLabels) $more $chart (fromYaml (include "pressroom.selectorLabels" .))) -}}
 {{- end }}
+
+{{/* The labels of a pod, which other objects select it by. Takes (list $ component) and, behind these, a dict of more. */}}
+{{- define "pressroom.podLabels" -}}
+{{- $ := index . 0 -}}
+{{- $more := dict -}}
+{{- if gt (len .) 2 }}{{ $more = default (dict) (index . 2) }}{{ end -}}
+{{- $chart := dict "app.kubernetes.io/version" $.Chart.AppVersion -}}
+{{- toYaml (mergeOverwrite (dict) (default (dict) $.Values.commonLabels) $more $chart (fromYaml (include "pressroom.selectorLabels" .))) -}}
 {{- end }}
 
 {{/*
@@ -49,16 +59,13 @@ whole cluster) and `labels`.
 {{- $unusual := dict -}}
 {{- if gt (len .) 4 }}{{ $unusual = index . 4 }}{{ end -}}
 {{- $namespace := ternary $unusual.namespace $.Release.Namespace (hasKey $unusual "namespace") -}}
-name: {{ index . 2 }}
+name: {{ index . 2 | quote }}
 {{- with $namespace }}
-namespace: {{ . }}
+namespace: {{ . | quote }}
 {{- end }}
 labels:
-  {{- include "pressroom.labels" (list $ (index . 1)) | nindent 2 }}
-  {{- with $unusual.labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-{{- with mergeOverwrite (dict) $.Values.commonAnnotations (index . 3) }}
+  {{- include "pressroom.labels" (list $ (index . 1) $unusual.labels) | nindent 2 }}
+{{- with mergeOverwrite (dict) (default (dict) $.Values.commonAnnotations) (default (dict) (index . 3)) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}

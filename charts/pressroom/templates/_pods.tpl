@@ -2,7 +2,7 @@
 
 {{/* What pod security `restricted` asks for stands last: no value takes it away. */}}
 {{- define "pressroom.podSecurityContext" -}}
-{{- toYaml (mergeOverwrite (deepCopy .Values.podSecurityContext) (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault"))) -}}
+{{- toYaml (mergeOverwrite (deepCopy (default (dict) .Values.podSecurityContext)) (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault"))) -}}
 {{- end }}
 
 {{- define "pressroom.containerSecurityContext" -}}
@@ -35,15 +35,14 @@ readinessProbe:
 {{- $ := index . 0 -}}
 {{- $values := index . 2 -}}
 labels:
-  {{- toYaml (mergeOverwrite (dict) $values.podLabels $.Values.commonLabels (fromYaml (include "pressroom.selectorLabels" (list $ (index . 1))))) | nindent 2 }}
-  app.kubernetes.io/version: {{ $.Chart.AppVersion | quote }}
+  {{- include "pressroom.podLabels" (list $ (index . 1) $values.podLabels) | nindent 2 }}
 annotations:
   kubectl.kubernetes.io/default-container: {{ index . 1 }}
   {{- if and (eq (index . 1) "api") $.Values.mongodb.uri }}
   # Another address rolls the pods.
   pressroom.dev/mongodb-uri: {{ $.Values.mongodb.uri | sha256sum | trunc 16 }}
   {{- end }}
-  {{- with mergeOverwrite (dict) (fromYaml (include "pressroom.scrapeAnnotations" $)) $values.podAnnotations }}
+  {{- with mergeOverwrite (dict) (fromYaml (include "pressroom.scrapeAnnotations" $)) (default (dict) $values.podAnnotations) }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
@@ -67,7 +66,7 @@ imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with $values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with $values.nodeSelector }}
 nodeSelector:
@@ -98,30 +97,41 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
+{{/* How long a process drains: less than its pod is given, by the 5 s in which the API still accepts and as much again to end by itself. */}}
+{{- define "pressroom.drainTimeout" -}}
+{{ max 1 (sub (int .terminationGracePeriodSeconds) 10) }}s
+{{- end }}
+
 {{/* Takes (list name secret key). */}}
 {{- define "pressroom.secretVariable" -}}
 - name: {{ index . 0 }}
   valueFrom:
     secretKeyRef:
-      name: {{ index . 1 }}
-      key: {{ index . 2 }}
+      name: {{ index . 1 | quote }}
+      key: {{ index . 2 | quote }}
 {{- end }}
 
 {{/* What pages may reach, for both halves of a pool. */}}
 {{- define "pressroom.egressVariables" -}}
+{{- if not .Values.egress.ports }}{{ fail "egress.ports: name at least one port, such as 443" }}{{ end -}}
 - name: PRESSROOM_EGRESS_PORTS
-  value: {{ range $at, $port := .Values.egress.ports }}{{ if $at }},{{ end }}{{ int $port }}{{ end }}
+  value: "{{ range $at, $port := .Values.egress.ports }}{{ if $at }},{{ end }}{{ int $port }}{{ end }}"
 {{- with .Values.egress.allow }}
 - name: PRESSROOM_EGRESS_ALLOW
   value: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Certificate authorities of the operator: what Node trusts besides its own list. */}}
+{{/* Where pods find the certificate authorities of the operator; empty when there are none. */}}
+{{- define "pressroom.ca.file" -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret }}/etc/pressroom/ca/{{ .Values.caBundle.key }}{{ end -}}
+{{- end }}
+
+{{/* What Node trusts besides its own list. */}}
 {{- define "pressroom.ca.variable" -}}
-{{- if or .Values.caBundle.configMap .Values.caBundle.secret -}}
+{{- with include "pressroom.ca.file" . -}}
 - name: NODE_EXTRA_CA_CERTS
-  value: /etc/pressroom/ca/{{ .Values.caBundle.key }}
+  value: {{ . | quote }}
 {{- end -}}
 {{- end }}
 
@@ -139,10 +149,10 @@ topologySpreadConstraints:
 {{- else if .Values.caBundle.configMap -}}
 - name: ca
   configMap:
-    name: {{ .Values.caBundle.configMap }}
+    name: {{ .Values.caBundle.configMap | quote }}
 {{- else if .Values.caBundle.secret -}}
 - name: ca
   secret:
-    secretName: {{ .Values.caBundle.secret }}
+    secretName: {{ .Values.caBundle.secret | quote }}
 {{- end -}}
 {{- end }}

@@ -87,6 +87,17 @@ export const MATRIX: Record<string, Values> = {
       dnsServers: ['10.0.0.53'],
     },
   },
+  'a single port of pages': { egress: { ports: [443] } },
+  'labels that the chart has too': {
+    commonLabels: { 'app.kubernetes.io/name': 'other', 'app.kubernetes.io/version': '9', 'helm.sh/chart': 'other' },
+    api: { podLabels: { 'app.kubernetes.io/version': '9' } },
+    podMonitor: { enabled: true, labels: { 'app.kubernetes.io/version': '9' } },
+    mongodb: { existingSecret: '', bundled: { enabled: true } },
+  },
+  'the installer in a namespace of the operator': {
+    seccompInstaller: { enabled: true, createNamespace: false },
+    image: { pullSecrets: [{ name: 'pull' }] },
+  },
   "a company's proxy and authority": {
     egress: { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32', port: 3128 } },
     caBundle: { configMap: 'company-ca' },

@@ -11,12 +11,14 @@ const condition = (type: string, status: string) => `${told('pressroom_pool_cond
 
 export const serviceAlerts: Alert[] = [
   alert({
+    // Of an API that is down altogether there are no renders left that could fail: this alone tells of it.
     name: 'PressroomNotScraped',
-    severity: 'warning',
+    severity: 'critical',
     lasting: '10m',
     expr: `absent(pressroom_renders_total{${OF_RELEASE}})`,
     summary: `Prometheus has no metrics of the API of ${WHO}.`,
-    description: 'No API pod has been scraped. None of the other alerts can fire, and the pool is not scaled.',
+    description:
+      'No API pod has been scraped: either none runs, and nothing is rendered, or Prometheus does not reach them. None of the other alerts can fire, and the pool is not scaled.',
   }),
   alert({
     name: 'PressroomMongoDBFailing',

@@ -31,7 +31,9 @@ const service = group({
 }).describe('The Service that callers reach.');
 
 const autoscaling = group({
-  enabled: flag(false).describe('Whether the number of pods follows the load of the processor. It needs a metrics server in the cluster.'),
+  enabled: flag(false).describe(
+    'Whether the number of pods follows the load of the processor. It needs a metrics server in the cluster. Kubernetes sets the number to 1 when this is switched on in a release that runs, until the autoscaler acts: do so while there is little load.',
+  ),
   minReplicas: count(2, 1).describe('Never fewer pods than this.'),
   maxReplicas: count(10, 1).describe('Never more pods than this.'),
   targetCPUUtilizationPercentage: count(70, 1, 1_000).describe('Of the requested CPU.'),
@@ -53,7 +55,7 @@ export const apiValues = group({
   ),
   resources: resources({ cpu: '500m', memory: '512Mi' }, { memory: '1Gi' }),
   terminationGracePeriodSeconds: count(160, 1, 86_400).describe(
-    'How long a pod that is told to stop may take to finish its renders: 5 s of accepting and up to 150 s of draining (`PRESSROOM_DRAIN_TIMEOUT`).',
+    'How long a pod that is told to stop may take to finish its renders: 5 s of accepting, then draining (`PRESSROOM_DRAIN_TIMEOUT`, which is 10 s less than this), then 5 s to end.',
   ),
   service,
   autoscaling,

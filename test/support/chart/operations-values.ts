@@ -119,7 +119,7 @@ export const caBundleValues = group({
   secret: text().describe('Name of a Secret that holds it instead.'),
   key: text('ca.crt').describe('Which of its entries.'),
 }).describe(
-  'Certificate authorities of your own, in PEM, besides the usual ones: for the connections of the API to MongoDB and of the controller to Prometheus. Pages are another matter: Chrome trusts only its own list, so that a page, or a proxy that opens TLS, with a certificate of a private authority cannot be rendered.',
+  'Certificate authorities of your own, in PEM, besides the usual ones: for the connections of the API to MongoDB, of the controller to Prometheus, and of pages, also through a proxy that opens TLS.',
 );
 
 export const testValues = group({

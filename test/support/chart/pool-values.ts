@@ -21,6 +21,7 @@ export const WORKER_ELSEWHERE = [
   'PRESSROOM_EGRESS_ALLOW',
   'PRESSROOM_EGRESS_DENY',
   'PRESSROOM_EGRESS_PORTS',
+  'PRESSROOM_EGRESS_CA',
   'PRESSROOM_DNS_SERVERS',
 ];
 
@@ -34,7 +35,11 @@ const sandbox = group({
     .describe(
       "LocalhostProfile: Chrome's own sandbox, by the seccomp profile `files/seccomp/chrome.json` that must lie on each node (`seccompInstaller`, or your own way); pod security `restricted` accepts it. Unconfined: Chrome's own sandbox without any seccomp filter around the pod; pod security `restricted` and `baseline` refuse it. Off: the runtime's default filter, and no sandbox in Chrome: a page that breaks out of its renderer has the whole pod.",
     ),
-  localhostProfile: text('pressroom/chrome.json').describe("The profile's path below the kubelet's seccomp folder."),
+  localhostProfile: z
+    .string()
+    .regex(/^\w[\w.-]*(\/\w[\w.-]*)*$/)
+    .default('pressroom/chrome.json')
+    .describe("The profile's path below the kubelet's seccomp folder."),
 }).describe("How Chrome is confined, on top of the pod's own limits (no root, no capabilities, a read-only file system).");
 
 /** The whole of scaling, each field optional: the API server puts the defaults in. */
@@ -89,7 +94,7 @@ export const egressValues = group({
   deny: words().describe(
     'Networks closed to pages besides those that are not public: your own public ranges, and NAT64 and 6rd prefixes of your network.',
   ),
-  ports: z.array(z.int().min(1).max(65_535)).default([80, 443, 8080, 8443]).describe('Ports that a page may connect to.'),
+  ports: z.array(z.int().min(1).max(65_535)).min(1).default([80, 443, 8080, 8443]).describe('Ports that a page may connect to.'),
   dnsServers: words().describe(
     'Name servers for the pages, each with an optional `:port`. Default: those of the cluster. Others need `networkPolicy.dns`.',
   ),
@@ -106,7 +111,10 @@ export const seccompInstallerValues = group({
   enabled: flag(false).describe(
     'Whether a DaemonSet puts the profile on each node. It runs as root with a folder of the node, in a namespace of its own that pod security does not restrict.',
   ),
-  namespace: text('pressroom-seccomp').describe('That namespace; it is made and removed with the release.'),
+  namespace: text('pressroom-seccomp').describe('That namespace.'),
+  createNamespace: flag(true).describe(
+    'Whether it is made and removed with the release. Where it is to hold more, such as the Secrets of `image.pullSecrets` for a private registry, make it yourself before, with the label `pod-security.kubernetes.io/enforce: privileged`.',
+  ),
   kubeletFolder: text('/var/lib/kubelet').describe("The kubelet's folder on the nodes."),
   nodeSelector: z.record(z.string(), z.string()).default({}).describe('Nodes that get it. Default: all.'),
   tolerations: z

@@ -21,7 +21,11 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "pressroom.selectorLabels" (list $ "setup") | nindent 8 }}
+        {{- include "pressroom.podLabels" (list $ "setup" $.Values.controller.podLabels) | nindent 8 }}
+      {{- with $.Values.controller.podAnnotations }}
+      annotations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
     spec:
       restartPolicy: Never
       serviceAccountName: {{ $name }}
@@ -43,7 +47,7 @@ spec:
             {{- toYaml .command | nindent 12 }}
           env:
             - name: PRESSROOM_NAMESPACE
-              value: {{ $.Release.Namespace }}
+              value: {{ $.Release.Namespace | quote }}
             {{- include "pressroom.ca.variable" $ | nindent 12 }}
           resources:
             requests: {cpu: 50m, memory: 64Mi}

@@ -60,6 +60,7 @@
 {{- end }}
 
 {{- define "pressroom.tcpPorts" -}}
+{{- if not . }}{{ fail "egress.ports, and each `ports` of networkPolicy: name at least one port, since a NetworkPolicy without any opens all of them" }}{{ end -}}
 {{- range . -}}
 - {protocol: TCP, port: {{ int . }}}
 {{ end -}}
@@ -96,5 +97,5 @@
 {{/* The pods of the pool, which the controller makes. */}}
 {{- define "pressroom.workerPods" -}}
 app.kubernetes.io/component: worker
-pressroom.dev/pool: {{ include "pressroom.pool" . }}
+pressroom.dev/pool: {{ include "pressroom.pool" . | quote }}
 {{- end }}
