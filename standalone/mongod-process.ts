@@ -123,7 +123,14 @@ export async function spawnMongod(binary: string, args: string[], dbPath: string
     return how;
   });
   const pid = Number(await firstLine(leash));
-  const kill = (signal: NodeJS.Signals) => isAlive(pid) && process.kill(pid, signal);
+  const kill = (signal: NodeJS.Signals) => {
+    try {
+      if (isAlive(pid)) process.kill(pid, signal);
+    } catch (error) {
+      // It went between the look and the signal.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  };
   let gone = false;
   void exited.then(() => {
     gone = true;
