@@ -1,6 +1,6 @@
 // Makes the cluster what was decided: ranks pods before the pool shrinks, and applies what differs.
 import type { BrowserPool } from '../crds/browser-pool.ts';
-import { childrenOf, nameOfChildren } from './children.ts';
+import { childrenOf, MANAGED_BY, nameOfChildren, POOL_LABEL } from './children.ts';
 import type { Applied } from './kubernetes/applied.ts';
 import type { Kubernetes, KubernetesObject, Resource, Written } from './kubernetes/resources.ts';
 import { hasStatus } from './kubernetes/transport.ts';
@@ -9,6 +9,13 @@ import { COST, type Deployment, type Pod } from './observe.ts';
 /** Thrown when something that has the name of ours belongs to another; it is left alone. */
 export class NotOurs extends Error {
   override name = 'NotOurs';
+}
+
+/** Of a pool, or of nobody with the labels of what the controller makes for it: as when a pool was deleted with `--cascade=orphan` and made again. */
+function isOurs({ metadata: { uid, name } }: BrowserPool, { metadata }: KubernetesObject): boolean {
+  const { ownerReferences = [], deletionTimestamp, labels = {} } = metadata;
+  if (ownerReferences.length > 0 || deletionTimestamp) return ownerReferences.some(owner => owner.uid === uid);
+  return Object.entries({ ...MANAGED_BY, [POOL_LABEL]: name }).every(([label, value]) => labels[label] === value);
 }
 
 interface Options {
@@ -22,7 +29,10 @@ interface Options {
 
 export function createAct({ api, applied, find, hands = 10 }: Options) {
   /** Of an object that no watch told of: there may be one all the same, that is another's or of a pool of the same name that is going. */
-  async function look(resource: Resource, { metadata: { namespace, name } }: Written): Promise<KubernetesObject | undefined> {
+  async function look(
+    resource: Resource,
+    { metadata: { namespace, name } }: Pick<Written, 'metadata'>,
+  ): Promise<KubernetesObject | undefined> {
     return (
       find(resource, namespace, name) ??
       (await api.get(resource, namespace, name).catch(error => {
@@ -33,7 +43,7 @@ export function createAct({ api, applied, find, hands = 10 }: Options) {
   }
 
   function refuseUnlessOurs(pool: BrowserPool, resource: Resource, live: KubernetesObject | undefined): void {
-    if (!live || live.metadata.ownerReferences?.some(({ uid }) => uid === pool.metadata.uid)) return;
+    if (!live || isOurs(pool, live)) return;
     const { namespace, name, deletionTimestamp, ownerReferences = [] } = live.metadata;
     const former = ownerReferences.some(({ kind, name }) => kind === pool.kind && name === pool.metadata.name);
     throw new NotOurs(
@@ -73,11 +83,14 @@ export function createAct({ api, applied, find, hands = 10 }: Options) {
       return last as Deployment;
     },
 
-    /** The Deployment as it is now, as far as is known. */
-    deployment: (pool: BrowserPool): Deployment | undefined =>
-      applied.fresh('deployments', find('deployments', pool.metadata.namespace, nameOfChildren(pool.metadata.name))) as
-        | Deployment
-        | undefined,
+    /** The Deployment of the pool as it is now, as far as is known. The size of one that is another's, or of a former pool, is no size of this pool. */
+    async deployment(pool: BrowserPool): Promise<Deployment | undefined> {
+      const { namespace, name } = pool.metadata;
+      const metadata = { namespace, name: nameOfChildren(name) };
+      // Of a paused pool nothing is decided by it: the API server need not be asked again and again for what may never be made.
+      const live = pool.spec.paused ? find('deployments', namespace, metadata.name) : await look('deployments', { metadata });
+      return live && isOurs(pool, live) ? (applied.fresh('deployments', live) as Deployment) : undefined;
+    },
 
     forget(pool: BrowserPool): void {
       for (const { resource, object } of childrenOf(pool, 0)) applied.forget(resource, object);

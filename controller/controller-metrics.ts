@@ -68,6 +68,8 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
     forgetAll() {
       for (const gauge of Object.values(gauges)) gauge.reset();
       conditions.reset();
+      // Whose pool goes while another leads would be told of for ever.
+      decisions.reset();
     },
   };
 }

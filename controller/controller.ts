@@ -28,6 +28,11 @@ const PROMETHEUS_MS = 5_000;
 /** Pools that are looked at at once. */
 const HANDS = 8;
 
+/** How soon a pool is looked at that came before the first news of the load. */
+const NOT_BEGUN_MS = 100;
+
+const namespaceOf = (key: string) => key.split('/', 1)[0]!;
+
 export interface Controller {
   services: Service[];
   /** Whether it has read all that it must know to act, and to take over. */
@@ -79,7 +84,8 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
     wanted: leader.leading,
     log,
     metrics,
-    onLooked: addAll,
+    // What fails waits for its time: that there is news of the load mends nothing.
+    onLooked: () => addAll(queue.addUnlessFailing),
   });
   const events = createEvents({ api, instance: config.lease.holder, log });
   const applied = createApplied(api);
@@ -97,14 +103,15 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
 
   const lastFailure = new Map<string, string>();
 
-  function addAll(): void {
-    if (!leader.leading() || !watches.synced()) return;
-    for (const key of watches.poolKeys()) queue.add(key);
+  function addAll(add: (key: string) => void): void {
+    if (!leader.leading()) return;
+    for (const key of watches.poolKeys()) add(key);
   }
 
   function begin(): void {
     forget();
-    addAll();
+    loads.begin();
+    addAll(queue.add);
   }
 
   /** What was known of a time before may be wrong: somebody else has acted, or will. */
@@ -115,8 +122,9 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
   }
 
   async function work(key: string): Promise<void> {
-    // Half a list would look like pods that are gone.
-    if (!leader.leading() || !watches.synced()) return;
+    // Half a list would look like pods that are gone. It is added again with the next news of the load.
+    if (!leader.leading() || !watches.synced(namespaceOf(key))) return;
+    if (!loads.begun()) return queue.addAfter(key, NOT_BEGUN_MS);
     const end = seconds.startTimer();
     try {
       const again = await reconcile(key);

@@ -14,6 +14,10 @@ export type PoolLoad = Load & {
 
 export interface Loads extends Service {
   of(namespace: string, pool: string): PoolLoad;
+  /** Asks at once: this process leads from now on. */
+  begin(): void;
+  /** Whether Prometheus was heard since then, or had long enough: what is not asked yet is no outage, and is not told as one. */
+  begun(): boolean;
 }
 
 interface Options {
@@ -32,9 +36,9 @@ interface Options {
 
 interface Part {
   busyByPod: Map<string, number>;
-  queued: number;
+  /** Of each API. By pod, since Prometheus may have the same process twice: found by two jobs. */
+  queuedByPod: Map<string, number>;
   oldestWaitS: number;
-  apis: number;
   apisSeen: number;
   ageS: number;
   samplesAMinute: number;
@@ -47,6 +51,12 @@ const STALE_SCRAPES = 3;
 const STALE_LEAST_S = 15;
 /** A few questions without an answer are no outage: after one the pool does not shrink for minutes. */
 const UNREACHABLE_LEAST_MS = 15_000;
+
+/** Who takes over does not wait longer for a Prometheus that says nothing. */
+const FIRST_ANSWER_MS = 2_000;
+
+/** How soon it is noticed that this process leads again, when it did not for a moment and nobody else did. */
+const STANDBY_MS = 1_000;
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const unknown = (reason: 'unreachable' | 'no_data' | 'stale', message: string): PoolLoad => ({
@@ -69,6 +79,9 @@ export function createLoads({
   const ended = new AbortController();
   let running: Promise<void> | undefined;
   let snapshot: Snapshot | undefined;
+  let beganMs: number | undefined;
+  let heard = false;
+  let pause = new AbortController();
   let failure: string | undefined = prometheus ? 'it was not asked yet' : 'PRESSROOM_PROMETHEUS_URL is not set';
   metrics.gauge('pressroom_metrics_age_seconds', 'Age of the newest load that Prometheus told; NaN while it told none.', [], gauge =>
     gauge.set(snapshot ? (clock() - snapshot.atMs) / 1000 : Number.NaN),
@@ -88,14 +101,26 @@ export function createLoads({
     }
   }
 
+  function forget(): void {
+    snapshot = undefined;
+    beganMs = undefined;
+    heard = false;
+  }
+
   async function run(): Promise<void> {
     while (!ended.signal.aborted) {
       const begun = clock();
-      if (wanted()) {
+      pause = new AbortController();
+      const leads = wanted();
+      if (leads) {
+        beganMs ??= begun;
         if (prometheus) await look();
+        heard = true;
         onLooked();
-      } else snapshot = undefined;
-      await sleep(Math.max(0, intervalMs - (clock() - begun)), undefined, { signal: ended.signal }).catch(() => {});
+      } else forget();
+      const signal = AbortSignal.any([ended.signal, pause.signal]);
+      const everyMs = leads ? intervalMs : Math.min(intervalMs, STANDBY_MS);
+      await sleep(Math.max(0, everyMs - (clock() - begun)), undefined, { signal }).catch(() => {});
     }
   }
 
@@ -105,7 +130,7 @@ export function createLoads({
       const old = snapshot === undefined || clock() - snapshot.atMs > Math.max(UNREACHABLE_LEAST_MS, 3 * intervalMs);
       if (failure !== undefined && old) return unknown('unreachable', failure);
       const part = snapshot?.pools.get(`${namespace}/${pool}`);
-      if (!part || part.apis === 0)
+      if (!part || part.queuedByPod.size === 0)
         return unknown(
           'no_data',
           `Prometheus has no pressroom_queue_depth of pool ${pool} in namespace ${namespace}: see whether the API is scraped`,
@@ -115,14 +140,20 @@ export function createLoads({
         return unknown('stale', `the newest value that Prometheus has of pool ${pool} is ${Math.round(part.ageS)} s old`);
       return {
         kind: 'measured',
-        busySlots: [...part.busyByPod.values()].reduce((sum, busy) => sum + busy, 0),
-        queuedRenders: part.queued,
+        busySlots: sumOf(part.busyByPod),
+        queuedRenders: sumOf(part.queuedByPod),
         oldestWaitMs: part.oldestWaitS * 1000,
         scrapeIntervalMs: Math.round(scrapeS * 1000),
-        partial: part.apis < part.apisSeen,
+        partial: part.queuedByPod.size < part.apisSeen,
         busyByPod: part.busyByPod,
       };
     },
+    begin() {
+      forget();
+      beganMs = clock();
+      pause.abort();
+    },
+    begun: () => !prometheus || heard || (beganMs !== undefined && clock() - beganMs > FIRST_ANSWER_MS),
     start: async () => {
       running = run();
     },
@@ -132,6 +163,8 @@ export function createLoads({
     },
   };
 }
+
+const sumOf = (values: ReadonlyMap<string, number>) => [...values.values()].reduce((sum, value) => sum + value, 0);
 
 /** Two queries for all pools, however many there are. */
 export function queriesFor(namespaces: readonly string[]): { values: string; facts: string } {
@@ -144,7 +177,7 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
       as('samples', `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
-      as('seen', `count by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
+      as('seen', `count by (namespace, pool) (count by (namespace, pool, pod) (count_over_time(${of('pressroom_queue_depth', '[1m]')})))`),
     ].join(' or '),
   };
 }
@@ -155,7 +188,7 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
     const key = `${namespace}/${pool}`;
     let part = pools.get(key);
     if (!part) {
-      part = { busyByPod: new Map(), queued: 0, oldestWaitS: 0, apis: 0, apisSeen: 0, ageS: 0, samplesAMinute: 0 };
+      part = { busyByPod: new Map(), queuedByPod: new Map(), oldestWaitS: 0, apisSeen: 0, ageS: 0, samplesAMinute: 0 };
       pools.set(key, part);
     }
     return part;
@@ -163,11 +196,11 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
   for (const { labels, value } of values) {
     if (!Number.isFinite(value)) continue;
     const part = partOf(labels);
-    if (labels.__name__ === 'pressroom_slots') part.busyByPod.set(labels.pod ?? labels.instance ?? '', value);
-    else if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds') part.oldestWaitS = Math.max(part.oldestWaitS, value);
+    if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds') part.oldestWaitS = Math.max(part.oldestWaitS, value);
     else {
-      part.queued += value;
-      part.apis += 1;
+      const byPod = labels.__name__ === 'pressroom_slots' ? part.busyByPod : part.queuedByPod;
+      const pod = labels.pod ?? labels.instance ?? '';
+      byPod.set(pod, Math.max(value, byPod.get(pod) ?? 0));
     }
   }
   for (const { labels, value } of facts) {

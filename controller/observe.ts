@@ -51,6 +51,8 @@ interface Trouble {
 
 export interface PodsSeen {
   ready: number;
+  /** Names of those that are. */
+  readyNames: readonly string[];
   /** Why pods do not become ready, by the first that says so. */
   trouble: Trouble | undefined;
   /** Why Chrome has no sandbox in them. */
@@ -81,7 +83,8 @@ export function seePods(pods: readonly Pod[]): PodsSeen {
     return undefined;
   };
   const sandbox = first(sandboxTrouble);
-  return { ready: pods.filter(isReady).length, sandbox, trouble: sandbox ?? first(troubleOf) };
+  const readyNames = pods.filter(isReady).map(({ metadata }) => metadata.name);
+  return { ready: readyNames.length, readyNames, sandbox, trouble: sandbox ?? first(troubleOf) };
 }
 
 /** What a runtime says of a Localhost profile that does not lie on the node, and what a worker says whose Chrome finds no sandbox. */
@@ -127,6 +130,8 @@ function troubleOf(pod: Pod): Trouble | undefined {
 /** Some worker that is ready is missing in the load: then nothing shrinks. */
 export function observe(deployment: DeploymentSeen | undefined, pods: PodsSeen, load: PoolLoad): Observation {
   const { busyByPod, ...plain } = load;
-  const told: Observation['load'] = plain.kind === 'measured' ? { ...plain, partial: plain.partial || busyByPod.size < pods.ready } : plain;
+  // By name: after a restart Prometheus still tells for minutes of pods that are gone.
+  const missing = pods.readyNames.some(name => !busyByPod.has(name));
+  const told: Observation['load'] = plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;
   return { pods: deployment?.wanted, readyPods: pods.ready, load: told };
 }

@@ -36,7 +36,7 @@ export function createPrometheus(config: { url: string; token: string | undefine
       headers: config.token === undefined ? {} : { authorization: `Bearer ${config.token}` },
       signal: AbortSignal.timeout(config.timeoutMs),
     });
-    const text = await response.text();
+    const text = await readBounded(response);
     const answer = readAnswer(text);
     if (!response.ok || answer?.status !== 'success')
       throw new Error(`Prometheus answered ${response.status}: ${answer?.error ?? text.slice(0, 200)}`);
@@ -59,6 +59,20 @@ export function createPrometheus(config: { url: string; token: string | undefine
       }
     },
   };
+}
+
+/** An answer larger than this is not read: 10,000 pods are 3 MB. */
+const ANSWER_MAX_BYTES = 32 * 2 ** 20;
+
+async function readBounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_MAX_BYTES) throw new Error(`the answer of Prometheus is larger than ${ANSWER_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function readAnswer(text: string): Answer | undefined {

@@ -1,16 +1,20 @@
 // One look at one pool: observe, decide, act, tell. By level: a name comes in, the whole truth is read, and twice changes nothing.
 import type { Log } from '../common/log.ts';
-import { type BrowserPool, type BrowserPoolStatus, type Condition, GROUP, KIND, specSchema, VERSION } from '../crds/browser-pool.ts';
+import { type BrowserPool, type BrowserPoolSpec, type BrowserPoolStatus, GROUP, KIND, specSchema, VERSION } from '../crds/browser-pool.ts';
 import type { Act } from './act.ts';
 import { NotOurs } from './act.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
 import { type Decision, decide, type History, noHistory } from './decide.ts';
 import type { Events } from './kubernetes/events.ts';
+import { type Newest, newestOf, wrote } from './kubernetes/newest.ts';
 import type { Kubernetes } from './kubernetes/resources.ts';
-import { KubernetesError } from './kubernetes/transport.ts';
-import type { Loads } from './loads.ts';
+import { hasStatus, KubernetesError } from './kubernetes/transport.ts';
+import type { Loads, PoolLoad } from './loads.ts';
 import { observe, type Pod, seeDeployment, seePods } from './observe.ts';
-import { reasonWord, statusOf, worthTelling } from './status.ts';
+import { changedFor, reasonWord, statusOf, WORSE, worthTelling } from './status.ts';
+
+/** How soon a status is tried again that was refused. */
+const TELL_AGAIN_MS = 15_000;
 
 /** What the watches know. */
 export interface Known {
@@ -36,10 +40,14 @@ interface Memory {
   uid: string;
   history: History;
   toldAt: number;
+  /** Not before this, since it was refused. */
+  tellAfter: number;
   /** In a row. */
   failures: number;
-  /** The last status that was written: the watch may not have brought it back yet. */
-  told: BrowserPoolStatus | undefined;
+  /** The pool as the last write of its status gave it: the watch may not have brought it back yet. */
+  told: Newest<BrowserPool> | undefined;
+  /** Pods that were wanted before a change of the size that no status tells of yet. */
+  wantedBefore?: number | undefined;
 }
 
 export interface Reconcile {
@@ -62,13 +70,10 @@ export function createReconcile(options: Options): Reconcile {
     if (stored.metadata.deletionTimestamp) return undefined;
     const parsed = specSchema.safeParse(stored.spec);
     if (!parsed.success) {
-      log.error(
-        { pool: key, problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) },
-        'the spec of a pool is wrong',
-      );
-      throw new Error(`the spec of pool ${key} is wrong`);
+      const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      throw new Error(`the spec of pool ${key} is wrong: ${problems.join('; ')}`);
     }
-    return await look(key, { ...stored, spec: parsed.data });
+    return await look(key, stored, parsed.data);
   }
 
   function forget(key: string): void {
@@ -81,17 +86,26 @@ export function createReconcile(options: Options): Reconcile {
     gone.delete(key);
   }
 
-  async function look(key: string, pool: BrowserPool): Promise<number> {
-    const { namespace, name, uid } = pool.metadata;
+  async function look(key: string, stored: BrowserPool, spec: BrowserPoolSpec): Promise<number> {
+    const { namespace, name, uid } = stored.metadata;
     const now = clock();
     let memory = memories.get(key);
     if (memory?.uid !== uid) {
-      memory = { uid, history: noHistory(now), toldAt: Number.NEGATIVE_INFINITY, failures: 0, told: undefined };
+      memory = {
+        uid,
+        history: noHistory(now),
+        toldAt: Number.NEGATIVE_INFINITY,
+        tellAfter: Number.NEGATIVE_INFINITY,
+        failures: 0,
+        told: undefined,
+      };
       memories.set(key, memory);
     }
+    const { status } = newestOf(stored, memory.told);
+    const pool: BrowserPool = { ...stored, spec, ...(status && { status }) };
     const pods = known.podsOf(namespace, name);
     const podsSeen = seePods(pods);
-    let deployment = seeDeployment(act.deployment(pool));
+    let deployment = seeDeployment(await act.deployment(pool));
     const load = loads.of(namespace, name);
     const seen = observe(deployment, podsSeen, load);
     const decision = decide(pool.spec, seen, memory.history, now);
@@ -100,10 +114,13 @@ export function createReconcile(options: Options): Reconcile {
     const before = deployment;
     if (!pool.spec.paused) {
       try {
-        if (before && decision.pods < before.wanted) await act.rank(pods, load.busyByPod);
+        if (before && decision.pods < before.wanted) await rank(pods, load);
         deployment = seeDeployment(await act.apply(pool, decision.pods));
         memory.history = decision.history;
-        if (before?.wanted !== decision.pods) tellChange(pool, before?.wanted, decision);
+        if (before?.wanted !== decision.pods) {
+          memory.wantedBefore ??= before?.wanted;
+          tellChange(pool, before?.wanted, decision);
+        }
       } catch (error) {
         failure = error;
       }
@@ -115,14 +132,22 @@ export function createReconcile(options: Options): Reconcile {
       pool,
       decision,
       load: seen.load,
-      deployment: before && deployment ? { ...deployment, wanted: before.wanted } : deployment,
+      deployment: deployment && { ...deployment, wanted: memory.wantedBefore ?? deployment.wanted },
       pods: podsSeen,
       problem,
     };
     metrics.told(told);
-    await tell(memory, pool, statusOf(told, date()), now);
+    await tellIfPossible(memory, stored, statusOf(told, date()), now);
     if (failure !== undefined) throw failure;
     return decision.lookAgainMs;
+  }
+
+  /** A missing right to rank pods keeps no pool from its size: a pod that renders drains. */
+  async function rank(pods: readonly Pod[], { busyByPod }: PoolLoad): Promise<void> {
+    await act.rank(pods, busyByPod).catch(error => {
+      if (!hasStatus(error, 403)) throw error;
+      log.warn({ err: error }, 'pods cannot be ranked before a pool shrinks: some that render may have to drain');
+    });
   }
 
   function tellChange(pool: BrowserPool, from: number | undefined, decision: Decision): void {
@@ -139,17 +164,34 @@ export function createReconcile(options: Options): Reconcile {
     });
   }
 
+  /** A status that is refused keeps no pool from its size either. It is tried again in a while. */
+  async function tellIfPossible(memory: Memory, pool: BrowserPool, status: BrowserPoolStatus, now: number): Promise<void> {
+    if (now < memory.tellAfter) return;
+    try {
+      await tell(memory, pool, status, now);
+      memory.wantedBefore = undefined;
+    } catch (error) {
+      if (!(error instanceof KubernetesError) || error.status === 409) throw error;
+      memory.tellAfter = now + TELL_AGAIN_MS;
+      const { namespace, name } = pool.metadata;
+      log.warn({ namespace, pool: name, err: error }, 'the status of a pool could not be written; trying again in a while');
+    }
+  }
+
   async function tell(memory: Memory, pool: BrowserPool, status: BrowserPoolStatus, now: number): Promise<void> {
-    const before = memory.told ?? pool.status;
+    const newest = newestOf(pool, memory.told);
+    const before = newest.status;
     if (!worthTelling(before, status, now - memory.toldAt)) return;
-    const { name, namespace } = pool.metadata;
-    await api.apply(
+    const { name, namespace, resourceVersion } = newest.metadata;
+    // With its version: what a leader that was frozen, or a look at a pool that was made anew, would say late is refused.
+    const metadata = { name, namespace, resourceVersion };
+    const written = await api.apply<BrowserPool>(
       'browserpools',
-      { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, metadata: { name, namespace }, status } as never,
+      { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, metadata, status } as never,
       'status',
     );
     memory.toldAt = now;
-    memory.told = status;
+    memory.told = wrote(written, pool, memory.told);
     for (const condition of changedFor(before, status)) {
       const isBad = WORSE[condition.type] === condition.status;
       const { type, status, reason, message } = condition;
@@ -166,23 +208,12 @@ export function createReconcile(options: Options): Reconcile {
     }
   }
 
-  return Object.assign(reconcile, { forgetAll: () => memories.clear() });
-}
-
-/** Conditions about which an Event is worth its while when their status changes, and the status that is bad news. */
-const WORSE: Record<string, string> = { MetricsAvailable: 'False', ChromeSandboxed: 'False', ScalingLimited: 'True' };
-
-function changedFor(before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): Condition[] {
-  const was = new Map(before?.conditions?.map(({ type, status }) => [type, status]));
-  // What a new pool begins with is no news, unless it is bad.
-  return (after.conditions ?? []).filter(
-    ({ type, status, reason }) =>
-      type in WORSE &&
-      was.get(type) !== status &&
-      (was.has(type) || WORSE[type] === status) &&
-      // That a pool is as small as it may be is its owner's wish.
-      reason !== 'Min',
-  );
+  return Object.assign(reconcile, {
+    forgetAll() {
+      memories.clear();
+      gone.clear();
+    },
+  });
 }
 
 /** What a conflict or a moment's overload keeps from being done passes; what is refused again and again the pool's owner must know. */

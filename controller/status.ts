@@ -84,8 +84,9 @@ const stamp = (time: Date) => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** The whole status. Fields that are left out are taken away by the apply. */
 export function statusOf(told: Told, now: Date): BrowserPoolStatus {
-  const { pool, decision, load, deployment } = told;
-  const changed = deployment !== undefined && deployment.wanted !== decision.pods;
+  const { pool, decision, load, deployment, problem } = told;
+  // What could not be written has changed nothing.
+  const changed = problem === undefined && deployment !== undefined && deployment.wanted !== decision.pods;
   const before = pool.status;
   return {
     observedGeneration: pool.metadata.generation,
@@ -100,6 +101,20 @@ export function statusOf(told: Told, now: Date): BrowserPoolStatus {
       : { lastScaleTime: before.lastScaleTime, lastScaleReason: before.lastScaleReason }),
     conditions: conditionsOf(told, now),
   };
+}
+
+/** Conditions about which an Event is worth its while when their status changes, and the status that is bad news. */
+export const WORSE: Record<string, string> = { MetricsAvailable: 'False', ChromeSandboxed: 'False', ScalingLimited: 'True' };
+
+/** Conditions of `after` that an Event should tell of. */
+export function changedFor(before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): Condition[] {
+  const was = new Map(before?.conditions?.map(condition => [condition.type, condition]));
+  // What a new pool begins with is no news, unless it is bad. That a pool is as small as it may be is its owner's wish, and its end no news either.
+  return (after.conditions ?? []).filter(({ type, status, reason }) => {
+    const old = was.get(type);
+    if (!(type in WORSE) || reason === 'Min' || old?.reason === 'Min') return false;
+    return old ? old.status !== status : WORSE[type] === status;
+  });
 }
 
 /** Numbers that move with each render are told at most so often: status is for people, and Prometheus has every value. */

@@ -1,11 +1,14 @@
 // Which pools are to be looked at, and when: each at most once in the line and once at work, failures later and later. Like the one of client-go.
 import type { Metrics } from '../common/operations.ts';
 
-const BACKOFF_MS = { first: 5, most: 1_000_000 };
+/** What keeps a pool from its size may end at any time without a sign: it is not left for a quarter of an hour, as client-go would. */
+const BACKOFF_MS = { first: 5, most: 30_000 };
 
 export interface WorkQueue {
   /** Looks at it as soon as there is a hand. What is at work already is looked at once more afterwards. */
   add(key: string): void;
+  /** The same, unless it waits for its time after a failure: for what comes again and again, and is no reason to hope that it goes well now. */
+  addUnlessFailing(key: string): void;
   /** The same, in a while; the soonest of several counts. */
   addAfter(key: string, ms: number): void;
   /** The same after a failure: later at each further one. */
@@ -84,6 +87,9 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
 
   return {
     add,
+    addUnlessFailing(key) {
+      if (!failures.has(key) || !timers.has(key)) add(key);
+    },
     addAfter,
     addAfterFailure(key) {
       const count = failures.get(key) ?? 0;

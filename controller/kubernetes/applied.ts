@@ -1,13 +1,10 @@
 // Applies an object only when something differs: our intent, or what somebody else made of it. An API server on a quiet cluster hears nothing from us.
 import { createHash } from 'node:crypto';
+import { type Newest, newestOf, wrote } from './newest.ts';
 import { FIELD_MANAGER, type Kubernetes, type KubernetesObject, type Resource, type Written } from './resources.ts';
 
-interface Remembered {
+interface Remembered extends Newest<KubernetesObject> {
   intent: string;
-  /** What the apply gave. */
-  object: KubernetesObject;
-  /** Of the object as the watch had it when it was applied: while the watch still has that, it does not know of the apply yet. */
-  versionBefore: string | undefined;
 }
 
 const hash = (value: unknown) =>
@@ -32,11 +29,8 @@ export function createApplied(api: Kubernetes) {
   const keyOf = (resource: Resource, { metadata }: { metadata: { namespace: string; name: string } }) =>
     `${resource}/${metadata.namespace}/${metadata.name}`;
 
-  function fresh<T extends KubernetesObject>(resource: Resource, live: T | undefined): T | undefined {
-    const before = live && remembered.get(keyOf(resource, live));
-    const behind = before !== undefined && before.versionBefore === live!.metadata.resourceVersion;
-    return behind ? (before.object as T) : live;
-  }
+  const fresh = <T extends KubernetesObject>(resource: Resource, live: T | undefined): T | undefined =>
+    live && (newestOf(live, remembered.get(keyOf(resource, live))) as T);
 
   return {
     /** The newer of what the watch tells and what our last apply gave. */
@@ -60,7 +54,7 @@ export function createApplied(api: Kubernetes) {
       // With its version, a write that was decided on what is not true any more is refused: one of a leader that was frozen, above all.
       const metadata = now ? { ...object.metadata, resourceVersion: now.metadata.resourceVersion } : object.metadata;
       const applied = await api.apply<T>(resource, { ...object, metadata });
-      remembered.set(key, { intent, object: applied, versionBefore: live?.metadata.resourceVersion });
+      remembered.set(key, { intent, ...wrote<KubernetesObject>(applied, live, before) });
       return { object: applied, written: true };
     },
     /** Of a pool that is gone. */

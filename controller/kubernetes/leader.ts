@@ -84,7 +84,11 @@ export function createLeader({ api, namespace, name, identity, log, onChange, cl
     if (seen?.version !== resourceVersion) seen = { version: resourceVersion, at: clock() };
     const mine = holderIdentity === identity;
     const free = holderIdentity === '' || clock() - seen.at > (lease.spec?.leaseDurationSeconds ?? LEASE_MS / 1000) * 1000;
-    if (!mine) renewedAt = undefined;
+    if (!mine) {
+      renewedAt = undefined;
+      // Also when it is free by now and taken again at once: others may have led in between.
+      tell();
+    }
     if (!mine && !free) return;
     const spec = mine
       ? { ...lease.spec, renewTime: now }

@@ -83,7 +83,8 @@ export function createReflector<T extends KubernetesObject>(options: Options<T>)
       ended.signal.throwIfAborted();
       const query = { labelSelector, limit: PAGE, continue: token };
       const page: ObjectList<T> = await transport.call({ verb: 'list', resource, path, query });
-      items.push(...page.items);
+      // One by one: a server that heeds no limit may send more than fit into the arguments of a call.
+      for (const item of page.items) items.push(item);
       token = page.metadata.continue;
       if (!token) return { metadata: page.metadata, items };
     }

@@ -62,11 +62,26 @@ function readStatus(body: string): { message: string; reason: string } {
 /** Lines that are not empty. Not by node:readline, whose iterator hears nothing of a stream's errors. */
 async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   response.setEncoding('utf8');
-  let rest = '';
+  let parts: string[] = [];
+  let length = 0;
   for await (const chunk of response as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) if (line !== '') yield line;
+    const [first, ...lines] = chunk.split('\n') as [string, ...string[]];
+    parts.push(first);
+    length += first.length;
+    if (length > EVENT_MAX_CHARACTERS) throw new Error(`an event of the watch is longer than ${EVENT_MAX_CHARACTERS} characters`);
+    const last = lines.pop();
+    if (last === undefined) continue;
+    for (const line of [parts.join(''), ...lines]) if (line !== '') yield line;
+    parts = [last];
+    length = last.length;
+  }
+}
+
+function parsed<T>({ verb, resource }: Call, body: string): T {
+  try {
+    return JSON.parse(body) as T;
+  } catch {
+    throw new Error(`${verb} ${resource}: the answer is no JSON, as if something else than an API server gave it: ${body.slice(0, 200)}`);
   }
 }
 
@@ -84,6 +99,8 @@ const METHODS: Record<Verb, string> = {
 };
 const CONTENT_TYPES: Partial<Record<Verb, string>> = { apply: 'application/apply-patch+yaml', patch: 'application/merge-patch+json' };
 
+/** An object has 3 MB at most: what comes without an end is no event. */
+const EVENT_MAX_CHARACTERS = 16 * 2 ** 20;
 /** An answer larger than this is not read: a page of 500 pods has 10 MB at most. */
 const ANSWER_MAX_BYTES = 64 * 2 ** 20;
 
@@ -98,8 +115,10 @@ export function createTransport(
   if (!cluster) throw new Error('the kubeconfig names no cluster');
   const base = new URL(cluster.server);
   const secure = base.protocol === 'https:';
-  // One for calls and one for watches: a watch holds its connection for minutes.
-  const agents = [0, 1].map(() => new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 64, scheduling: 'lifo' }));
+  // One for calls and one for watches: a watch holds its connection for minutes, and there are as many as there are namespaces to watch. None may wait for another's end.
+  const agents = [64, Number.POSITIVE_INFINITY].map(
+    maxSockets => new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' }),
+  );
   const [callAgent, watchAgent] = agents;
 
   async function optionsFor({ verb, path, query = {} }: Call, agent: HttpAgent | undefined, signal: AbortSignal): Promise<RequestOptions> {
@@ -164,7 +183,7 @@ export function createTransport(
         try {
           const response = await send(call, callAgent, signal);
           await refuseUnlessGood(call, response);
-          return JSON.parse(await read(response)) as T;
+          return parsed<T>(call, await read(response));
         } catch (error) {
           if (error instanceof KubernetesError || !signal.aborted) throw error;
           throw new Error(`${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`, { cause: error });

@@ -27,8 +27,8 @@ interface Options {
 
 export interface Watches {
   services: Service[];
-  /** Whether every copy is whole. */
-  synced(): boolean;
+  /** Whether every copy is whole: of one namespace, or of all. */
+  synced(namespace?: string): boolean;
   poolKeys(): string[];
   pool(key: string): BrowserPool | undefined;
   find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
@@ -78,12 +78,13 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
 
   function index(now: Pod | undefined, before: Pod | undefined): void {
     const old = before && poolOf(before);
-    if (old !== undefined) {
+    const key = now && poolOf(now);
+    // One that stays keeps its place: what is said of the first pod with some trouble must not move with each change of another.
+    if (old !== undefined && old !== key) {
       const pods = podsByPool.get(old);
       pods?.delete(before!.metadata.name);
       if (pods?.size === 0) podsByPool.delete(old);
     }
-    const key = now && poolOf(now);
     if (key === undefined) return;
     const pods = podsByPool.get(key) ?? new Map<string, Pod>();
     pods.set(now!.metadata.name, now!);
@@ -115,6 +116,8 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
     Reflector<KubernetesObject>[]
   >;
   const all = Object.values(reflectors).flat();
+  /** Those that have to do with a namespace. */
+  const of = (namespace: string) => RESOURCES.map(resource => reflectors[resource][Math.max(0, namespaces.indexOf(namespace))]!);
 
   const get = (resource: Watched, key: string) => {
     for (const reflector of reflectors[resource]) {
@@ -126,7 +129,7 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
 
   return {
     services: all,
-    synced: () => all.every(reflector => reflector.synced()),
+    synced: namespace => (namespace === undefined ? all : of(namespace)).every(reflector => reflector.synced()),
     poolKeys: () => reflectors.browserpools.flatMap(reflector => [...reflector.all()].map(keyOf)),
     pool: key => get('browserpools', key) as BrowserPool | undefined,
     find: (resource, namespace, name) =>

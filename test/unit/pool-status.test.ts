@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Decision, noHistory } from '../../controller/decide.ts';
 import { type DeploymentSeen, type Pod, type PodsSeen, seePods } from '../../controller/observe.ts';
-import { conditionsOf, statusOf, type Told, worthTelling } from '../../controller/status.ts';
+import { changedFor, conditionsOf, statusOf, type Told, worthTelling } from '../../controller/status.ts';
 import type { ConditionType } from '../../crds/browser-pool.ts';
 import { browserPool, POOL_SPEC } from '../support/pools.ts';
 
@@ -24,7 +24,7 @@ const deployment = (over: Partial<DeploymentSeen> = {}): DeploymentSeen => ({
   observed: true,
   ...over,
 });
-const noPods: PodsSeen = { ready: 3, trouble: undefined, sandbox: undefined };
+const noPods: PodsSeen = { ready: 3, readyNames: ['a', 'b', 'c'], trouble: undefined, sandbox: undefined };
 const told = (over: Partial<Told> = {}): Told => ({
   pool: browserPool(),
   decision: decision(),
@@ -129,6 +129,17 @@ describe('the status of a pool', () => {
     expect(grown).to.include({ desiredReplicas: 5, lastScaleTime: '2026-11-22T10:00:00Z', lastScaleReason: 'FromZero' });
     const later = statusOf(told({ pool: browserPool({ status: grown }) }), new Date(NOW.getTime() + 60_000));
     expect(later).to.include({ lastScaleTime: '2026-11-22T10:00:00Z', lastScaleReason: 'FromZero' });
+  });
+
+  it('is worth an Event when something becomes better or worse, but not when a quiet pool reaches its minimum or leaves it', () => {
+    const at = (by: 'min' | 'max' | undefined) => statusOf(told({ decision: decision({ limited: by && { by, wishedPods: 9 } }) }), NOW);
+    const reasons = (...[before, after]: (ReturnType<typeof at> | undefined)[]) => changedFor(before, after!).map(({ reason }) => reason);
+    expect(reasons(at(undefined), at('max'))).to.deep.equal(['Max']);
+    expect(reasons(at('max'), at(undefined))).to.deep.equal(['WithinLimits']);
+    expect(reasons(undefined, at(undefined))).to.deep.equal([]);
+    expect(reasons(undefined, at('max'))).to.deep.equal(['Max']);
+    expect(reasons(at(undefined), at('min'))).to.deep.equal([]);
+    expect(reasons(at('min'), at(undefined))).to.deep.equal([]);
   });
 
   it('is worth a write when a condition or the size changes, and for mere numbers now and then', () => {

@@ -87,6 +87,27 @@ describe('the line of pools', () => {
     await again.promise;
   });
 
+  it('leaves what failed until its time, unless it is added for itself', async () => {
+    const { begun, endAll } = byHand(4);
+    for (let times = 0; times < 30; times++) queue.addAfterFailure('a');
+    // The first of all these times is 5 ms from the first failure.
+    await eventually(() => expect(begun).to.deep.equal(['a']));
+    queue.addAfterFailure('a');
+    endAll();
+    await new Promise(setImmediate);
+    queue.addUnlessFailing('a');
+    queue.addUnlessFailing('b');
+    expect(begun).to.deep.equal(['a', 'b']);
+    queue.add('a');
+    expect(begun).to.deep.equal(['a', 'b', 'a']);
+    endAll();
+    await new Promise(setImmediate);
+    // Nothing waits for its time any more: so it may be looked at.
+    queue.addUnlessFailing('a');
+    expect(begun).to.deep.equal(['a', 'b', 'a', 'a']);
+    endAll();
+  });
+
   it('waits at its end for what is at work, and begins nothing more', async () => {
     const { begun, endAll } = byHand(1);
     queue.add('a');

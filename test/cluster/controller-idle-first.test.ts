@@ -1,0 +1,97 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { poolManifest } from '../support/pools.ts';
+import { skip } from '../support/skip.ts';
+import { childPaths, clusterFor, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import type { Cluster } from './kube/cluster.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+import { prometheusBinaries } from './prometheus-binaries.ts';
+
+const NAMESPACE = 'press';
+const POOL = 'main';
+const PODS = 10;
+const IDLE = 3;
+
+interface Pod {
+  metadata: { name: string; uid: string; creationTimestamp: string; deletionTimestamp?: string };
+}
+
+describe('a pool that shrinks, with the real ReplicaSet controller', function () {
+  this.timeout(4 * SLOW_MS);
+  let cluster: Cluster;
+  let prometheus: Prometheus;
+  let controller: PressroomProcess;
+  let queued = 50;
+  let busyOf = (_pod: string) => 2;
+
+  const pods = async () =>
+    ((await cluster.get(`/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=pressroom.dev/pool%3D${POOL}`)) as { items: Pod[] }).items;
+
+  /** What an API and all pods that there are would say, told by one address: `honor_labels` lets it speak for them. */
+  async function everybody(): Promise<string> {
+    const labels = (pod: string) => `namespace="${NAMESPACE}",pool="${POOL}",pod="${pod}"`;
+    const lines = [
+      `pressroom_queue_depth{${labels('api')}} ${queued}`,
+      `pressroom_queue_oldest_wait_seconds{${labels('api')}} ${queued > 0 ? 5 : 0}`,
+      ...(await pods()).map(({ metadata: { name } }) => `pressroom_slots{${labels(name)},state="claimed"} ${busyOf(name)}`),
+    ];
+    return `${lines.join('\n')}\n`;
+  }
+  const answer: RequestListener = (_, response) =>
+    void everybody().then(
+      text => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
+      () => response.writeHead(503).end(),
+    );
+  const target = createServer(answer);
+
+  before(async function () {
+    cluster = await clusterFor(this, { kwok: { nodes: 3 } });
+    const binaries = await prometheusBinaries(console.log);
+    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
+    await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${(target.address() as AddressInfo).port}`;
+    prometheus = await startPrometheus({ binaries, intervalS: 1, targets: [{ address, labels: { job: 'pods' } }] });
+    const scaling = {
+      maxReplicas: PODS,
+      stableWindowSeconds: 10,
+      panicWindowSeconds: 3,
+      scaleDown: { delaySeconds: 5, maxPodsPerMinute: PODS },
+    };
+    await cluster.apply([...namespaceWithRights(NAMESPACE), poolManifest(POOL, NAMESPACE, { slotsPerPod: 2, scaling })]);
+    controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
+    await controller.untilReady();
+  });
+  after(async () => {
+    await controller?.kill();
+    await prometheus?.stop();
+    target.closeAllConnections();
+    target.close();
+    await cluster?.stop();
+  });
+
+  const untilReady = (count: number) =>
+    eventually(async () => {
+      const { spec, status } = await cluster.get(childPaths(NAMESPACE, POOL).deployment);
+      expect({ wanted: spec.replicas, ready: status.readyReplicas, all: status.replicas }).to.deep.equal({
+        wanted: count,
+        ready: count,
+        all: count,
+      });
+    }, 2 * SLOW_MS);
+
+  it(`removes the ${IDLE} idle pods of ${PODS}, and none that renders`, async () => {
+    await untilReady(PODS);
+    // The oldest, which go last when nothing ranks them.
+    const byAge = (await pods()).toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
+    const idle = new Set(byAge.slice(0, IDLE).map(({ metadata }) => metadata.name));
+    const busy = byAge.slice(IDLE).map(({ metadata }) => metadata.uid);
+    busyOf = pod => (idle.has(pod) ? 0 : 1);
+    queued = 0;
+    await untilReady(PODS - IDLE);
+    const left = (await pods()).filter(({ metadata }) => !metadata.deletionTimestamp);
+    expect(left.map(({ metadata }) => metadata.uid).toSorted()).to.deep.equal(busy.toSorted());
+  });
+});
