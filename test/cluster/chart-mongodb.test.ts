@@ -47,8 +47,9 @@ describe('the bundled MongoDB of the chart', function () {
   /** What stands in the chart, in the places of this machine. */
   const here = (text: string) =>
     text
-      .replaceAll('/app/', ROOT)
+      // First, since this repository may lie there too.
       .replaceAll('/tmp/', `${folder('.')}/`)
+      .replaceAll('/app/', ROOT)
       .replaceAll('/data/db', folder('data'))
       .replace(/[a-z-]+-0\.[a-z-]+:27017/, `localhost:${port}`)
       .replaceAll('27017', String(port));
