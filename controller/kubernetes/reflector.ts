@@ -14,6 +14,8 @@ const IDLE_MS = 150_000;
 const BACKOFF_MS = { first: 500, most: 30_000 };
 /** A watch that lived for so long was a good one: the next failure is a first one again. */
 const GOOD_MS = 5_000;
+/** One that was accepted and cut is begun again within four seconds, however long the API server was away before: nothing is heard meanwhile. */
+const MOST_AFTER_OPEN = 4;
 
 export interface Reflector<T extends KubernetesObject> extends Service {
   get(key: string): T | undefined;
@@ -103,6 +105,10 @@ export function createReflector<T extends KubernetesObject>(options: Options<T>)
   /** Watches until the API server ends it; gives the version from which to go on. */
   async function watch(from: string): Promise<string> {
     let version = from;
+    let opened = false;
+    const onOpen = () => {
+      opened = true;
+    };
     const onEvent = ({ type, object }: WatchEvent) => {
       if (type === 'ERROR') {
         const { code, message } = object as { code?: number; message?: string };
@@ -117,11 +123,11 @@ export function createReflector<T extends KubernetesObject>(options: Options<T>)
     try {
       await transport.watch(
         { resource, path, query: { labelSelector, resourceVersion: from, timeoutSeconds } },
-        { idleMs: IDLE_MS, signal: ended.signal, onEvent },
+        { idleMs: IDLE_MS, signal: ended.signal, onOpen, onEvent },
       );
     } catch (error) {
       // What was heard before it broke off counts.
-      throw Object.assign(error as Error, { version });
+      throw Object.assign(error as Error, { version, opened });
     }
     return version;
   }
@@ -142,7 +148,8 @@ export function createReflector<T extends KubernetesObject>(options: Options<T>)
         onRestart(resource);
         const expired = hasStatus(error, 410) || (error as { expired?: boolean }).expired === true;
         version = expired ? undefined : ((error as { version?: string }).version ?? version);
-        failures = performance.now() - begun > GOOD_MS ? 1 : failures + 1;
+        const most = (error as { opened?: boolean }).opened ? MOST_AFTER_OPEN : Number.POSITIVE_INFINITY;
+        failures = performance.now() - begun > GOOD_MS ? 1 : Math.min(failures + 1, most);
         log[failures > 1 ? 'warn' : 'info']({ resource, namespace, failures, err: error }, 'a watch ended and is begun again');
         // After some failures in a row the version itself may be what is wrong.
         if (failures >= 5) version = undefined;

@@ -28,10 +28,11 @@ export interface Transport {
   call<T>(call: Call): Promise<T>;
   /**
    * Reads events until the API server ends the watch, which is its normal end. Rejects when it refuses, breaks off or says nothing for `idleMs`. What `onEvent` throws rejects too.
+   * `onOpen` is called when it is accepted.
    */
   watch(
     call: Omit<Call, 'verb' | 'body'>,
-    options: { idleMs: number; signal: AbortSignal; onEvent(event: WatchEvent): void },
+    options: { idleMs: number; signal: AbortSignal; onOpen?(): void; onEvent(event: WatchEvent): void },
   ): Promise<void>;
   close(): void;
 }
@@ -190,7 +191,7 @@ export function createTransport(
         }
       }),
 
-    watch: (parts, { idleMs, signal, onEvent }) => {
+    watch: (parts, { idleMs, signal, onOpen, onEvent }) => {
       const call: Call = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
       return counted(call, async () => {
         const silence = new AbortController();
@@ -199,6 +200,7 @@ export function createTransport(
         try {
           const response = await send(call, watchAgent, ended);
           await refuseUnlessGood(call, response);
+          onOpen?.();
           response.on('data', () => idle.refresh());
           // A connection that is cut throws here; a server that ends a watch does not.
           for await (const line of linesOf(response)) onEvent(JSON.parse(line) as WatchEvent);

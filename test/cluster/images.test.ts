@@ -12,15 +12,11 @@ import { treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { TEST_SECRET } from '../support/worker.ts';
-import { buildImages, type Image, type Images, whyNoImages } from './image-build.ts';
+import { productImages, REVISION, TARGETS, type Target, VERSION } from './built-product.ts';
+import { type Image, type Images, whyNoImages } from './image-build.ts';
 import { type Inside, startInside } from './inside-image.ts';
 
-const TARGETS = ['api', 'worker', 'controller'] as const;
-type Target = (typeof TARGETS)[number];
-
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const VERSION = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version as string;
-const REVISION = 'f00d';
 const PEPPER = 'a pepper of the images';
 const MINUTE_MS = 60_000;
 
@@ -38,8 +34,6 @@ console.log(JSON.stringify(missing.map(({ name }) => name)));`;
 describe('the images', function () {
   this.timeout(2 * MINUTE_MS);
   let built: Images<Target> | undefined;
-  // Before the folder is removed, in which the images are still open.
-  after(() => built?.remove());
   const at = temporaryFolder();
   const started: Inside[] = [];
   let site: Installation | undefined;
@@ -51,7 +45,7 @@ describe('the images', function () {
     this.timeout(25 * MINUTE_MS);
     const why = await whyNoImages(console.log);
     if (why !== undefined) skip(this, why);
-    built = await buildImages(TARGETS, at('store'), { VERSION, REVISION });
+    built = await productImages();
     const sizes = TARGETS.map(target => `${target} ${Math.round(image(target).bytes / 1e6)} MB`);
     console.log(`    The images hold: ${sizes.join(', ')}.`);
   });

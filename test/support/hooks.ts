@@ -1,5 +1,6 @@
 // Root hooks of the whole run: ends what all suites share, then fails the run when something was left open.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { removeProductImages } from '../cluster/built-product.ts';
 import { leakedProcesses, leakedResources, markChildren, openResources } from './leaks.ts';
 import { stopTestMongod } from './mongod.ts';
 
@@ -30,8 +31,9 @@ export const mochaHooks = {
     before = openResources();
   },
   async afterAll(this: Mocha.Context) {
-    this.timeout(30_000);
+    this.timeout(120_000);
     await stopTestMongod();
+    await removeProductImages();
     let left: string[] = [];
     for (const end = performance.now() + SETTLE_MS; performance.now() < end; await sleep(20)) {
       left = [...leakedResources(before), ...leakedProcesses()];

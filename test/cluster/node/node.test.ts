@@ -83,14 +83,17 @@ describe('a real node', function () {
   });
 
   it('lets pods reach each other, and themselves, by the name of a Service', async () => {
-    const seen = await inPod(`
-      const names = new Set();
-      for (let call = 0; names.size < 2 && call < 200; call++) {
-        const answer = await fetch('http://hello', { headers: { connection: 'close' } });
-        names.add(await answer.text());
-      }
-      console.log([...names].length);`);
-    expect(seen).to.equal('2\n');
+    // The second pod becomes ready in its own time.
+    await eventually(async () => {
+      const seen = await inPod(`
+        const names = new Set();
+        for (let call = 0; names.size < 2 && call < 200; call++) {
+          const answer = await fetch('http://hello', { headers: { connection: 'close' } });
+          names.add(await answer.text());
+        }
+        console.log([...names].length);`);
+      expect(seen).to.equal('2\n');
+    }, MINUTE_MS);
   });
 
   it('tells the addresses of all pods of a headless Service, and no outside names', async () => {

@@ -2,31 +2,26 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Say } from '../../../standalone/run-command.ts';
-import { buildImages } from '../image-build.ts';
+import { productImages, TARGETS } from '../built-product.ts';
 import { addMongodbImage, addPlainImage, fullName, MONGODB_TAG, nameForContainerd, PLAIN_IMAGE } from './test-images.ts';
 
-const TARGETS = ['api', 'worker', 'controller'] as const;
 export const TAGS = { first: 'one', next: 'two' } as const;
 
-/** Builds all of it in `folder`, some GB, and leaves the layout, whose path it gives. */
+/** Leaves the layout in `folder`, some GB, and gives its path. */
 export async function exportProduct(folder: string, say: Say): Promise<string> {
   const began = performance.now();
   const layout = join(folder, 'layout');
   const empty = join(folder, 'empty');
   await mkdir(empty);
-  const built = await buildImages(TARGETS, join(folder, 'store'), { VERSION: 'tests', REVISION: 'tests' });
-  try {
-    await addPlainImage(built, folder);
-    await addMongodbImage(built, folder, say);
-    await built.exportTo(layout, 'plain', PLAIN_IMAGE);
-    await built.exportTo(layout, 'mongo', fullName('mongo', MONGODB_TAG));
-    for (const target of TARGETS) {
-      await built.add(`${target}-next`, `FROM localhost/${target}\nLABEL pressroom.dev/tests="${TAGS.next}"\n`, empty);
-      await built.exportTo(layout, target, fullName(`pressroom-${target}`, TAGS.first));
-      await built.exportTo(layout, `${target}-next`, fullName(`pressroom-${target}`, TAGS.next));
-    }
-  } finally {
-    await built.remove();
+  const built = await productImages();
+  await addPlainImage(built, folder);
+  await addMongodbImage(built, folder, say);
+  await built.exportTo(layout, 'plain', PLAIN_IMAGE);
+  await built.exportTo(layout, 'mongo', fullName('mongo', MONGODB_TAG));
+  for (const target of TARGETS) {
+    await built.add(`${target}-next`, `FROM localhost/${target}\nLABEL pressroom.dev/tests="${TAGS.next}"\n`, empty);
+    await built.exportTo(layout, target, fullName(`pressroom-${target}`, TAGS.first));
+    await built.exportTo(layout, `${target}-next`, fullName(`pressroom-${target}`, TAGS.next));
   }
   await nameForContainerd(layout);
   say(`The images were built in ${Math.round((performance.now() - began) / 1000)} s.`);
