@@ -79,7 +79,7 @@ export function createAct({ api, applied, find, hands = 10 }: Options) {
       const live = await Promise.all(children.map(({ resource, object }) => look(resource, object)));
       for (const [index, { resource }] of children.entries()) refuseUnlessOurs(pool, resource, live[index]);
       let last: KubernetesObject | undefined;
-      for (const [index, { resource, object }] of children.entries()) last = (await applied.apply(resource, object, live[index])).object;
+      for (const [index, { resource, object }] of children.entries()) last = await applied.apply(resource, object, live[index]);
       return last as Deployment;
     },
 

@@ -1,11 +1,12 @@
 // What the controller tells Prometheus of its pools and of itself.
 import type { Metrics } from '../common/operations.ts';
-import { type BrowserPool, CONDITIONS } from '../crds/browser-pool.ts';
+import { type BrowserPool, CONDITIONS, type Condition } from '../crds/browser-pool.ts';
 import { REASONS, type Reason } from './decide.ts';
-import { conditionsOf, type Told } from './status.ts';
+import type { Told } from './status.ts';
 
 export interface PoolMetrics {
-  told(told: Told): void;
+  /** `conditions` are those of the status that was made of it. */
+  told(told: Told, conditions: readonly Condition[]): void;
   /** A decision that changes the size. */
   decided(pool: BrowserPool, reason: Reason): void;
   forget(pool: BrowserPool): void;
@@ -40,7 +41,7 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
   const labelsOf = ({ metadata }: BrowserPool) => ({ namespace: metadata.namespace, pool: metadata.name });
 
   return {
-    told(told) {
+    told(told, holding) {
       const labels = labelsOf(told.pool);
       const { scaling, replicas } = told.pool.spec;
       gauges.desired.set(labels, told.decision.pods);
@@ -54,7 +55,7 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
         gauges.busy.remove(labels);
         gauges.queued.remove(labels);
       }
-      for (const { type, status } of conditionsOf(told, new Date()))
+      for (const { type, status } of holding)
         for (const each of STATUSES) conditions.set({ ...labels, type, status: each }, each === status ? 1 : 0);
       for (const reason of REASONS) decisions.inc({ ...labels, reason }, 0);
     },

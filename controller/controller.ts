@@ -27,7 +27,6 @@ const LEASE_CALL_MS = 4_000;
 const PROMETHEUS_MS = 5_000;
 /** Pools that are looked at at once. */
 const HANDS = 8;
-
 /** How soon a pool is looked at that came before the first news of the load. */
 const NOT_BEGUN_MS = 100;
 
@@ -37,7 +36,6 @@ export interface Controller {
   services: Service[];
   /** Whether it has read all that it must know to act, and to take over. */
   ready(): boolean;
-  leading(): boolean;
 }
 
 export function createController(config: ControllerConfig, kubeConfig: KubeConfig, log: Log, metrics: Metrics): Controller {
@@ -157,6 +155,5 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
   return {
     services: [connection, ...watches.services, leader, loads, hands],
     ready: watches.synced,
-    leading: leader.leading,
   };
 }

@@ -48,9 +48,8 @@ type Snapshot = { atMs: number; pools: Map<string, Part> };
 
 /** Of a value that is asked for every few seconds, one that is so many scrapes old says nothing about now. */
 const STALE_SCRAPES = 3;
-const STALE_LEAST_S = 15;
 /** A few questions without an answer are no outage: after one the pool does not shrink for minutes. */
-const UNREACHABLE_LEAST_MS = 15_000;
+const STALE_LEAST_S = 15;
 
 /** Who takes over does not wait longer for a Prometheus that says nothing. */
 const FIRST_ANSWER_MS = 2_000;
@@ -127,7 +126,7 @@ export function createLoads({
   return {
     name: 'loads',
     of(namespace, pool) {
-      const old = snapshot === undefined || clock() - snapshot.atMs > Math.max(UNREACHABLE_LEAST_MS, 3 * intervalMs);
+      const old = snapshot === undefined || clock() - snapshot.atMs > Math.max(STALE_LEAST_S * 1_000, STALE_SCRAPES * intervalMs);
       if (failure !== undefined && old) return unknown('unreachable', failure);
       const part = snapshot?.pools.get(`${namespace}/${pool}`);
       if (!part || part.queuedByPod.size === 0)

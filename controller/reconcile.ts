@@ -136,8 +136,9 @@ export function createReconcile(options: Options): Reconcile {
       pods: podsSeen,
       problem,
     };
-    metrics.told(told);
-    await tellIfPossible(memory, stored, statusOf(told, date()), now);
+    const next = statusOf(told, date());
+    metrics.told(told, next.conditions);
+    await tellIfPossible(memory, stored, next, now);
     if (failure !== undefined) throw failure;
     return decision.lookAgainMs;
   }

@@ -83,7 +83,7 @@ export function conditionsOf(told: Told, now: Date): Condition[] {
 const stamp = (time: Date) => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** The whole status. Fields that are left out are taken away by the apply. */
-export function statusOf(told: Told, now: Date): BrowserPoolStatus {
+export function statusOf(told: Told, now: Date): BrowserPoolStatus & { conditions: Condition[] } {
   const { pool, decision, load, deployment, problem } = told;
   // What could not be written has changed nothing.
   const changed = problem === undefined && deployment !== undefined && deployment.wanted !== decision.pods;

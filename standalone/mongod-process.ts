@@ -5,6 +5,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killQuietly } from '../worker/chrome.ts';
 
 export interface MongodProcess {
   readonly pid: number;
@@ -123,14 +124,7 @@ export async function spawnMongod(binary: string, args: string[], dbPath: string
     return how;
   });
   const pid = Number(await firstLine(leash));
-  const kill = (signal: NodeJS.Signals) => {
-    try {
-      if (isAlive(pid)) process.kill(pid, signal);
-    } catch (error) {
-      // It went between the look and the signal.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  };
+  const kill = (signal: NodeJS.Signals) => killQuietly(pid, signal);
   let gone = false;
   void exited.then(() => {
     gone = true;

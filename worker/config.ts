@@ -20,17 +20,13 @@ import { parseAllowList, parseDenyList } from './egress/policy.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';
 
-/** Checked here, so that a wrong one is told at the start; the guard takes the text. */
-function checkUpstreamProxy(url: string | undefined): string | undefined {
-  if (url !== undefined) parseUpstreamProxy(url);
-  return url;
-}
-
-/** The same for the authorities, of which Chrome gets the text. */
-function checkAuthorities(pem: string | undefined): string | undefined {
-  if (pem !== undefined) certificatesIn(pem);
-  return pem;
-}
+/** For what is read later, from the text: a wrong one is told at the start. */
+const checkedBy =
+  (parse: (text: string) => unknown) =>
+  (text: string | undefined): string | undefined => {
+    if (text !== undefined) parse(text);
+    return text;
+  };
 
 export const workerVariables = z.object({
   ...poolVariables.shape,
@@ -68,10 +64,10 @@ export const workerVariables = z.object({
   PRESSROOM_EGRESS_MAX_BYTES: bytes('100MiB').describe('Bytes that one render may move, both ways together.'),
   PRESSROOM_EGRESS_MAX_REQUESTS: integer('500', 1, 1e6).describe('Requests and tunnels that one render may open.'),
   PRESSROOM_EGRESS_MAX_CONNECTIONS: integer('50', 1, 10_000).describe('Connections that one render may hold at once.'),
-  PRESSROOM_EGRESS_PROXY: parsed(secret(), checkUpstreamProxy).describe(
+  PRESSROOM_EGRESS_PROXY: parsed(secret(), checkedBy(parseUpstreamProxy)).describe(
     'A proxy of your company through which all pages are fetched, such as `http://proxy.corp:3128`.',
   ),
-  PRESSROOM_EGRESS_CA: parsed(pemFile(), checkAuthorities).describe(
+  PRESSROOM_EGRESS_CA: parsed(pemFile(), checkedBy(certificatesIn)).describe(
     'Authorities that the certificates of pages may be signed by, besides the public ones: that of your company, or of a proxy that opens TLS. Needs certutil (Debian, Ubuntu: libnss3-tools), which the image has.',
   ),
   PRESSROOM_DNS_SERVERS: parsed(list('', 'addresses, each with an optional `:port`'), parseNameServers).describe(

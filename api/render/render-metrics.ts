@@ -8,10 +8,10 @@ export type RenderOutcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedRea
 /** Those that every render can have; a caller whose request never becomes one gets others. */
 const COMMON: readonly RenderOutcome[] = ['ok', 'client_closed', 'validation_error', 'ssrf_blocked', ...RENDER_FAILED_REASONS];
 const PAID: readonly RenderOutcome[] = [...COMMON, 'unauthorized', 'subscription_inactive', 'concurrency_limit'];
+const TRIAL: readonly RenderOutcome[] = [...COMMON, 'rate_limited'];
 /** Up to half a minute of waiting in the queue and a minute on the page. */
 const PHASE_BUCKETS_S = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const WHOLE_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-const TRIAL: readonly RenderOutcome[] = [...COMMON, 'rate_limited'];
 
 export interface RenderMeters {
   ended(outcome: RenderOutcome): void;

@@ -5,6 +5,8 @@ import { FIELD_MANAGER, type Kubernetes, type KubernetesObject, type Resource, t
 
 interface Remembered extends Newest<KubernetesObject> {
   intent: string;
+  /** Of the object that the apply gave. */
+  owned: string;
 }
 
 const hash = (value: unknown) =>
@@ -35,27 +37,20 @@ export function createApplied(api: Kubernetes) {
   return {
     /** The newer of what the watch tells and what our last apply gave. */
     fresh,
-    /** `live` is the object as the watch has it; undefined when it has none. Gives what there is now, and whether it had to be written. */
-    async apply<T extends KubernetesObject>(
-      resource: Resource,
-      object: Written,
-      live: T | undefined,
-    ): Promise<{ object: T; written: boolean }> {
+    /** `live` is the object as the watch has it; undefined when it has none. Gives what there is now. */
+    async apply<T extends KubernetesObject>(resource: Resource, object: Written, live: T | undefined): Promise<T> {
       const key = keyOf(resource, object);
       const intent = hash(object);
       const before = remembered.get(key);
       const now = fresh(resource, live);
       const untouched =
-        now !== undefined &&
-        before?.object.metadata.uid === now.metadata.uid &&
-        before.intent === intent &&
-        ownedIn(before.object) === ownedIn(now);
-      if (untouched) return { object: now, written: false };
+        now !== undefined && before?.object.metadata.uid === now.metadata.uid && before.intent === intent && before.owned === ownedIn(now);
+      if (untouched) return now;
       // With its version, a write that was decided on what is not true any more is refused: one of a leader that was frozen, above all.
       const metadata = now ? { ...object.metadata, resourceVersion: now.metadata.resourceVersion } : object.metadata;
       const applied = await api.apply<T>(resource, { ...object, metadata });
-      remembered.set(key, { intent, ...wrote<KubernetesObject>(applied, live, before) });
-      return { object: applied, written: true };
+      remembered.set(key, { intent, owned: ownedIn(applied), ...wrote<KubernetesObject>(applied, live, before) });
+      return applied;
     },
     /** Of a pool that is gone. */
     forget(resource: Resource, object: Written): void {

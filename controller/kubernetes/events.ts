@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../common/log.ts';
 import { type BrowserPool, GROUP, KIND, VERSION } from '../../crds/browser-pool.ts';
-import { FIELD_MANAGER, GROUP_VERSION_OF, type Kubernetes } from './resources.ts';
+import { FIELD_MANAGER, GROUP_VERSION_OF, type Kubernetes, microTime } from './resources.ts';
 
 /** As client-go: so many at once for each object, then one in five minutes. */
 const BURST = 25;
@@ -53,7 +53,7 @@ export function createEvents({ api, instance, log, clock = () => performance.now
         apiVersion: GROUP_VERSION_OF.events,
         kind: 'Event',
         metadata: { name: `${name}.${randomUUID()}`, namespace },
-        eventTime: new Date().toISOString().replace('Z', '000Z'),
+        eventTime: microTime(),
         reportingController: `pressroom.dev/${FIELD_MANAGER}`,
         reportingInstance: instance,
         regarding: { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name, namespace, uid, resourceVersion },

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { GROUP_VERSION_OF, type Kubernetes, type KubernetesObject } from './resources.ts';
+import { GROUP_VERSION_OF, type Kubernetes, type KubernetesObject, microTime } from './resources.ts';
 import { hasStatus } from './transport.ts';
 
 /** Others take over when the Lease was not renewed for so long. */
@@ -56,9 +56,6 @@ export function createLeader({ api, namespace, name, identity, log, onChange, cl
     log.info({ identity, leading: now }, now ? 'this controller leads' : 'this controller does not lead any more');
     onChange(now);
   }
-
-  /** Kubernetes' MicroTime. */
-  const microTime = () => new Date().toISOString().replace('Z', '000Z');
 
   const leaseOf = (spec: Lease['spec'], metadata: { resourceVersion?: string } = {}) => ({
     apiVersion: GROUP_VERSION_OF.leases,

@@ -6,7 +6,7 @@ import type { Call, Transport, Verb } from './transport.ts';
 export const FIELD_MANAGER = 'pressroom-controller';
 
 const ROOTS = {
-  browserpools: `/apis/${GROUP}/${VERSION}`,
+  [PLURAL]: `/apis/${GROUP}/${VERSION}`,
   deployments: '/apis/apps/v1',
   services: '/api/v1',
   poddisruptionbudgets: '/apis/policy/v1',
@@ -21,7 +21,8 @@ export const GROUP_VERSION_OF: Record<Resource, string> = Object.fromEntries(
   Object.entries(ROOTS).map(([resource, root]) => [resource, root.replace(/^\/apis?\//, '')]),
 ) as Record<Resource, string>;
 
-if (!(PLURAL in ROOTS)) throw new Error(`${PLURAL} is no known resource`);
+/** Now, as Kubernetes writes a MicroTime. */
+export const microTime = (): string => new Date().toISOString().replace('Z', '000Z');
 
 export interface ObjectMeta {
   name: string;

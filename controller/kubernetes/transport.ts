@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { KubeConfig } from '@kubernetes/client-node';
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch' | 'delete';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch';
 
 export interface Call {
   verb: Verb;
@@ -96,7 +96,6 @@ const METHODS: Record<Verb, string> = {
   update: 'PUT',
   apply: 'PATCH',
   patch: 'PATCH',
-  delete: 'DELETE',
 };
 const CONTENT_TYPES: Partial<Record<Verb, string>> = { apply: 'application/apply-patch+yaml', patch: 'application/merge-patch+json' };
 
