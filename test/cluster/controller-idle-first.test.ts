@@ -1,5 +1,3 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { eventually } from '../support/eventually.ts';
@@ -7,6 +5,7 @@ import { poolManifest } from '../support/pools.ts';
 import { skip } from '../support/skip.ts';
 import { childPaths, clusterFor, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
 import type { Cluster } from './kube/cluster.ts';
+import { type MetricsTarget, startMetricsTarget } from './metrics-target.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';
 
@@ -22,6 +21,7 @@ interface Pod {
 describe('a pool that shrinks, with the real ReplicaSet controller', function () {
   this.timeout(4 * SLOW_MS);
   let cluster: Cluster;
+  let target: MetricsTarget | undefined;
   let prometheus: Prometheus;
   let controller: PressroomProcess;
   let queued = 50;
@@ -40,20 +40,13 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
     ];
     return `${lines.join('\n')}\n`;
   }
-  const answer: RequestListener = (_, response) =>
-    void everybody().then(
-      text => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
-      () => response.writeHead(503).end(),
-    );
-  const target = createServer(answer);
 
   before(async function () {
     cluster = await clusterFor(this, { kwok: { nodes: 3 } });
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
-    await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve));
-    const address = `127.0.0.1:${(target.address() as AddressInfo).port}`;
-    prometheus = await startPrometheus({ binaries, intervalS: 1, targets: [{ address, labels: { job: 'pods' } }] });
+    target = await startMetricsTarget(everybody);
+    prometheus = await startPrometheus({ binaries, intervalS: 1, targets: [{ address: target.address, labels: { job: 'pods' } }] });
     const scaling = {
       maxReplicas: PODS,
       stableWindowSeconds: 10,
@@ -67,8 +60,7 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
   after(async () => {
     await controller?.kill();
     await prometheus?.stop();
-    target.closeAllConnections();
-    target.close();
+    target?.close();
     await cluster?.stop();
   });
 

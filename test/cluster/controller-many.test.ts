@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { BrowserPool } from '../../crds/browser-pool.ts';
@@ -9,6 +7,7 @@ import { poolManifest } from '../support/pools.ts';
 import { skip } from '../support/skip.ts';
 import { clusterFor, namespaceWithRights, startController } from './controller-rig.ts';
 import type { Cluster } from './kube/cluster.ts';
+import { type MetricsTarget, startMetricsTarget } from './metrics-target.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';
 
@@ -42,18 +41,17 @@ function quantile(buckets: Record<string, number>, share: number): string {
 describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
   this.timeout(15 * MINUTE_MS);
   let cluster: Cluster;
+  let target: MetricsTarget | undefined;
   let prometheus: Prometheus;
   let controller: PressroomProcess;
   const text = everybody();
-  const target = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text));
 
   before(async function () {
     cluster = await clusterFor(this, { kwok: { nodes: 10 }, controllerManager: { args: ['--kube-api-qps=400', '--kube-api-burst=800'] } });
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
-    await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve));
-    const address = `127.0.0.1:${(target.address() as AddressInfo).port}`;
-    prometheus = await startPrometheus({ binaries, intervalS: 2, targets: [{ address, labels: { job: 'pods' } }] });
+    target = await startMetricsTarget(() => text);
+    prometheus = await startPrometheus({ binaries, intervalS: 2, targets: [{ address: target.address, labels: { job: 'pods' } }] });
     await cluster.apply(namespaceWithRights(NAMESPACE));
     controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
     await controller.untilReady();
@@ -61,8 +59,7 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
   after(async () => {
     await controller?.kill();
     await prometheus?.stop();
-    target.closeAllConnections();
-    target.close();
+    target?.close();
     await cluster?.stop();
   });
 

@@ -13,14 +13,14 @@ export const SLOW_MS = 90_000;
 
 /** What a controller may do, as in the chart. */
 const RULES = [
-  { apiGroups: ['pressroom.dev'], resources: ['browserpools'], verbs: ['get', 'list', 'watch', 'patch'] },
-  { apiGroups: ['pressroom.dev'], resources: ['browserpools/status'], verbs: ['get', 'patch'] },
+  { apiGroups: ['pressroom.dev'], resources: ['browserpools'], verbs: ['list', 'watch'] },
+  { apiGroups: ['pressroom.dev'], resources: ['browserpools/status'], verbs: ['patch'] },
   { apiGroups: ['pressroom.dev'], resources: ['browserpools/finalizers'], verbs: ['update'] },
   { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch'] },
-  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'patch'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
@@ -8,27 +6,21 @@ import { createPrometheus } from '../../controller/prometheus.ts';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
+import { startMetricsTarget } from './metrics-target.ts';
 import { type Prometheus, startPrometheus, type Target } from './prometheus.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';
 
 const INTERVAL_MS = 1_000;
 const SLOW_MS = 90_000;
 
-/** What a process says on /metrics: here by the test's word, everything else is real. */
+/** A process that says on /metrics what it was last told to. */
 async function fakeProcess() {
   let text = '';
-  const server = createServer((_, response) =>
-    response.writeHead(text === '' ? 503 : 200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
-  );
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const target = await startMetricsTarget(() => text);
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...target,
     says: (next: string) => {
       text = next;
-    },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
     },
   };
 }

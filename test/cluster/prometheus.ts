@@ -1,13 +1,12 @@
 // A real Prometheus of a test's own: on a free port of loopback, with the targets and rules that the test names. It ends with the test's process, however that ends.
-import { spawn } from 'node:child_process';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
-import { freeze, thaw } from '../support/freeze.ts';
 import { httpCall } from '../support/http-call.ts';
+import { startLeashed } from './kube/leashed-process.ts';
 import type { PrometheusBinaries } from './prometheus-binaries.ts';
 
 /** The longest that a start, or what is waited for, may take on a busy machine. */
@@ -102,25 +101,10 @@ export async function startPrometheus({
   const url = `http://127.0.0.1:${port}`;
   const listen = `${everywhere ? '0.0.0.0' : '127.0.0.1'}:${port}`;
   const args = [`--config.file=${file('prometheus.yml')}`, `--storage.tsdb.path=${file('data')}`, `--web.listen-address=${listen}`];
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', binaries.prometheus, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4_096);
-  });
-  let failure: Error | undefined;
-  const gone = new Promise<void>(resolve => {
-    child.once('error', error => {
-      failure = error;
-      resolve();
-    });
-    child.once('close', () => resolve());
-  });
-  const over = () => failure !== undefined || child.exitCode !== null || child.signalCode !== null;
+  const process = startLeashed('prometheus', [binaries.prometheus, ...args], file('prometheus.log'));
 
   const stop = async () => {
-    // A frozen one ends too.
-    child.kill('SIGKILL');
-    await gone;
+    await process.kill();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
 
@@ -135,11 +119,11 @@ export async function startPrometheus({
 
   try {
     await eventually(async () => {
-      if (over()) return;
+      if (!process.alive()) return;
       const { status } = await httpCall(port, 'GET', '/-/ready');
       if (status !== 200) throw new Error(`Prometheus is not ready: ${status}`);
     }, LIMIT_MS);
-    if (over()) throw new Error(`Prometheus ended at its start: ${failure?.message ?? said}`);
+    if (!process.alive()) throw new Error(`Prometheus ended at its start: ${process.lastWords()}`);
   } catch (error) {
     await stop();
     throw error;
@@ -147,7 +131,7 @@ export async function startPrometheus({
 
   return {
     url,
-    pid: child.pid!,
+    pid: process.pid,
     query,
     until: async (promql, fits = samples => samples.length > 0) => {
       for (const end = performance.now() + LIMIT_MS; ; await sleep(ASK_MS)) {
@@ -158,8 +142,8 @@ export async function startPrometheus({
     },
     api,
     setTargets,
-    freeze: () => freeze(child.pid!),
-    thaw: () => thaw(child.pid!),
+    freeze: process.freeze,
+    thaw: process.thaw,
     stop,
   };
 }
