@@ -9,6 +9,7 @@ import { createTrialDoor } from './accounts/trial-door.ts';
 import { trialLeases } from './accounts/trial-leases.ts';
 import { createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
+import { createConsole } from './console/console.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createTlsTunnels } from './dispatch/tls-tunnels.ts';
 import { parseWorkerSources } from './dispatch/worker-addresses.ts';
@@ -25,7 +26,8 @@ import { createStamps } from './render/pdf/stamps.ts';
 import { createRecentTimes } from './render/recent-times.ts';
 import { renderMetrics } from './render/render-metrics.ts';
 import { openSession } from './render/session.ts';
-import { createRender, PHASES } from './render.ts';
+import { createRender } from './render.ts';
+import { PHASES } from './store/phases.ts';
 import { connectStore } from './store/store.ts';
 
 /** The longest that one database operation may take: an admission must answer while its caller still waits. */
@@ -78,12 +80,25 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
     return { leases, route: { leases, render, maxBytes: config.inFlightMaxBytes * TRIAL_SHARE } };
   }
 
+  const trustedProxies = parseTrustedProxies(config.trustedProxies);
+  const console = createDashboard(config.dashboard);
+
+  function createDashboard({ on, secret }: ApiConfig['dashboard']) {
+    if (!on) return undefined;
+    if (secret === undefined) {
+      log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
+      return undefined;
+    }
+    return createConsole({ publicUrl: config.publicUrl, secret, store, budget, trustedProxies, log });
+  }
+
   const app = createApp({
     publicUrl: config.publicUrl,
     keys,
     render,
     onRefused: meters.paid.ended,
     trial: trial?.route,
+    console,
     health: {
       database: timeoutMs => store.ping(timeoutMs),
       workers: () => ({ ready: workers.totals().serving, slots: workers.totals().slots }),
@@ -91,7 +106,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
     body: { maxBytes: config.bodyMaxBytes, ...BODY_TIMES },
     budget,
     ports: config.egress,
-    trustedProxies: parseTrustedProxies(config.trustedProxies),
+    trustedProxies,
     log,
     metrics,
   });
@@ -101,5 +116,18 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
     maxBytesInFlight: config.inFlightMaxBytes,
   });
   const server: HttpServer = httpServer(config.http, app.callback(), log, onBroken);
-  return { services: [store, leases, ...(trial ? [trial.leases] : []), tunnels, connections, workers, stamps, server], port: server.port };
+  return {
+    services: [
+      store,
+      leases,
+      ...(trial ? [trial.leases] : []),
+      tunnels,
+      connections,
+      workers,
+      stamps,
+      ...(console?.services ?? []),
+      server,
+    ],
+    port: server.port,
+  };
 }

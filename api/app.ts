@@ -5,6 +5,7 @@ import type { Network } from '../common/addresses.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
+import type { Console } from './console/console.ts';
 import type { RenderFailedReason } from './contract/errors.ts';
 import { accessLog } from './http/access-log.ts';
 import { bearer } from './http/bearer.ts';
@@ -30,6 +31,8 @@ export interface AppDeps {
   onRefused(reason: RenderFailedReason): void;
   /** Without it there is no trial. */
   trial?: TrialRoute | undefined;
+  /** Without it there is no dashboard. */
+  console?: Pick<Console, 'routes'> | undefined;
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
@@ -41,7 +44,7 @@ export interface AppDeps {
 }
 
 interface Route {
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'patch' | 'delete';
   path: string;
   handle: Middleware[];
 }
@@ -55,7 +58,7 @@ const nosniff: Middleware = async (ctx, next) => {
 };
 
 export function createApp(deps: AppDeps): Koa<State> {
-  const { publicUrl, keys, render, onRefused, trial, health, body, budget, ports, trustedProxies, log, metrics } = deps;
+  const { publicUrl, keys, render, onRefused, trial, console, health, body, budget, ports, trustedProxies, log, metrics } = deps;
   const { openApiJson, docs } = description(publicUrl, trial !== undefined);
 
   const routes: Route[] = [
@@ -71,6 +74,7 @@ export function createApp(deps: AppDeps): Koa<State> {
     },
   ];
   if (trial) routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
+  if (console) routes.push(...console.routes);
 
   const router = new Router<State>({ strict: true, sensitive: true });
   for (const { method, path, handle } of routes) router.register(path, [method], handle);

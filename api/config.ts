@@ -12,6 +12,11 @@ export const apiVariables = z.object({
   MONGODB_URI: secret().describe('The MongoDB replica set (6.0 or newer). `npm start` manages one by itself when this is not set.'),
   PRESSROOM_PEPPER: secret(16).describe('Keys are stored as an HMAC with this secret. The same for all API processes.'),
   PRESSROOM_PEPPER_PREVIOUS: secret(16).describe('Still accepted while the pepper is being changed.'),
+  PRESSROOM_DASHBOARD: onOff('on').describe('The dashboard under `/app` and the management API behind it.'),
+  PRESSROOM_SECRET: secret(16).describe(
+    'Seals what the dashboard must read again, such as secrets of one-time codes. The same for all API processes; without it there is no dashboard.',
+  ),
+  PRESSROOM_RENDER_LOG_KEEP: duration('720h', 3600e3, 366 * 24 * 3600e3).describe('How long the dashboard keeps the log of renders.'),
   PRESSROOM_PLANS: list('', 'plans such as `free=1,team=16:50000` (name, parallel renders, optional monthly quota for display)').describe(
     'Plans that are added to or replace the built-in ones (free=1, starter=2, growth=4, scale=8).',
   ),
@@ -67,6 +72,11 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     mongodbUri: e.MONGODB_URI,
     pepper: e.PRESSROOM_PEPPER,
     peppers: [e.PRESSROOM_PEPPER, e.PRESSROOM_PEPPER_PREVIOUS].filter(pepper => pepper !== undefined),
+    dashboard: {
+      on: e.PRESSROOM_DASHBOARD,
+      secret: e.PRESSROOM_SECRET,
+      renderLogKeepMs: e.PRESSROOM_RENDER_LOG_KEEP,
+    },
     plans: parsePlans(e.PRESSROOM_PLANS),
     pastDueGraceMs: e.PRESSROOM_PAST_DUE_GRACE,
     workers: e.PRESSROOM_WORKERS,

@@ -10,10 +10,7 @@ import { plan as planOf } from './render/plan.ts';
 import type { Room } from './render/print.ts';
 import type { RenderMeters, RenderOutcome } from './render/render-metrics.ts';
 import type { Session } from './render/session.ts';
-
-/** In the order in which they happen; `post` is what is done to the finished PDF. */
-export const PHASES = ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settle'] as const;
-export type Timings = Partial<Record<(typeof PHASES)[number], number>>;
+import type { PhaseTimings } from './store/phases.ts';
 
 export interface Rendered {
   pdf: Buffer;
@@ -23,7 +20,7 @@ export interface Rendered {
   /** The account's count in this period after this render; undefined for what is not counted, or when the database did not answer in time (it is settled later). */
   usage: number | undefined;
   /** Milliseconds. */
-  timings: Timings;
+  timings: PhaseTimings;
 }
 
 /** What the request holds of the process's memory, and what its PDF may. */
@@ -79,8 +76,8 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
   const { leases, trial, dispatch, limits, finish, meters } = deps;
 
   async function render(request: RenderRequest, caller: C, memory: Memory, signal: AbortSignal): Promise<Rendered> {
-    const timings: Timings = {};
-    const timed = async <T>(phase: keyof Timings, work: Promise<T>): Promise<T> => {
+    const timings: PhaseTimings = {};
+    const timed = async <T>(phase: keyof PhaseTimings, work: Promise<T>): Promise<T> => {
       const start = performance.now();
       const value = await work;
       timings[phase] = performance.now() - start;

@@ -9,12 +9,13 @@ import { createMetrics, lifecycleMetrics, operationsServer } from '../common/ope
 import { readWorkerConfig } from '../worker/config.ts';
 import { createWorker } from '../worker/worker.ts';
 import { findOrInstallChrome } from './chrome.ts';
+import { buildDashboard } from './dashboard.ts';
 import { makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
 import { findOrInstallMongod, type ManagedMongod, type MongodBinary, pastEndOfLife, startMongod } from './mongod.ts';
 import { mustBeFree } from './ports.ts';
 import type { Say } from './run-command.ts';
-import { dataFolder, keepPepper, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';
+import { dataFolder, keepSecret, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';
 import { inOrder, together } from './together.ts';
 
 export interface Standalone {
@@ -95,8 +96,10 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const [executable, binary] = await Promise.all([
     findOrInstallChrome(env, say, workerConfig.chrome.uid),
     apiConfig.mongodbUri ? undefined : findOrInstallMongod(env, say),
+    apiConfig.dashboard.on ? buildDashboard(say) : undefined,
   ]);
-  const peppers = apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepPepper(dataDir)];
+  const peppers = apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepSecret(dataDir, 'pepper')];
+  const secret = apiConfig.dashboard.secret ?? (await keepSecret(dataDir, 'secret'));
 
   const death = Promise.withResolvers<string>();
   const loadAhead = () => void loadApi().catch(() => {});
@@ -121,7 +124,8 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const apiServices = async () => {
     const { createApi } = await loadApi();
     const workers = [`ws://127.0.0.1:${worker.port()}`];
-    api = createApi({ ...apiConfig, mongodbUri: uri(), peppers, pepper: peppers[0]!, poolSecret, workers }, log, metrics);
+    const dashboard = { ...apiConfig.dashboard, secret };
+    api = createApi({ ...apiConfig, dashboard, mongodbUri: uri(), peppers, pepper: peppers[0]!, poolSecret, workers }, log, metrics);
     return api.services;
   };
   const welcome: Service = {

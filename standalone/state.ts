@@ -54,12 +54,15 @@ export const readPrivate = (file: string): Promise<string | undefined> =>
 
 export const newSecret = (bytes = 32): string => randomBytes(bytes).toString('base64url');
 
-/** The installation's pepper: made at the first call, the same ever after. Without it no stored key can be recognised. */
-export async function keepPepper(folder: string): Promise<string> {
-  const file = join(folder, 'pepper');
+/**
+ * A secret of the installation, made at the first call and the same ever after. Without the pepper no stored key can be recognised; without the secret what the
+ * dashboard sealed cannot be read.
+ */
+export async function keepSecret(folder: string, name: 'pepper' | 'secret'): Promise<string> {
+  const file = join(folder, name);
   const kept = (await readPrivate(file))?.trim();
   if (kept) return kept;
-  const pepper = newSecret();
-  await writePrivate(file, `${pepper}\n`);
-  return pepper;
+  const made = newSecret();
+  await writePrivate(file, `${made}\n`);
+  return made;
 }

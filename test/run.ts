@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { aptInstall } from '../standalone/apt.ts';
 import { findOnPath } from '../standalone/cache.ts';
 import { findOrInstallChrome } from '../standalone/chrome.ts';
+import { buildDashboard } from '../standalone/dashboard.ts';
 import { scriptsWithoutFont } from '../standalone/fonts.ts';
 import { findOrInstallMongod } from '../standalone/mongod.ts';
 import { readWorkerConfig } from '../worker/config.ts';
@@ -67,6 +68,7 @@ async function run(): Promise<{ code: number; numbers: RunNumbers | undefined }>
   try {
     const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome.uid);
     await findOrInstallMongod(process.env, say);
+    await buildDashboard(say);
     buildAhead();
     if (!findOnPath(['pdftotext'], process.env)) await aptInstall(['poppler-utils'], say);
     if (!findOnPath(['certutil'], process.env)) await aptInstall(['libnss3-tools'], say);

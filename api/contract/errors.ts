@@ -1,6 +1,6 @@
 // The closed list of what can go wrong for a caller. One error class; the map to HTTP is api/http/errors.ts, and the words are the log's and the metric's labels.
 
-/** Status of each code on the render endpoints (spec §7, decisions "Status of each error code") and of the three used elsewhere. */
+/** Status of each code on the render endpoints (spec §7, decisions "Status of each error code") and of those used elsewhere only. */
 export const STATUS = {
   validation_error: 400,
   payload_too_large: 400,
@@ -10,8 +10,10 @@ export const STATUS = {
   concurrency_limit: 429,
   rate_limited: 429,
   render_failed: 502,
+  forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
   internal: 500,
 } as const;
 export type ErrorCode = keyof typeof STATUS;

@@ -2,7 +2,8 @@
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseRenderRequest } from '../contract/render-request.ts';
-import { PHASES, type Rendered, type RenderUseCase } from '../render.ts';
+import type { Rendered, RenderUseCase } from '../render.ts';
+import { PHASES } from '../store/phases.ts';
 import { whileCallerWaits } from './hang-up.ts';
 import type { Middleware } from './state.ts';
 

@@ -1,6 +1,7 @@
 // What the middleware of one request tell each other.
 import type Koa from 'koa';
 import type { Accepted } from '../accounts/accepted-keys.ts';
+import type { Call, SignedIn } from '../console/route.ts';
 import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
 import type { Reservation } from './byte-budget.ts';
 
@@ -10,6 +11,9 @@ export interface State {
   accepted: Accepted;
   /** Set by trialDoor: whose calls are counted together. */
   visitor: string;
+  /** Set by the management API: who is signed in, and the account in the path. */
+  signedIn?: SignedIn;
+  account?: Call['account'];
   /** Set by body: the parsed JSON and how many bytes it was. */
   body: unknown;
   bodyBytes: number;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
 import type { Log } from '../../common/log.ts';
+import { consoleIndexes } from './console-collections.ts';
 import { type AccountDocument, KEY_HASH_INDEX, type MetaDocument, type TrialLimitDocument } from './documents.ts';
 import { isDuplicate } from './failures.ts';
 
@@ -34,6 +35,7 @@ const MIGRATIONS: Migration[] = [
       await db.collection<AccountDocument>('accounts').createIndex({ 'keys.hash': 1 }, { name: KEY_HASH_INDEX });
     },
   },
+  { version: 4, what: 'people, sessions, teams, the logs of renders and of who did what', run: consoleIndexes },
 ];
 
 /** What this release needs. A database that is further on belongs to a newer release and is good, since migrations only add. */

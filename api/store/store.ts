@@ -5,6 +5,7 @@ import { type Collection, MongoClient } from 'mongodb';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
+import { type ConsoleCollections, consoleCollections } from './console-collections.ts';
 import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
 import { isDatabaseUnavailable, withinMs } from './failures.ts';
 import { migrate } from './migrations.ts';
@@ -13,6 +14,7 @@ import { checkServer, neverStarts } from './server-check.ts';
 import { storeMetrics, type Timed } from './store-metrics.ts';
 
 export type { AnyBulkWriteOperation, Collection, Document } from 'mongodb';
+export * from './console-documents.ts';
 export * from './documents.ts';
 export { DatabaseTimeout, isDatabaseUnavailable, isDuplicate, isServerAnswer, NoPrimary, withinMs } from './failures.ts';
 
@@ -32,6 +34,8 @@ export interface Store extends Service {
   readonly accounts: Collection<AccountDocument>;
   readonly meta: Collection<MetaDocument>;
   readonly trialLimits: Collection<TrialLimitDocument>;
+  /** What the dashboard keeps. */
+  readonly console: ConsoleCollections;
   readonly operationTimeoutMs: number;
   /** For `maxTimeMS` etc. of each operation. */
   readonly limits: { maxTimeMS: number };
@@ -126,6 +130,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
     accounts: db.collection<AccountDocument>('accounts'),
     meta: db.collection<MetaDocument>('meta'),
     trialLimits: db.collection<TrialLimitDocument>('limits'),
+    console: consoleCollections(db),
     operationTimeoutMs,
     limits: { maxTimeMS: operationTimeoutMs },
     primary,

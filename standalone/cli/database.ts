@@ -5,7 +5,7 @@ import { readApiConfig } from '../../api/config.ts';
 import { takeLock } from '../lock.ts';
 import { findOrInstallMongod, managedUri, startMongod } from '../mongod.ts';
 import type { Say } from '../run-command.ts';
-import { dataFolder, keepPepper, MONGOD_FOLDER, openDataFolder } from '../state.ts';
+import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../state.ts';
 import { CommandFailed } from './failure.ts';
 import { onAccounts } from './on-accounts.ts';
 
@@ -18,7 +18,7 @@ interface Database {
 /** The managed mongod of the data folder: of the standalone that runs, else started here. Waits while another command has it. */
 async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<Database> {
   await openDataFolder(folder);
-  const pepper = await keepPepper(folder);
+  const pepper = await keepSecret(folder, 'pepper');
   for (;;) {
     const lock = await takeLock(folder, 'command');
     if (lock.held) {
@@ -47,7 +47,7 @@ async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database>
   const { mongodbUri, pepper } = readApiConfig(env);
   const folder = dataFolder(env);
   if (!mongodbUri) return managedDatabase(folder, env, say);
-  return { uri: mongodbUri, pepper: pepper ?? (await keepPepper(await openDataFolder(folder))), close: async () => {} };
+  return { uri: mongodbUri, pepper: pepper ?? (await keepSecret(await openDataFolder(folder), 'pepper')), close: async () => {} };
 }
 
 /** Runs `work` on the accounts of the installation that `env` describes. What it throws passes through; everything is closed at the end. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PHASES } from '../../api/render.ts';
+import { PHASES } from '../../api/store/phases.ts';
 import { readSamples, type Samples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { html, type Installation, installation } from '../support/installation.ts';

@@ -22,6 +22,7 @@ const program = (name: string, command: string, ...args: string[]): Step => ({
 const steps: Step[] = [
   program('style (biome)', 'biome', 'ci', '--colors=off', '--error-on-warnings', '--diagnostic-level=warn', '.'),
   program('types (tsc)', 'tsc', '-p', '.'),
+  program('types of the page (tsc)', 'tsc', '-p', 'dashboard'),
   {
     name: 'generated files',
     run: async () => {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { cacheFolder, closedToOthers, findOnPath, installOnce } from '../../standalone/cache.ts';
-import { dataFolder, keepPepper, openDataFolder, readPrivate, writePrivate } from '../../standalone/state.ts';
+import { dataFolder, keepSecret, openDataFolder, readPrivate, writePrivate } from '../../standalone/state.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const failure = (promise: Promise<unknown>): Promise<Error> =>
@@ -40,10 +40,10 @@ describe('the folders of an installation', () => {
 
   it('keep a secret in a file that only its owner reads, and the same one ever after', async () => {
     await openDataFolder(at('data'));
-    const pepper = await keepPepper(at('data'));
+    const pepper = await keepSecret(at('data'), 'pepper');
     expect(pepper.length).to.be.greaterThan(40);
     expect((await stat(at('data', 'pepper'))).mode & 0o777).to.equal(0o600);
-    expect(await keepPepper(at('data'))).to.equal(pepper);
+    expect(await keepSecret(at('data'), 'pepper')).to.equal(pepper);
   });
 
   it('get a new content at once and no draft', async () => {

@@ -1,0 +1,16 @@
+// The port of billing: who sets an account's plan and state. One of three modes: nobody (all is active), the operator, or Stripe.
+import type { z } from 'zod';
+import type { billing } from '../contract/accounts.ts';
+
+export const BILLING_MODES = ['none', 'manual', 'stripe'] as const;
+export type BillingMode = (typeof BILLING_MODES)[number];
+
+export interface Billing {
+  readonly mode: BillingMode;
+  /** What the page shows. Throws ApiError `not_found` for an unknown account. */
+  show(accountId: string): Promise<z.input<typeof billing>>;
+  /** Where the person pays for `plan`. Throws ApiError `conflict` where this mode has no such page, `validation_error` for an unknown plan. */
+  checkout(accountId: string, plan: string, email: string): Promise<{ url: string }>;
+  /** Where the person sees invoices and changes the means of payment. */
+  portal(accountId: string): Promise<{ url: string }>;
+}

@@ -1,0 +1,199 @@
+// What the management API tells of an account: its state at a glance, keys, renders, usage and billing; and what operators see of all accounts and of the installation.
+import { z } from 'zod';
+import { RENDER_FAILED_REASONS } from '../../contract/errors.ts';
+import { ACCOUNT_STATES } from '../../store/documents.ts';
+import { PHASES } from '../../store/phases.ts';
+import { count, cursorQuery, id, nameText, page, time } from './common.ts';
+
+const state = z.enum(ACCOUNT_STATES, { error: `one of ${ACCOUNT_STATES.join(', ')}` });
+
+export const renderSummary = z.object({
+  id,
+  at: time,
+  outcome: z.enum(['ok', 'error', 'client_closed']),
+  code: z.string().nullable(),
+  reason: z.enum(RENDER_FAILED_REASONS).nullable(),
+  via: z.enum(['api', 'playground', 'mcp']),
+  key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
+  sandbox: z.boolean(),
+  counted: z.boolean(),
+  source: z.enum(['html', 'url']),
+  url: z.string().nullable(),
+  totalMs: z.number(),
+  pages: count.nullable(),
+  bytes: count.nullable(),
+});
+export type RenderSummary = z.output<typeof renderSummary>;
+export const renderPage = page(renderSummary);
+export const renderDetail = renderSummary.extend({
+  message: z.string().nullable(),
+  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  timings: z.partialRecord(z.enum(PHASES), z.number()).meta({ description: 'Milliseconds of each phase.' }),
+  console: z.array(z.object({ level: z.string(), text: z.string() })),
+  user: z.string().nullable().meta({ description: 'Who rendered it in the dashboard.' }),
+});
+export type RenderDetail = z.output<typeof renderDetail>;
+export const renderQuery = z.object({
+  ...cursorQuery,
+  status: z.enum(['ok', 'error', 'client_closed']).optional(),
+  code: z.string().max(40).optional(),
+  key: z.string().max(40).optional(),
+  from: time.optional(),
+  to: time.optional(),
+});
+
+export const overview = z.object({
+  account: z.object({
+    id,
+    name: z.string(),
+    plan: z.string(),
+    parallel: count,
+    monthlyQuota: count.nullable(),
+    state,
+    createdAt: time,
+  }),
+  usage: z.object({ period: z.string().meta({ description: '`2026-11`, UTC.' }), count }),
+  running: count,
+  waiting: count.meta({ description: 'Of the running: how many wait for a worker.' }),
+  lastDay: z.object({ ok: count, failed: count, p50Ms: z.number().nullable(), p95Ms: z.number().nullable() }),
+  errors: z
+    .array(z.object({ code: z.string(), reason: z.string().nullable(), count, lastAt: time }))
+    .meta({ description: 'Of the last 24 hours.' }),
+  recent: z.array(renderSummary),
+  keys: count,
+});
+export type Overview = z.output<typeof overview>;
+export const accountRename = z.strictObject({ name: nameText() });
+
+export const key = z.object({
+  id,
+  name: z.string(),
+  prefix: z.string(),
+  last4: z.string(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  expired: z.boolean(),
+  allowedIps: z.array(z.string()),
+  lastUsedAt: time.nullable(),
+});
+export type Key = z.output<typeof key>;
+export const keys = z.object({ items: z.array(key) });
+export const newKey = z.strictObject({
+  name: nameText(),
+  expiresAt: time.optional(),
+  allowedIps: z.array(z.string().max(64)).max(64, 'at most 64 networks').optional(),
+});
+/** For how long the key before still works. */
+export const ROTATION_OVERLAPS = { none: 0, hour: 3600e3, day: 86400e3, week: 7 * 86400e3 } as const;
+export const keyRotation = z.strictObject({ overlap: z.enum(['none', 'hour', 'day', 'week'], { error: 'none, hour, day or week' }) });
+export const createdKey = z.object({
+  key,
+  text: z.string().meta({ description: 'The key itself. It is shown here once and stored nowhere.' }),
+});
+
+const day = z.iso.date();
+export const usageQuery = z.object({ from: day.optional(), to: day.optional(), key: z.string().max(40).optional() });
+export const usageDay = z.object({
+  day,
+  ok: count,
+  sandbox: count,
+  failed: count,
+  pages: count,
+  bytes: count,
+  p50Ms: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+});
+export const usage = z.object({
+  from: day,
+  to: day,
+  days: z.array(usageDay).meta({ description: 'Every day of the range, also those without a render.' }),
+  keys: z.array(
+    z.object({
+      id: z.string().nullable(),
+      name: z.string().nullable(),
+      last4: z.string().nullable(),
+      ok: count,
+      sandbox: count,
+      failed: count,
+    }),
+  ),
+});
+export type Usage = z.output<typeof usage>;
+
+export const billing = z.object({
+  mode: z.enum(['none', 'manual', 'stripe']),
+  plan: z.string(),
+  state,
+  graceUntil: time.nullable().meta({ description: 'Until when an account that is past due is still served.' }),
+  periodEnd: time.nullable(),
+  cancelAtPeriodEnd: z.boolean(),
+  canManage: z.boolean().meta({ description: 'There is a customer to open the portal for.' }),
+  plans: z.array(
+    z.object({ name: z.string(), parallel: count, monthlyQuota: count.nullable(), price: z.string().nullable(), current: z.boolean() }),
+  ),
+});
+export type Billing = z.output<typeof billing>;
+export const checkout = z.strictObject({ plan: z.string().max(40) });
+export const redirect = z.object({ url: z.string() });
+
+// For operators.
+export const operatorAccount = z.object({
+  id,
+  name: z.string(),
+  plan: z.string(),
+  state,
+  intranet: z.boolean(),
+  keys: count,
+  running: count,
+  usage: count,
+  members: count,
+  createdAt: time,
+});
+export type OperatorAccount = z.output<typeof operatorAccount>;
+export const operatorAccounts = page(operatorAccount);
+export const operatorAccountsQuery = z.object({ ...cursorQuery, search: z.string().max(100).optional(), state: state.optional() });
+export const newAccount = z.strictObject({ name: nameText(), plan: z.string().max(40).optional() });
+export const accountChange = z.strictObject({
+  plan: z.string().max(40).optional(),
+  state: state.optional(),
+  intranet: z.boolean().optional(),
+});
+
+export const operatorUser = z.object({
+  id,
+  email: z.string(),
+  name: z.string(),
+  operator: z.boolean(),
+  disabled: z.boolean(),
+  twoFactor: z.boolean(),
+  accounts: z.array(z.object({ id, name: z.string(), role: z.string() })),
+  lastSignInAt: time.nullable(),
+});
+export const operatorUsers = page(operatorUser);
+export const operatorUsersQuery = z.object({ ...cursorQuery, search: z.string().max(100).optional() });
+export const operatorUserChange = z.strictObject({ operator: z.boolean().optional(), disabled: z.boolean().optional() });
+
+export const live = z.object({
+  at: time,
+  processes: z.array(
+    z.object({
+      id,
+      pool: z.string(),
+      at: time,
+      startedAt: time,
+      queue: z.object({ waiting: count, oldestMs: z.number() }),
+      workers: z.array(z.object({ address: z.string(), state: z.string(), capacity: count, busy: count })),
+    }),
+  ),
+  waitingByAccount: z.array(z.object({ id, name: z.string().nullable(), waiting: count })),
+  lastMinutes: z
+    .array(z.object({ at: time, ok: count, failed: count }))
+    .meta({ description: 'The last 30 minutes, from the log of renders.' }),
+});
+export type Live = z.output<typeof live>;
+
+export const health = z.object({
+  status: z.enum(['ok', 'degraded', 'down']),
+  checks: z.array(z.object({ name: z.string(), status: z.enum(['ok', 'warn', 'fail']), message: z.string(), hint: z.string().nullable() })),
+});
+export type Health = z.output<typeof health>;

@@ -1,0 +1,31 @@
+// What several answers and bodies of the management API are made of.
+import { z } from 'zod';
+
+export const id = z.string().meta({ description: 'An id.' });
+/** ISO 8601, UTC. */
+export const time = z.iso.datetime().meta({ description: 'A time in UTC.' });
+export const count = z.int().nonnegative();
+
+/** What people call things: no control characters, which could forge a line of a log or a mail. */
+export const nameText = (max = 100) =>
+  z
+    .string({ error: 'a text' })
+    .trim()
+    .min(1, 'a text that is not blank')
+    .max(max, `at most ${max} characters`)
+    .regex(/^\P{C}*$/u, 'a text without control characters');
+
+export const emailText = z
+  .string({ error: 'an email address' })
+  .trim()
+  .toLowerCase()
+  .max(254, 'at most 254 characters')
+  .pipe(z.email('an email address such as ada@example.com'));
+
+/** A page of a list, newest first; `next` is the cursor of the following page, null on the last. */
+export const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() });
+
+export const cursorQuery = {
+  cursor: z.string().max(200).optional().meta({ description: 'The `next` of the page before.' }),
+  limit: z.coerce.number().int().min(1).max(100).default(50).optional(),
+};

@@ -1,0 +1,85 @@
+// What the management API tells of people: who is signed in, sessions, teams and invitations.
+import { z } from 'zod';
+import { ROLES } from '../../store/console-documents.ts';
+import { count, emailText, id, nameText, page, time } from './common.ts';
+import { PERMISSIONS } from './permissions.ts';
+
+export const role = z.enum(ROLES, { error: `one of ${ROLES.join(', ')}` });
+
+export const plan = z.object({ name: z.string(), parallel: count, monthlyQuota: count.optional() });
+
+export const me = z.object({
+  user: z.object({
+    id,
+    email: z.string(),
+    name: z.string(),
+    operator: z.boolean(),
+    hasPassword: z.boolean(),
+    twoFactor: z.object({ on: z.boolean(), recoveryCodesLeft: count }),
+    company: z.boolean().meta({ description: 'Linked to the company’s sign-in.' }),
+  }),
+  accounts: z.array(z.object({ id, name: z.string(), role, permissions: z.array(z.enum(PERMISSIONS)) })),
+  installation: z.object({
+    version: z.string(),
+    publicUrl: z.string(),
+    billing: z.enum(['none', 'manual', 'stripe']),
+    companySignIn: z.string().nullable().meta({ description: 'What the company’s sign-in is called; null without one.' }),
+    plans: z.array(plan),
+    renderLogDays: count,
+  }),
+});
+export type Me = z.output<typeof me>;
+
+export const profileChange = z.strictObject({ name: nameText() });
+/** At least 12 characters: length protects, rules about characters do not (NIST SP 800-63B). */
+export const newPassword = z.string({ error: 'a text' }).min(12, 'at least 12 characters').max(200, 'at most 200 characters');
+export const passwordChange = z.strictObject({ current: z.string().max(200).optional(), next: newPassword });
+/** Asked again before what protects the account is changed. */
+export const passwordAgain = z.strictObject({ password: z.string().max(200) });
+
+export const sessionInfo = z.object({
+  id,
+  current: z.boolean(),
+  method: z.enum(['password', 'company', 'setup', 'invitation']),
+  createdAt: time,
+  lastSeenAt: time,
+  ip: z.string(),
+  userAgent: z.string(),
+});
+export const sessions = z.object({ items: z.array(sessionInfo) });
+
+export const twoFactorBegun = z.object({
+  secret: z.string().meta({ description: 'Base32, to be typed into an app.' }),
+  uri: z.string().meta({ description: '`otpauth://totp/…`' }),
+  qrSvg: z.string().meta({ description: 'The same as a picture.' }),
+});
+export const code = z.strictObject({ code: z.string().trim().min(6, 'a code').max(40) });
+export const recoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
+
+export const member = z.object({
+  user: id,
+  name: z.string(),
+  email: z.string(),
+  role,
+  since: time,
+  lastSignInAt: time.nullable(),
+  you: z.boolean(),
+});
+export const invitation = z.object({ id, email: z.string(), role, invitedBy: z.string(), createdAt: time, expiresAt: time });
+export const team = z.object({ members: z.array(member), invitations: z.array(invitation) });
+export type Team = z.output<typeof team>;
+export const newInvitation = z.strictObject({ email: emailText, role });
+export const invited = z.object({ invitation, link: z.string().meta({ description: 'To be sent to the person; shown once.' }) });
+export const roleChange = z.strictObject({ role });
+
+export const auditEntry = z.object({
+  id,
+  at: time,
+  actor: z.string(),
+  action: z.string(),
+  target: z.string().nullable(),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  ip: z.string().nullable(),
+});
+export const auditPage = page(auditEntry);
+export type AuditPage = z.output<typeof auditPage>;

@@ -1,0 +1,37 @@
+// Who may do what: the permissions of each role in an account. The server checks them on every route; the page only hides what would be refused.
+import type { Role } from '../../store/console-documents.ts';
+
+export const PERMISSIONS = [
+  'account.read',
+  'account.rename',
+  'keys.read',
+  'keys.write',
+  'renders.read',
+  'playground.render',
+  'usage.read',
+  'billing.read',
+  'billing.write',
+  'team.read',
+  'team.write',
+  'audit.read',
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+const READS: Permission[] = ['account.read', 'keys.read', 'renders.read', 'usage.read', 'team.read'];
+
+/** Only an owner may make or unmake owners: that is checked where roles are changed. */
+export const MAY: Record<Role, readonly Permission[]> = {
+  owner: PERMISSIONS,
+  admin: PERMISSIONS.filter(permission => permission !== 'billing.write'),
+  developer: [...READS, 'keys.write', 'playground.render'],
+  billing: ['account.read', 'usage.read', 'team.read', 'billing.read', 'billing.write'],
+  viewer: READS,
+};
+
+export const ROLE_WORDS: Record<Role, string> = {
+  owner: 'Everything, and who else is an owner',
+  admin: 'Everything but paying and owners',
+  developer: 'Keys, renders, playground and usage',
+  billing: 'Plan, invoices and usage',
+  viewer: 'Sees keys, renders and usage; changes nothing',
+};

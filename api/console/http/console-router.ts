@@ -1,0 +1,131 @@
+// Turns the rows of the management API into middleware: session, origin, permission, body, handler, answer, in this order and for every row alike.
+import type { z } from 'zod';
+import type { Network } from '../../../common/addresses.ts';
+import { ApiError, invalid } from '../../contract/errors.ts';
+import { BODY_TIMES, jsonBody } from '../../http/body.ts';
+import type { ByteBudget } from '../../http/byte-budget.ts';
+import { clientIp } from '../../http/client-ip.ts';
+import type { Context, Middleware } from '../../http/state.ts';
+import type { Store } from '../../store/store.ts';
+import { MAY } from '../contract/permissions.ts';
+import type { Sessions } from '../people/sessions.ts';
+import type { Call, ConsoleRoute, SignedIn } from '../route.ts';
+import type { Cookies } from './cookies.ts';
+import { sameOrigin } from './same-origin.ts';
+
+export const CONSOLE_PREFIX = '/console/v1';
+const BODY_MAX_BYTES = 64 * 1024;
+
+interface Surroundings {
+  publicUrl: string;
+  store: Store;
+  sessions: Sessions;
+  cookies: Cookies;
+  budget: ByteBudget;
+  trustedProxies: readonly Network[];
+}
+
+/** A middleware list for the router. `ctx.params` is the router's. */
+type Handled = { method: ConsoleRoute['method']; path: string; handle: Middleware[] };
+
+const notSignedIn = () => new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
+/** The same for an account that is not there and for one of others: ids of accounts stand in keys. */
+const noAccount = () => new ApiError('not_found', 'There is no such account, or you are not a member of it.');
+
+const sentence = (issue: z.core.$ZodIssue): string => {
+  const field = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys')
+    return `${issue.keys
+      .slice(0, 5)
+      .map(key => `\`${key.slice(0, 60)}\``)
+      .join(', ')}: no such field.`;
+  return field === ''
+    ? `The body must be a JSON object: ${issue.message}.`
+    : `\`${field.slice(0, 60)}\` must be ${issue.message.replace(/^must be /, '')}.`;
+};
+
+function checked(schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(parsed.error.issues.slice(0, 5).map(sentence).join(' '));
+}
+
+export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surroundings): Handled[] {
+  const { publicUrl, store, sessions, cookies, budget, trustedProxies } = around;
+  const ownPages = sameOrigin(publicUrl, { navigation: false });
+
+  /** Every answer is of this person and this moment. */
+  const unkept: Middleware = async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    await next();
+  };
+
+  async function accountOf(row: ConsoleRoute, signedIn: SignedIn, id: string): Promise<Call['account']> {
+    if (row.access === 'operator') return { id, role: 'operator' };
+    const team = await store.limited(store.console.teams.findOne({ _id: id, 'members.user': signedIn.user.id }, store.limits));
+    const role = team?.members.find(({ user }) => user === signedIn.user.id)?.role;
+    if (!role) {
+      // Who runs the installation looks into every account, and works in none that is not theirs.
+      if (
+        signedIn.user.operator &&
+        row.method === 'get' &&
+        (await store.limited(store.accounts.countDocuments({ _id: id }, { limit: 1, ...store.limits })))
+      )
+        return { id, role: 'operator' };
+      throw noAccount();
+    }
+    if (typeof row.access === 'object' && !MAY[role].includes(row.access.permission))
+      throw new ApiError('forbidden', `Your role in this account (${role}) does not allow this. Ask an owner or admin of the account.`);
+    return { id, role };
+  }
+
+  const signIn = (row: ConsoleRoute): Middleware => {
+    return async (ctx, next) => {
+      const token = cookies.session(ctx);
+      const signedIn = token && (await sessions.find(token));
+      if (!signedIn) throw notSignedIn();
+      if (row.access === 'operator' && !signedIn.user.operator)
+        throw new ApiError('forbidden', 'Only who runs this installation may do this.');
+      const params = (ctx as Context & { params: Record<string, string> }).params;
+      const account = params['account'] === undefined ? undefined : await accountOf(row, signedIn, params['account']);
+      ctx.state.signedIn = signedIn;
+      if (account) ctx.state.account = account;
+      await next();
+    };
+  };
+
+  const answer = (row: ConsoleRoute): Middleware => {
+    return async ctx => {
+      const { signedIn, account, body } = ctx.state;
+      const result = await row.handle({
+        signedIn: signedIn!,
+        // Rows without `:account` do not read it.
+        account: account as Call['account'],
+        params: (ctx as Context & { params: Record<string, string> }).params,
+        query: row.query ? checked(row.query, { ...ctx.query }) : undefined,
+        body: row.body ? checked(row.body, body) : undefined,
+        clientIp: clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies),
+        ctx,
+      });
+      if (row.answer === 'none') ctx.status = 204;
+      else if (typeof row.answer === 'string') ctx.type = row.answer;
+      else {
+        ctx.status = row.status ?? 200;
+        // Through the schema: what a document has besides never leaves.
+        ctx.body = row.answer.parse(result);
+      }
+    };
+  };
+
+  return rows.map(row => ({
+    method: row.method,
+    path: CONSOLE_PREFIX + row.path,
+    handle: [
+      unkept,
+      ownPages,
+      signIn(row),
+      ...(row.body ? [jsonBody({ maxBytes: row.bodyMaxBytes ?? BODY_MAX_BYTES, ...BODY_TIMES }, budget)] : []),
+      answer(row),
+    ],
+  }));
+}

@@ -1,0 +1,26 @@
+// The audit log: who did what, when, from where. Written with the act; never changed afterwards.
+import { randomBase62 } from '../../accounts/keys.ts';
+import type { AuditDocument, Store } from '../../store/store.ts';
+import type { Call } from '../route.ts';
+
+export type Act = Pick<AuditDocument, 'action' | 'target' | 'details'>;
+export type Actor = Pick<AuditDocument, 'account' | 'user' | 'actor' | 'ip'>;
+
+export interface Audit {
+  /** What a signed-in person did to the account of the call; `about: 'installation'` for what concerns no single account. */
+  record(call: Call<never, never> | Call, act: Act, about?: 'account' | 'installation'): Promise<void>;
+  /** The same for what has no call: signing in, the command line, the payment provider. */
+  note(actor: Actor, act: Act): Promise<void>;
+}
+
+export function createAudit(store: Store): Audit {
+  async function note(actor: Actor, act: Act): Promise<void> {
+    const entry: AuditDocument = { _id: `aud_${randomBase62(20)}`, at: new Date(), ...actor, ...act };
+    await store.limited(store.console.audit.insertOne(entry, store.limits));
+  }
+  return {
+    note,
+    record: ({ signedIn, account, clientIp }, act, about = 'account') =>
+      note({ ...(about === 'account' && { account: account.id }), user: signedIn.user.id, actor: signedIn.user.email, ip: clientIp }, act),
+  };
+}

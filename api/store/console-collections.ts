@@ -1,0 +1,79 @@
+// The collections of the dashboard and their indexes. Owns their names and how long what is in them lives.
+import type { Collection, Db } from 'mongodb';
+import type {
+  AuditDocument,
+  BillingEventDocument,
+  ProcessDocument,
+  RenderDocument,
+  SessionDocument,
+  SignInLimitDocument,
+  TeamDocument,
+  UsageDayDocument,
+  UserDocument,
+} from './console-documents.ts';
+
+export interface ConsoleCollections {
+  users: Collection<UserDocument>;
+  sessions: Collection<SessionDocument>;
+  teams: Collection<TeamDocument>;
+  audit: Collection<AuditDocument>;
+  renders: Collection<RenderDocument>;
+  usageDays: Collection<UsageDayDocument>;
+  billingEvents: Collection<BillingEventDocument>;
+  signInLimits: Collection<SignInLimitDocument>;
+  processes: Collection<ProcessDocument>;
+}
+
+export const consoleCollections = (db: Db): ConsoleCollections => ({
+  users: db.collection('users'),
+  sessions: db.collection('sessions'),
+  teams: db.collection('teams'),
+  audit: db.collection('audit'),
+  renders: db.collection('renders'),
+  usageDays: db.collection('usage_days'),
+  billingEvents: db.collection('events'),
+  signInLimits: db.collection('sign_in_limits'),
+  processes: db.collection('processes'),
+});
+
+/** The payment provider repeats an event for three days at most (https://docs.stripe.com/webhooks). */
+const BILLING_EVENTS_KEPT_S = 30 * 86_400;
+
+/** The index by which old renders go; how long they are kept is the configuration's (`collMod` at the start). */
+export const RENDERS_TTL_INDEX = 'retention';
+export const RENDERS_KEPT_S = 30 * 86_400;
+
+/** Idempotent. */
+export async function consoleIndexes(db: Db): Promise<void> {
+  const of = consoleCollections(db);
+  await of.users.createIndexes([
+    { key: { email: 1 }, unique: true, name: 'email' },
+    {
+      key: { 'identities.issuer': 1, 'identities.subject': 1 },
+      unique: true,
+      name: 'identity',
+      partialFilterExpression: { 'identities.issuer': { $exists: true } },
+    },
+  ]);
+  await of.sessions.createIndexes([
+    { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
+    { key: { user: 1 }, name: 'user' },
+  ]);
+  await of.teams.createIndexes([
+    { key: { 'members.user': 1 }, name: 'member' },
+    { key: { 'invitations.hash': 1 }, name: 'invitation' },
+  ]);
+  await of.audit.createIndexes([
+    { key: { account: 1, at: -1, _id: -1 }, name: 'of an account' },
+    { key: { at: -1, _id: -1 }, name: 'all' },
+  ]);
+  await of.renders.createIndexes([
+    { key: { account: 1, at: -1, _id: -1 }, name: 'of an account' },
+    { key: { account: 1, key: 1, at: -1, _id: -1 }, name: 'of a key' },
+    { key: { at: 1 }, expireAfterSeconds: RENDERS_KEPT_S, name: RENDERS_TTL_INDEX },
+  ]);
+  await of.usageDays.createIndexes([{ key: { '_id.account': 1, '_id.day': 1 }, name: 'days' }]);
+  await of.billingEvents.createIndexes([{ key: { at: 1 }, expireAfterSeconds: BILLING_EVENTS_KEPT_S, name: 'end' }]);
+  await of.signInLimits.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
+  await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
+}

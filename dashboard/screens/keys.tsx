@@ -1,0 +1,4 @@
+// The screen `keys`.
+export default function Screen() {
+  return <h1>keys</h1>;
+}

@@ -1,0 +1,76 @@
+// An installation with a dashboard, and people who are signed in: each with a session of its own, straight from the database.
+import { randomUUID } from 'node:crypto';
+import { createSessions } from '../../api/console/people/sessions.ts';
+import type { Role } from '../../api/store/store.ts';
+import { type Answer, httpCall } from './http-call.ts';
+import { type Installation, installation } from './installation.ts';
+
+export const CONSOLE_SECRET = 'a secret of the tests, long enough';
+
+export interface Person {
+  id: string;
+  email: string;
+  /** The session cookie, as a `Cookie` header. */
+  cookie: string;
+  /** A call as the page makes it; `body` is sent as JSON. `headers` win. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer & { json: () => never }>;
+  /** The JSON of a good answer; rejects with the answer otherwise. */
+  good<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>;
+}
+
+export interface ConsoleRig extends Installation {
+  accountId: string;
+  /** A person with a session: a member of `account` (default: the rig's own) in `role`, or of none. */
+  person(options?: { role?: Role; account?: string; operator?: boolean }): Promise<Person>;
+  /** One more account, its id. */
+  account2(plan?: string): Promise<string>;
+}
+
+export async function consoleRig(options: Parameters<typeof installation>[0] = {}): Promise<ConsoleRig> {
+  const pressroom = await installation({ ...options, env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env } });
+  const { store, accounts } = pressroom;
+  const sessions = createSessions(store);
+  const accountId = (await store.accounts.findOne({ name: pressroom.account }))!._id;
+
+  async function person({ role, account = accountId, operator = false }: Parameters<ConsoleRig['person']>[0] = {}): Promise<Person> {
+    const id = `usr_${randomUUID()}`;
+    const email = `${randomUUID()}@example.com`;
+    await store.console.users.insertOne({ _id: id, email, name: 'A Person', operator, identities: [], createdAt: new Date() });
+    if (role)
+      await store.console.teams.updateOne(
+        { _id: account },
+        { $push: { members: { user: id, role, since: new Date() } }, $setOnInsert: { invitations: [] } },
+        { upsert: true },
+      );
+    const { token } = await sessions.open({ user: id, method: 'password', ip: '127.0.0.1', userAgent: 'a test' });
+    const cookie = `__Host-pressroom-session=${token}`;
+    const call: Person['call'] = async (method, path, body, headers = {}) => {
+      const answer = await httpCall(
+        pressroom.api.port(),
+        method,
+        path.startsWith('/console/') || path.startsWith('/app') ? path : `/console/v1${path}`,
+        { cookie, 'sec-fetch-site': 'same-origin', ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        body === undefined ? undefined : JSON.stringify(body),
+      );
+      return { ...answer, json: () => JSON.parse(answer.body.toString()) as never };
+    };
+    return {
+      id,
+      email,
+      cookie,
+      call,
+      good: async (method, path, body) => {
+        const answer = await call(method, path, body);
+        if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
+        return (answer.status === 204 ? undefined : answer.json()) as never;
+      },
+    };
+  }
+
+  return {
+    ...pressroom,
+    accountId,
+    person,
+    account2: async (plan = 'scale') => (await accounts.createAccount(`test ${randomUUID()}`, { plan })).id,
+  };
+}
