@@ -1,7 +1,7 @@
 # The images: `--target api`, `--target worker` and `--target controller`. Each has what its process imports and nothing else: no npm, no compiler, no test.
 
-# Everything that npm brings, Node among it. Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
-FROM debian:bookworm-slim AS packages
+# Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
+FROM debian:bookworm-slim AS npm
 ENV NPM_CONFIG_AUDIT=false NPM_CONFIG_CACHE=/var/cache/npm NPM_CONFIG_FUND=false NPM_CONFIG_IGNORE_SCRIPTS=true \
     NPM_CONFIG_LOGLEVEL=error NPM_CONFIG_UPDATE_NOTIFIER=false
 RUN apt-get update \
@@ -10,9 +10,21 @@ RUN apt-get update \
  && npm install --global npm@10.9.4
 WORKDIR /app
 COPY package.json package-lock.json ./
+
+# Everything that npm brings for the processes, Node among it.
+FROM npm AS packages
 RUN npm ci --omit=dev \
  && npm pkg delete devDependencies \
  && mv node_modules/node-linux-*/bin/node /usr/local/bin/node
+
+# The page of the dashboard. What builds it, and the packages that are built into it, stay in this stage. npm runs on our own Node here: an optional package that
+# wants a newer one than Debian's would be left out without a word, and the bundler's own machine code is one. Ours trusts the authorities of Debian when told so.
+FROM npm AS page
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+RUN NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt npm ci
+COPY tsconfig.json ./
+COPY dashboard dashboard
+RUN node node_modules/vite/bin/vite.js build dashboard --logLevel error
 
 # What the API does not import goes. The list of what is left is written while Node is still among it.
 FROM packages AS api-packages
@@ -24,14 +36,16 @@ RUN npm uninstall --offline \
 
 FROM packages AS worker-packages
 RUN npm uninstall --offline \
-      @koa/router @kubernetes/client-node @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core parse5 pdf-lib piscina \
+      @koa/router @kubernetes/client-node @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core \
+      openid-client otpauth parse5 pdf-lib piscina stripe uqr \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
 FROM packages AS controller-packages
 RUN npm uninstall --offline \
-      @koa/router @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core parse5 pdf-lib piscina ws \
+      @koa/router @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core \
+      openid-client otpauth parse5 pdf-lib piscina stripe uqr ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
@@ -43,8 +57,9 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=api-packages /app ./
 COPY common common
 COPY api api
-# The command `pressroom`, for accounts and keys: `kubectl exec deploy/… -- pressroom accounts create acme`.
-COPY standalone/cli/accounts.ts standalone/cli/failure.ts standalone/cli/in-image.ts standalone/cli/on-accounts.ts \
+COPY --from=page /app/dashboard/dist dashboard/dist
+# The command `pressroom`, for accounts, keys and administrators: `kubectl exec deploy/… -- pressroom accounts create acme`.
+COPY standalone/cli/accounts.ts standalone/cli/admin.ts standalone/cli/ask-password.ts standalone/cli/failure.ts standalone/cli/in-image.ts standalone/cli/on-accounts.ts \
      standalone/cli/run-program.ts standalone/cli/table.ts standalone/cli/
 RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/standalone/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
  && chmod 755 /usr/local/bin/pressroom

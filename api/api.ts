@@ -10,6 +10,7 @@ import { trialLeases } from './accounts/trial-leases.ts';
 import { createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { createConsole } from './console/console.ts';
+import type { ConsoleRoute } from './console/route.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createTlsTunnels } from './dispatch/tls-tunnels.ts';
 import { parseWorkerSources } from './dispatch/worker-addresses.ts';
@@ -39,25 +40,44 @@ export interface Api {
   services: Service[];
   /** The HTTP port, once started. */
   port(): number;
+  /** The rows of the management API; none without the dashboard. */
+  consoleRows: readonly ConsoleRoute[];
 }
 
 /** What has no default and cannot be made up. Throws ConfigError that names all of it. */
 export function complete(config: ApiConfig): CompleteApiConfig {
-  const { mongodbUri, pepper, poolSecret } = config;
-  if (mongodbUri !== undefined && pepper !== undefined && poolSecret !== undefined) return { ...config, mongodbUri, pepper, poolSecret };
-  const missing = Object.entries({ MONGODB_URI: mongodbUri, PRESSROOM_PEPPER: pepper, PRESSROOM_POOL_SECRET: poolSecret })
+  const { mongodbUri, pepper, poolSecret, billing, dashboard } = config;
+  const required: Record<string, unknown> = { MONGODB_URI: mongodbUri, PRESSROOM_PEPPER: pepper, PRESSROOM_POOL_SECRET: poolSecret };
+  if (billing.mode === 'stripe')
+    Object.assign(required, {
+      PRESSROOM_STRIPE_SECRET_KEY: billing.stripe.secretKey,
+      PRESSROOM_STRIPE_WEBHOOK_SECRET: billing.stripe.webhookSecret,
+      PRESSROOM_STRIPE_PRICES: billing.stripe.prices.sold.size || undefined,
+      // The dashboard is where people go to pay, and hears what Stripe tells.
+      PRESSROOM_SECRET: dashboard.secret,
+    });
+  const problems = Object.entries(required)
     .filter(([, value]) => value === undefined)
     .map(([name]) => `  ${name} is missing`);
-  throw new ConfigError(`The configuration is wrong:\n${missing.join('\n')}`);
+  if (billing.mode === 'stripe' && !dashboard.on) problems.push('  PRESSROOM_DASHBOARD=off: PRESSROOM_BILLING=stripe needs the dashboard');
+  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n${problems.join('\n')}`);
+  return { ...config, mongodbUri: mongodbUri!, pepper: pepper!, poolSecret: poolSecret! };
 }
 
-export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics): Api {
+/** `onSetupLink`: see ConsoleDeps. */
+export function createApi(
+  config: CompleteApiConfig,
+  log: Log,
+  metrics: Metrics,
+  { onSetupLink }: { onSetupLink?: (url: string) => void } = {},
+): Api {
   const dashboardUrl = `${config.publicUrl}/app`;
   const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
+  const served = { pastDueGraceMs, everyStateServed: config.billing.mode === 'none' };
   const times = createRecentTimes();
   const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log, metrics);
-  const keys = createAcceptedKeys(store, { peppers, pastDueGraceMs, dashboardUrl });
-  const leases = mongoLeases(store, { plans, pastDueGraceMs, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
+  const keys = createAcceptedKeys(store, { ...served, peppers, dashboardUrl });
+  const leases = mongoLeases(store, { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
   const sources = parseWorkerSources(config.workers);
   const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
   const tunnels = createTlsTunnels(listed, config.workersTls, log);
@@ -83,13 +103,37 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
   const trustedProxies = parseTrustedProxies(config.trustedProxies);
   const console = createDashboard(config.dashboard);
 
-  function createDashboard({ on, secret }: ApiConfig['dashboard']) {
+  function createDashboard({ on, secret, admin, renderLogKeepMs, company, passwords: passwordSignIn }: ApiConfig['dashboard']) {
     if (!on) return undefined;
     if (secret === undefined) {
       log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
       return undefined;
     }
-    return createConsole({ publicUrl: config.publicUrl, secret, store, budget, trustedProxies, log });
+    const { publicUrl, egress: ports, bodyMaxBytes, billing } = config;
+    return createConsole({
+      publicUrl,
+      secret,
+      peppers,
+      plans,
+      pastDueGraceMs,
+      billing,
+      store,
+      budget,
+      trustedProxies,
+      log,
+      metrics,
+      pool,
+      dispatch,
+      workers,
+      render,
+      ports,
+      bodyMaxBytes,
+      admin,
+      renderLogKeepMs,
+      company,
+      passwordSignIn,
+      onSetupLink,
+    });
   }
 
   const app = createApp({
@@ -129,5 +173,6 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics)
       server,
     ],
     port: server.port,
+    consoleRows: console?.rows ?? [],
   };
 }

@@ -15,6 +15,7 @@ import { description } from './http/description.ts';
 import { errors, noRoute } from './http/errors.ts';
 import { type HealthChecks, healthz, readyz } from './http/health.ts';
 import { requestCounter } from './http/http-metrics.ts';
+import { logRenders } from './http/log-renders.ts';
 import { countRefused } from './http/refused-renders.ts';
 import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
@@ -32,7 +33,7 @@ export interface AppDeps {
   /** Without it there is no trial. */
   trial?: TrialRoute | undefined;
   /** Without it there is no dashboard. */
-  console?: Pick<Console, 'routes'> | undefined;
+  console?: Pick<Console, 'routes' | 'renders'> | undefined;
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
@@ -70,7 +71,13 @@ export function createApp(deps: AppDeps): Koa<State> {
     {
       method: 'post',
       path: '/v1/render',
-      handle: [countRefused(onRefused), bearer(keys, trustedProxies), jsonBody(body, budget), renderRoute({ render, keys, ports })],
+      handle: [
+        countRefused(onRefused),
+        ...(console ? [logRenders(console.renders)] : []),
+        bearer(keys, trustedProxies),
+        jsonBody(body, budget),
+        renderRoute({ render, keys, ports }),
+      ],
     },
   ];
   if (trial) routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });

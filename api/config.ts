@@ -1,7 +1,24 @@
 // The API's environment variables, and the nested shape that the rest of the API reads.
 import { z } from 'zod';
-import { bytes, ConfigError, duration, integer, list, onOff, pemFile, poolVariables, readConfig, secret, text } from '../common/config.ts';
+import {
+  bytes,
+  ConfigError,
+  choice,
+  duration,
+  integer,
+  list,
+  onOff,
+  pemFile,
+  poolVariables,
+  readConfig,
+  secret,
+  text,
+} from '../common/config.ts';
 import { parsePlans } from './accounts/plans.ts';
+import { BILLING_MODES } from './console/billing/billing.ts';
+import { parsePrices } from './console/billing/prices.ts';
+import { adminVariables, readAdminConfig } from './console/people/admin-config.ts';
+import { companyVariables, readCompanyConfig } from './console/people/company-config.ts';
 
 export const apiVariables = z.object({
   PRESSROOM_HOST: text('0.0.0.0', 'an address').describe('Address that the API listens on.'),
@@ -16,11 +33,24 @@ export const apiVariables = z.object({
   PRESSROOM_SECRET: secret(16).describe(
     'Seals what the dashboard must read again, such as secrets of one-time codes. The same for all API processes; without it there is no dashboard.',
   ),
+  ...companyVariables.shape,
+  ...adminVariables.shape,
   PRESSROOM_RENDER_LOG_KEEP: duration('720h', 3600e3, 366 * 24 * 3600e3).describe('How long the dashboard keeps the log of renders.'),
   PRESSROOM_PLANS: list('', 'plans such as `free=1,team=16:50000` (name, parallel renders, optional monthly quota for display)').describe(
     'Plans that are added to or replace the built-in ones (free=1, starter=2, growth=4, scale=8).',
   ),
   PRESSROOM_PAST_DUE_GRACE: duration('168h', 0, 366 * 24 * 3600e3).describe('How long an account in the state `past_due` is still served.'),
+  PRESSROOM_BILLING: choice(BILLING_MODES, 'manual').describe(
+    'Who sets plan and state of accounts: `manual` the operator, `stripe` what is paid there, `none` nobody, and every account is served.',
+  ),
+  PRESSROOM_STRIPE_SECRET_KEY: secret(8).describe('A secret or restricted key of Stripe. Needed with `PRESSROOM_BILLING=stripe`.'),
+  PRESSROOM_STRIPE_WEBHOOK_SECRET: secret(8).describe(
+    'Signs what Stripe sends to `/console/stripe/webhook`. Needed with `PRESSROOM_BILLING=stripe`.',
+  ),
+  PRESSROOM_STRIPE_PRICES: list('', 'prices such as `starter=price_1Abc,growth=price_2Def`').describe(
+    'Which price of Stripe is which plan. Of several of one plan the first is sold; the others are of those who bought before.',
+  ),
+  PRESSROOM_STRIPE_API_URL: text('https://api.stripe.com', 'an http(s) URL').describe('Where Stripe is reached: itself, or a proxy of it.'),
   PRESSROOM_WORKERS: list('ws://localhost:9222', 'ws:// addresses, or one dns://name:port').describe(
     'The workers: addresses, or the name of a headless Service whose every address is a worker.',
   ),
@@ -66,6 +96,9 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     throw new ConfigError(`PRESSROOM_PUBLIC_URL=${publicUrl}: accepted is an http(s) URL`);
   if ((e.PRESSROOM_WORKERS_TLS_CERT === undefined) !== (e.PRESSROOM_WORKERS_TLS_KEY === undefined))
     throw new ConfigError('PRESSROOM_WORKERS_TLS_CERT and PRESSROOM_WORKERS_TLS_KEY go together');
+  if (!/^https?:\/\//.test(e.PRESSROOM_STRIPE_API_URL) || !URL.canParse(e.PRESSROOM_STRIPE_API_URL))
+    throw new ConfigError(`PRESSROOM_STRIPE_API_URL=${e.PRESSROOM_STRIPE_API_URL}: accepted is an http(s) URL`);
+  const plans = parsePlans(e.PRESSROOM_PLANS);
   return {
     http: { host: e.PRESSROOM_HOST, port: e.PRESSROOM_PORT, drainDelayMs: e.PRESSROOM_DRAIN_DELAY },
     publicUrl: publicUrl.replace(/\/+$/, ''),
@@ -75,10 +108,22 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     dashboard: {
       on: e.PRESSROOM_DASHBOARD,
       secret: e.PRESSROOM_SECRET,
+      admin: readAdminConfig(e),
       renderLogKeepMs: e.PRESSROOM_RENDER_LOG_KEEP,
+      company: readCompanyConfig(e),
+      passwords: e.PRESSROOM_PASSWORDS,
     },
-    plans: parsePlans(e.PRESSROOM_PLANS),
+    plans,
     pastDueGraceMs: e.PRESSROOM_PAST_DUE_GRACE,
+    billing: {
+      mode: e.PRESSROOM_BILLING,
+      stripe: {
+        secretKey: e.PRESSROOM_STRIPE_SECRET_KEY,
+        webhookSecret: e.PRESSROOM_STRIPE_WEBHOOK_SECRET,
+        prices: parsePrices(e.PRESSROOM_STRIPE_PRICES, plans),
+        apiUrl: e.PRESSROOM_STRIPE_API_URL,
+      },
+    },
     workers: e.PRESSROOM_WORKERS,
     workersTls: { ca: e.PRESSROOM_WORKERS_TLS_CA, cert: e.PRESSROOM_WORKERS_TLS_CERT, key: e.PRESSROOM_WORKERS_TLS_KEY },
     pool: e.PRESSROOM_POOL,

@@ -5,6 +5,7 @@ import type { RenderRequest } from './contract/render-request.ts';
 import type { Dispatch } from './dispatch/dispatch.ts';
 import { type SlotEndReason, SlotLost } from './dispatch/slot-port.ts';
 import { type ConversationLimits, converse } from './render/conversation.ts';
+import type { ConsoleLine } from './render/page-console.ts';
 import type { Finish } from './render/pdf/finish.ts';
 import { plan as planOf } from './render/plan.ts';
 import type { Room } from './render/print.ts';
@@ -31,8 +32,24 @@ export interface Memory {
   room: Room;
 }
 
-/** Throws ApiError, or the signal's reason when the caller went away. */
-export type RenderUseCase<C = Caller> = (request: RenderRequest, caller: C, memory: Memory, signal: AbortSignal) => Promise<Rendered>;
+/** What a render tells of itself while it runs, for who keeps a log: it stands there whether the render succeeds or not. */
+export interface RenderTrace {
+  timings: PhaseTimings;
+  /** What the page wrote to its console, as far as it was asked for its words. */
+  console: ConsoleLine[];
+  pages?: number;
+  /** Of the PDF. */
+  bytes?: number;
+}
+
+/** Throws ApiError, or the signal's reason when the caller went away. Without a `trace` the page is not asked for its console. */
+export type RenderUseCase<C = Caller> = (
+  request: RenderRequest,
+  caller: C,
+  memory: Memory,
+  signal: AbortSignal,
+  trace?: RenderTrace,
+) => Promise<Rendered>;
 
 interface Deps<C> {
   /** Who is let in. */
@@ -75,19 +92,25 @@ const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
 export function createRender<C extends { requestId: string }>(deps: Deps<C>): RenderUseCase<C> {
   const { leases, trial, dispatch, limits, finish, meters } = deps;
 
-  async function render(request: RenderRequest, caller: C, memory: Memory, signal: AbortSignal): Promise<Rendered> {
-    const timings: PhaseTimings = {};
+  async function render(...[request, caller, memory, signal, trace]: Parameters<RenderUseCase<C>>): Promise<Rendered> {
+    const timings: PhaseTimings = trace?.timings ?? {};
     const timed = async <T>(phase: keyof PhaseTimings, work: Promise<T>): Promise<T> => {
       const start = performance.now();
-      const value = await work;
-      timings[phase] = performance.now() - start;
-      return value;
+      try {
+        return await work;
+      } finally {
+        timings[phase] = performance.now() - start;
+      }
     };
     const plan = planOf(request);
     const lease = await timed('admit', leases.admit(caller));
     try {
       const start = performance.now();
-      let enqueued = start;
+      let enqueued: number | undefined = start;
+      const leaveQueue = () => {
+        if (enqueued !== undefined) timings.queue = (timings.queue ?? 0) + performance.now() - enqueued;
+        enqueued = undefined;
+      };
       const job = {
         accountId: lease.accountId,
         trial,
@@ -97,19 +120,22 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
         maxMs: limits.renderMs + plan.waits.delayMs + SLOT_GRACE_MS,
         signal: AbortSignal.any([signal, lease.lost]),
       };
-      const printed = await dispatch.dispatch(
-        job,
-        session => converse(session, plan, limits, memory.room, job.signal, timings),
-        phase => {
-          if (phase === 'queued') enqueued = performance.now();
-          else timings.queue = (timings.queue ?? 0) + performance.now() - enqueued;
-        },
-      );
+      const printed = await dispatch
+        .dispatch(
+          job,
+          session => converse(session, plan, limits, memory.room, job.signal, timings, trace?.console),
+          phase => {
+            if (phase === 'queued') enqueued = performance.now();
+            else leaveQueue();
+          },
+        )
+        .finally(leaveQueue);
       const { pages } = printed;
       const pdf = await timed('post', finish(printed, plan, memory.room, job.signal));
       signal.throwIfAborted();
       meters.ran(performance.now() - start);
       const { sandbox } = plan;
+      if (trace) Object.assign(trace, { pages, bytes: pdf.length });
       const usage = sandbox ? undefined : await timed('settle', leases.settle(lease));
       return { pdf, pages, sandbox, usage, timings };
     } finally {
@@ -117,10 +143,10 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
     }
   }
 
-  return async (request, caller, memory, signal) => {
+  return async (request, caller, memory, signal, trace) => {
     const start = performance.now();
     try {
-      const rendered = await render(request, caller, memory, signal);
+      const rendered = await render(request, caller, memory, signal, trace);
       meters.ended('ok');
       meters.phases(rendered.timings, performance.now() - start);
       return rendered;

@@ -5,12 +5,15 @@ export class CallFailed extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
+  /** Only with `render_failed`: why. */
+  readonly reason: string | undefined;
 
-  constructor(status: number, code: string, message: string, requestId?: string) {
+  constructor(status: number, code: string, message: string, requestId?: string, reason?: string) {
     super(message);
     this.status = status;
     this.code = code;
     this.requestId = requestId;
+    this.reason = reason;
   }
 }
 
@@ -31,12 +34,15 @@ export async function send(method: string, path: string, body?: unknown, signal?
   }
   if (response.ok) return response;
   if (response.status === 401) signInAgain();
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string; request_id: string } };
+  const { error } = (await response.json().catch(() => ({}))) as {
+    error?: { code: string; message: string; request_id: string; reason?: string };
+  };
   throw new CallFailed(
     response.status,
     error?.code ?? 'internal',
     error?.message ?? `The server answered ${response.status}.`,
     error?.request_id,
+    error?.reason,
   );
 }
 

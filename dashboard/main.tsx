@@ -1,12 +1,15 @@
 // The page's entry: theme, data cache, router; then the shell.
-import '@mantine/core/styles.css';
-import { createTheme, MantineProvider } from '@mantine/core';
+// In a layer, so that our own styles win in whatever order they are loaded.
+import '@mantine/core/styles.layer.css';
+import './theme.css';
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { CallFailed } from './api.ts';
 import { Shell } from './shell.tsx';
+import { theme } from './theme.ts';
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -18,12 +21,14 @@ const queries = new QueryClient({
   },
 });
 
-const theme = createTheme({ primaryColor: 'indigo', defaultRadius: 'md', cursorType: 'pointer' });
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
+// The scroll lock of dialogs writes a style element too, and looks for the nonce under this name.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+const colorSchemes = localStorageColorSchemeManager({ key: 'pressroom-colors' });
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorSchemes} getStyleNonce={() => nonce}>
       <QueryClientProvider client={queries}>
         <Router base="/app">
           <Shell />

@@ -58,5 +58,11 @@ export const screens: Screen[] = [
   { path: '/operator/accounts', label: 'Accounts', section: 'operator', component: lazy(() => import('./screens/operator-accounts.tsx')) },
   { path: '/operator/people', label: 'People', section: 'operator', component: lazy(() => import('./screens/operator-people.tsx')) },
   { path: '/operator/live', label: 'Workers & queue', section: 'operator', component: lazy(() => import('./screens/operator-live.tsx')) },
+  {
+    path: '/operator/audit',
+    label: 'Installation’s audit log',
+    section: 'operator',
+    component: lazy(() => import('./screens/operator-audit.tsx')),
+  },
   { path: '/operator/health', label: 'Health', section: 'operator', component: lazy(() => import('./screens/operator-health.tsx')) },
 ];

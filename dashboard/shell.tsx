@@ -1,41 +1,59 @@
-// What stands around every screen: navigation, the open account, the person's menu.
+// What stands around every screen: the open account, header, navigation, and the screen that the path names.
+import { Container } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
-import { Link, Route, Switch } from 'wouter';
+import { useCallback, useMemo, useState } from 'react';
 import type { Me } from '../api/console/contract/people.ts';
 import { get } from './api.ts';
-import { screens } from './screens.tsx';
-import { SessionContext } from './session.tsx';
+import { Failure } from './parts/failure.tsx';
+import { Loading } from './parts/loading.tsx';
+import { Notices } from './parts/notices.tsx';
+import { remember, remembered } from './remembered.ts';
+import { type Session, SessionContext } from './session.tsx';
+import { AccountBanner } from './shell/account-banner.tsx';
+import { CurrentScreen } from './shell/current-screen.tsx';
+import { Header } from './shell/header.tsx';
+import { Navigation } from './shell/navigation.tsx';
+import classes from './shell/shell.module.css';
+
+const MAIN_ID = 'main';
 
 export function Shell() {
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => get<Me>('/me', signal) });
-  const [chosen, openAccount] = useState<string>();
-  if (!me.data) return <p>{me.error ? me.error.message : 'Loading…'}</p>;
-  const account = me.data.accounts.find(({ id }) => id === chosen) ?? me.data.accounts[0];
-  return (
-    <SessionContext value={{ me: me.data, account, openAccount }}>
-      <nav>
-        {screens.flatMap(screen =>
-          screen.label
-            ? [
-                <Link key={screen.path} href={screen.path}>
-                  {screen.label}
-                </Link>,
-              ]
-            : [],
+  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => get<Me>('/me', signal), staleTime: 60_000 });
+  const [chosen, choose] = useState(() => remembered('account'));
+  const openAccount = useCallback((id: string) => {
+    remember('account', id);
+    choose(id);
+  }, []);
+  const session = useMemo<Session | undefined>(
+    () => me.data && { me: me.data, account: me.data.accounts.find(({ id }) => id === chosen) ?? me.data.accounts[0], openAccount },
+    [me.data, chosen, openAccount],
+  );
+  if (!session)
+    return (
+      <Container size="sm" py="xl">
+        {me.error ? (
+          <Failure error={me.error} retry={() => void me.refetch()} title="The dashboard could not be opened" />
+        ) : (
+          <Loading rows={6} />
         )}
-      </nav>
-      <main>
-        <Suspense>
-          <Switch>
-            {screens.map(({ path, component: Component }) => (
-              <Route key={path} path={path}>
-                <Component />
-              </Route>
-            ))}
-          </Switch>
-        </Suspense>
-      </main>
+      </Container>
+    );
+  return (
+    <SessionContext value={session}>
+      <a href={`#${MAIN_ID}`} className={classes.skip} onClick={() => document.getElementById(MAIN_ID)?.focus()}>
+        Skip to the content
+      </a>
+      <Header />
+      <div className={classes.body}>
+        <aside className={classes.side}>
+          <Navigation />
+        </aside>
+        <main id={MAIN_ID} tabIndex={-1} className={classes.main}>
+          {session.account && <AccountBanner key={session.account.id} />}
+          <CurrentScreen />
+        </main>
+      </div>
+      <Notices />
     </SessionContext>
   );
 }

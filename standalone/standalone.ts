@@ -113,6 +113,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const uri = () => apiConfig.mongodbUri ?? mongod!.uri();
 
   let firstKey: string | undefined;
+  let setupLink: string | undefined;
   const firstAccount: Service = {
     name: 'first account',
     start: async () => {
@@ -125,7 +126,8 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
     const { createApi } = await loadApi();
     const workers = [`ws://127.0.0.1:${worker.port()}`];
     const dashboard = { ...apiConfig.dashboard, secret };
-    api = createApi({ ...apiConfig, dashboard, mongodbUri: uri(), peppers, pepper: peppers[0]!, poolSecret, workers }, log, metrics);
+    const config = { ...apiConfig, dashboard, mongodbUri: uri(), peppers, pepper: peppers[0]!, poolSecret, workers };
+    api = createApi(config, log, metrics, { onSetupLink: link => (setupLink = link) });
     return api.services;
   };
   const welcome: Service = {
@@ -136,6 +138,12 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
       say(
         `Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s, with ${workerConfig.capacity} renders at once. Ctrl-C ends it.`,
       );
+      if (apiConfig.dashboard.on) {
+        // With port 0 only now is it known which one it became.
+        const ownUrl = apiConfig.http.port === 0 && env.PRESSROOM_PUBLIC_URL === undefined ? url : apiConfig.publicUrl;
+        if (setupLink) say(`Open the dashboard: ${ownUrl}${setupLink.slice(apiConfig.publicUrl.length)} (works once)`);
+        else say(`The dashboard: ${ownUrl}/app`);
+      }
       if (binary && pastEndOfLife(binary.version))
         say(`mongod ${binary.version} is past its end of life: for trials and tests. \`npm run -s pressroom -- doctor\` says more.`);
       if (firstKey) say(`The key of the account \`default\`, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`);

@@ -52,6 +52,11 @@ const CRASHED = Buffer.from('{"method":"Inspector.targetCrashed"');
 /** True for the event that a page's process has gone. */
 export const isCrash = (frame: Buffer): boolean => frame.subarray(0, CRASHED.length).equals(CRASHED);
 
+const CONSOLE_CALLED = Buffer.from('{"method":"Runtime.consoleAPICalled"');
+
+/** True for the event that a page has written to its console. */
+export const isConsoleCall = (frame: Buffer): boolean => frame.subarray(0, CONSOLE_CALLED.length).equals(CONSOLE_CALLED);
+
 /** True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has come by then is read first: it may be we who stood still. */
 export async function answersWithin(limitMs: number, command: Promise<unknown>): Promise<boolean> {
   const silent = Promise.withResolvers<false>();

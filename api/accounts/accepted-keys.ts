@@ -1,6 +1,6 @@
 // Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
 import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
-import { allowedIps, isServed, keyIsGood, withKey } from './account-rules.ts';
+import { allowedIps, isServed, keyIsGood, type ServedRules, withKey } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Caller } from './leases.ts';
@@ -9,22 +9,22 @@ import { databaseUnreachable, subscriptionInactive, unauthorized } from './refus
 /** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
 export interface Accepted extends Omit<Caller, 'requestId'> {
   intranet: boolean;
+  keyId: string;
 }
 
 export interface AcceptedKeys {
   /**
-   * Throws ApiError `unauthorized`, `subscription_inactive`, or `render_failed`/`database` when the key is not remembered and cannot be read.
+   * `onKnown` hears of a caller whose key is good, also when the call is then refused for the account's state. Throws ApiError `unauthorized`, `subscription_inactive`, or `render_failed`/`database` when the key is not remembered and cannot be read.
    * `keyText`: what stands after `Bearer`, undefined when nothing does.
    */
-  check(keyText: string | undefined, clientIp: string): Promise<Accepted>;
+  check(keyText: string | undefined, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted>;
   /** The admission refused this caller: the next call with the key is read again. */
   forget(accepted: Pick<Accepted, 'keyHash'>): void;
 }
 
-export interface AcceptedKeysConfig {
+export interface AcceptedKeysConfig extends ServedRules {
   /** The first is the one that new keys take; a second is accepted while they are being changed. */
   peppers: readonly string[];
-  pastDueGraceMs: number;
   dashboardUrl: string;
 }
 
@@ -33,7 +33,9 @@ const REMEMBER_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 
 interface Found {
+  /** Absent, as the id, when the key is not good. */
   networks?: string[];
+  keyId?: string;
   served: boolean;
   state: AccountState;
   intranet: boolean;
@@ -43,7 +45,7 @@ type Remembered = { at: number; found: Promise<Found | null> };
 
 /** `nowMs` is monotonic. */
 export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, nowMs = () => performance.now()): AcceptedKeys {
-  const served = isServed(config.pastDueGraceMs);
+  const served = isServed(config);
   const remembered = new Map<string, Remembered>();
 
   /**
@@ -64,6 +66,7 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
               intranet: 1,
               served,
               networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }),
+              keyId: withKey(hashes, { $cond: [keyIsGood, '$$good.id', '$$REMOVE'] }),
             },
             hint: KEY_HASH_INDEX,
             ...store.limits,
@@ -87,7 +90,7 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
     return entry.found;
   }
 
-  async function check(keyText: string | undefined, clientIp: string): Promise<Accepted> {
+  async function check(keyText: string | undefined, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted> {
     const accountId = keyText === undefined ? undefined : parseKey(keyText);
     if (accountId === undefined) throw unauthorized();
     const keyHash = hashKeyByEach(keyText!, config.peppers);
@@ -95,8 +98,10 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
       throw databaseUnreachable(cause);
     });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
+    const caller = { accountId, keyHash, clientIp, intranet: found.intranet, allowedIps: found.networks, keyId: found.keyId! };
+    onKnown?.(caller);
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
-    return { accountId, keyHash, clientIp, intranet: found.intranet, allowedIps: found.networks };
+    return caller;
   }
 
   return { check, forget: ({ keyHash }) => void remembered.delete(keyHash[0]!) };

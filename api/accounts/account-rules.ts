@@ -24,9 +24,18 @@ export const keyIsGood: Document = { $ne: [{ $type: '$$good' }, 'missing'] };
 /** The networks that the caller's key may be used from; empty means anywhere. Inside `withKey`. */
 export const allowedIps: Document = { $ifNull: ['$$good.allowedIps', []] };
 
+/** Which subscriptions are served. */
+export interface ServedRules {
+  /** How long a past_due subscription still is. */
+  pastDueGraceMs: number;
+  /** Every account is, whatever its state says: an installation without billing. */
+  everyStateServed?: boolean;
+}
+
 /** True when the subscription is served: past_due is, for a grace. */
-export const isServed = (pastDueGraceMs: number): Document => ({
+export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRules): Document => ({
   $or: [
+    everyStateServed,
     { $in: ['$state', ['active', 'trialing']] },
     {
       $and: [{ $eq: ['$state', 'past_due'] }, { $gt: [{ $add: [{ $ifNull: ['$pastDueSince', '$$NOW'] }, pastDueGraceMs] }, '$$NOW'] }],
@@ -65,16 +74,46 @@ export const leasesKept = (ms: number, cap: Document): Document => {
   return { $concatArrays: [{ $slice: [expired, { $multiply: [-1, most] }] }, unexpiredLeases] };
 };
 
-const month: Document = { $dateToString: { date: '$$NOW', format: '%Y-%m', timezone: 'UTC' } };
+const textOf = (date: string, format: string): Document => ({ $dateToString: { date, format, timezone: 'UTC' } });
 
-/** The usage after one more render. A clock that is a little behind at the turn of a month must not set a new month's count back. */
-export const usagePlusOne: Document = {
-  $cond: [
-    { $gte: ['$usage.period', month] },
-    { period: '$usage.period', count: { $add: ['$usage.count', 1] } },
-    { period: month, count: 1 },
-  ],
+/** A renewal of which nothing was heard for so long is none: Stripe is no longer asked, and the account counts by months. */
+const RENEWAL_UNHEARD_MS = 35 * 86_400_000;
+
+/**
+ * The running period as a text that grows from one to the next: the month (`2026-11`), or the first day of Stripe's period (`2026-11-15`). Whoever pays for a
+ * period pays for the next one from its end on, whether Stripe's word of it is there already or late: that word names the same day, so that the count goes on.
+ */
+export const periodNow: Document = {
+  $switch: {
+    // biome-ignore-start lint/suspicious/noThenProperty: it is MongoDB's word, and a document is no promise
+    branches: [
+      { case: { $lt: ['$$NOW', '$billing.periodEnd'] }, then: textOf('$billing.periodStart', '%Y-%m-%d') },
+      {
+        case: { $lt: [{ $subtract: ['$$NOW', RENEWAL_UNHEARD_MS] }, '$billing.periodEnd'] },
+        then: textOf('$billing.periodEnd', '%Y-%m-%d'),
+      },
+    ],
+    // biome-ignore-end lint/suspicious/noThenProperty: it is MongoDB's word, and a document is no promise
+    default: textOf('$$NOW', '%Y-%m'),
+  },
 };
 
-/** The count of the running month: an older period counts as zero. */
-export const usageNow: Document = { $cond: [{ $gte: ['$usage.period', month] }, '$usage.count', 0] };
+/**
+ * The usage after one more render. A clock that is a little behind at the turn of a period must not set a new period's count back; nor does a subscription's end,
+ * after which the account counts by months again.
+ */
+export const usagePlusOne: Document = {
+  $let: {
+    vars: { period: periodNow },
+    in: {
+      $cond: [
+        { $gte: ['$usage.period', '$$period'] },
+        { period: '$usage.period', count: { $add: ['$usage.count', 1] } },
+        { period: '$$period', count: 1 },
+      ],
+    },
+  },
+};
+
+/** The count of the running period: an older period counts as zero. */
+export const usageNow: Document = { $cond: [{ $gte: ['$usage.period', periodNow] }, '$usage.count', 0] };

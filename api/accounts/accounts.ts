@@ -1,17 +1,11 @@
-// Accounts and their keys, as an operator manages them: by unique names, with errors that say how to mend the input.
+// Accounts, as an operator manages them: by unique names, with errors that say how to mend the input. What their keys are is account-keys.ts's.
+import type { BillingMode } from '../console/billing/billing.ts';
 import { ApiError, invalid } from '../contract/errors.ts';
-import {
-  ACCOUNT_STATES,
-  type AccountDocument,
-  type AccountState,
-  type Document,
-  isDuplicate,
-  type KeyDocument,
-  type Store,
-} from '../store/store.ts';
+import { ACCOUNT_STATES, type AccountDocument, type AccountState, type Document, isDuplicate, type Store } from '../store/store.ts';
+import { type CreatedKey, createAccountKeys, type NewKey, type ShownKey } from './account-keys.ts';
 import { runningLeases, usageNow } from './account-rules.ts';
-import { parseAllowedIps } from './allowed-ips.ts';
-import { createAccountId, createKeyText, hashKey, randomBase62 } from './keys.ts';
+import { createAccountId } from './keys.ts';
+import { checkName } from './names.ts';
 import type { Plan } from './plans.ts';
 
 /** What may be shown of an account. */
@@ -29,18 +23,10 @@ export interface Account {
   createdAt: Date;
 }
 
-export type ShownKey = Omit<KeyDocument, 'hash'>;
-
 export interface AccountSettings {
   plan?: string;
   state?: string;
   intranet?: boolean;
-}
-
-export interface NewKey {
-  name: string;
-  expiresAt?: Date;
-  allowedIps?: readonly string[];
 }
 
 /** All throw ApiError: `validation_error` for bad input, `not_found` for an unknown name; database errors pass through. */
@@ -48,17 +34,19 @@ export interface Accounts {
   createAccount(name: string, settings?: AccountSettings): Promise<Account>;
   /** Sorted by name. */
   listAccounts(): Promise<Account[]>;
+  /** Newest first, at most `limit` of those that fit `filter`, a MongoDB filter of the caller's own making. */
+  findAccounts(filter: Document, limit: number): Promise<Account[]>;
+  accountById(id: string): Promise<Account>;
   setAccount(name: string, settings: AccountSettings): Promise<Account>;
-  /** `text` is shown here once and stored nowhere. */
-  createKey(accountName: string, key: NewKey): Promise<{ text: string; key: ShownKey }>;
+  /** Throws ApiError `conflict` for what Stripe decides: plan and state of an account with a subscription, but for pausing it and ending that. */
+  setAccountById(id: string, settings: AccountSettings): Promise<Account>;
+  /** Returns the name before. Throws ApiError `conflict` for a name that another account has. */
+  renameAccount(id: string, name: string): Promise<string>;
+  createKey(accountName: string, key: NewKey): Promise<CreatedKey>;
   listKeys(accountName: string): Promise<ShownKey[]>;
   /** Acts on the next request with the key; a render that runs is not stopped. */
   revokeKey(accountName: string, keyId: string): Promise<void>;
 }
-
-/** All keys stand in the account's one document, which every render reads on the server. */
-const MAX_KEYS = 200;
-const NAME = /^\S(?:.{0,98}\S)?$/u;
 
 const shown: Document = {
   name: 1,
@@ -76,13 +64,29 @@ const asAccount = ({ _id, ...rest }: Document): Account => ({ id: _id, ...rest }
 const unknownAccount = (name: string) =>
   new ApiError('not_found', `There is no account named \`${name}\`. List the accounts to see their names.`);
 
-function checkName(field: string, name: string): void {
-  if (!NAME.test(name) || /\p{C}/u.test(name))
-    throw invalid(`\`${field}\` must be 1 to 100 visible characters without spaces at its ends.`);
+const stateless = () =>
+  new ApiError(
+    'conflict',
+    '`state` decides nothing in this installation, which has no billing: every account is served. Set PRESSROOM_BILLING=manual to suspend accounts.',
+  );
+const unknownId = () => new ApiError('not_found', 'There is no such account.');
+const stripesOwn = () =>
+  new ApiError(
+    'conflict',
+    'Stripe decides plan and state of this account, which has a subscription. It can be paused here; change the rest at Stripe.',
+  );
+
+interface AccountsConfig {
+  plans: readonly Plan[];
+  peppers: readonly string[];
+  /** Who sets plan and state. Absent: what Stripe said of an account holds. */
+  billing?: { mode: BillingMode };
 }
 
-export function createAccounts(store: Store, { plans, peppers }: { plans: readonly Plan[]; peppers: readonly string[] }): Accounts {
+export function createAccounts(store: Store, { plans, peppers, billing = { mode: 'stripe' } }: AccountsConfig): Accounts {
+  const ofStripe = billing.mode === 'stripe';
   const { accounts, limits } = store;
+  const keys = createAccountKeys(store, peppers);
 
   function knownPlan(name: string): string {
     const plan = plans.find(known => known.name === name.toLowerCase());
@@ -133,23 +137,58 @@ export function createAccounts(store: Store, { plans, peppers }: { plans: readon
     return (await accounts.find({}, { projection: shown, sort: { name: 1 }, ...limits }).toArray()).map(asAccount);
   }
 
-  async function setAccount(name: string, settings: AccountSettings) {
+  async function findAccounts(filter: Document, limit: number) {
+    const sort = { createdAt: -1, _id: -1 } as const;
+    return (await store.limited(accounts.find(filter, { projection: shown, sort, limit, ...limits }).toArray())).map(asAccount);
+  }
+
+  async function accountById(id: string) {
+    const account = await store.limited(accounts.findOne({ _id: id }, { projection: shown, ...limits }));
+    if (!account) throw unknownId();
+    return asAccount(account);
+  }
+
+  /** What Stripe does not decide can always be changed. */
+  function mayChange({ plan, state }: AccountSettings): Document {
+    if (!ofStripe || (plan === undefined && (state === undefined || state === 'paused'))) return {};
+    const resumed = plan === undefined && state === 'active' ? [{ state: 'paused' }] : [];
+    return { $or: [{ 'billing.periodEnd': { $exists: false } }, ...resumed] };
+  }
+
+  async function setAccountById(id: string, settings: AccountSettings) {
     const change: Document = {};
     if (settings.plan !== undefined) change['plan'] = knownPlan(settings.plan);
     if (settings.intranet !== undefined) change['intranet'] = settings.intranet;
     if (settings.state !== undefined) {
-      const state = knownState(settings.state);
+      const given = knownState(settings.state);
+      if (billing.mode === 'none') throw stateless();
+      // Who is not suspended any more has the state that Stripe last gave.
+      const resumed = { $cond: [{ $eq: ['$state', 'paused'] }, { $ifNull: ['$billing.state', given] }, given] };
+      const state = ofStripe && given === 'active' ? resumed : given;
       change['state'] = state;
       // The grace runs from the first time: saying past_due again does not prolong it.
       const since = { $cond: [{ $eq: ['$state', 'past_due'] }, { $ifNull: ['$pastDueSince', '$$NOW'] }, '$$NOW'] };
-      change['pastDueSince'] = state === 'past_due' ? since : '$$REMOVE';
+      change['pastDueSince'] = { $cond: [{ $eq: [state, 'past_due'] }, since, '$$REMOVE'] };
     }
     if (Object.keys(change).length === 0) throw invalid('Nothing to change: give at least one of `plan`, `state` and `intranet`.');
-    const changed = await store.limited(accounts.updateOne({ name }, [{ $set: change }], limits));
-    if (changed.matchedCount === 0) throw unknownAccount(name);
-    const account = await store.limited(accounts.findOne({ name }, { projection: shown, ...limits }));
-    if (!account) throw unknownAccount(name);
-    return asAccount(account);
+    const changed = await store.limited(accounts.updateOne({ _id: id, ...mayChange(settings) }, [{ $set: change }], limits));
+    const account = await accountById(id);
+    if (changed.matchedCount === 0) throw stripesOwn();
+    return account;
+  }
+
+  async function renameAccount(id: string, name: string): Promise<string> {
+    checkName('name', name);
+    try {
+      const before = await store.limited(
+        accounts.findOneAndUpdate({ _id: id }, { $set: { name } }, { projection: { name: 1 }, returnDocument: 'before', ...limits }),
+      );
+      if (!before) throw unknownId();
+      return before.name;
+    } catch (error) {
+      if (isDuplicate(error)) throw new ApiError('conflict', '`name`: another account has this name. Choose another one.');
+      throw error;
+    }
   }
 
   async function accountIdOf(name: string): Promise<string> {
@@ -158,45 +197,16 @@ export function createAccounts(store: Store, { plans, peppers }: { plans: readon
     return account._id;
   }
 
-  async function createKey(accountName: string, { name, expiresAt, allowedIps = [] }: NewKey) {
-    checkName('name', name);
-    if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now())) throw invalid('`expires_at` must be a time in the future.');
-    const networks = parseAllowedIps(allowedIps);
-    const accountId = await accountIdOf(accountName);
-    const text = createKeyText(accountId);
-    const key: ShownKey = {
-      id: randomBase62(12),
-      name,
-      last4: text.slice(-4),
-      createdAt: new Date(),
-      ...(expiresAt && { expiresAt }),
-      ...(networks && { allowedIps: networks }),
-    };
-    const added = await store.limited(
-      accounts.updateOne(
-        { _id: accountId, [`keys.${MAX_KEYS - 1}`]: { $exists: false } },
-        { $push: { keys: { ...key, hash: hashKey(text, peppers[0]!) } } },
-        limits,
-      ),
-    );
-    if (added.matchedCount === 0) throw invalid(`\`${accountName}\` has ${MAX_KEYS} keys already. Revoke one that is not used any more.`);
-    return { text, key };
-  }
-
-  async function listKeys(accountName: string): Promise<ShownKey[]> {
-    const account = await store.limited(accounts.findOne({ name: accountName }, { projection: { keys: 1 }, ...limits }));
-    if (!account) throw unknownAccount(accountName);
-    return account.keys.map(({ hash: _hash, ...key }) => key);
-  }
-
-  async function revokeKey(accountName: string, keyId: string): Promise<void> {
-    const accountId = await accountIdOf(accountName);
-    const revoked = await store.limited(
-      accounts.updateOne({ _id: accountId, 'keys.id': keyId }, { $pull: { keys: { id: keyId } } }, limits),
-    );
-    if (revoked.matchedCount === 0)
-      throw new ApiError('not_found', `\`${accountName}\` has no key with the id \`${keyId}\`. List its keys to see their ids.`);
-  }
-
-  return { createAccount, listAccounts, setAccount, createKey, listKeys, revokeKey };
+  return {
+    createAccount,
+    listAccounts,
+    findAccounts,
+    accountById,
+    setAccount: async (name, settings) => setAccountById(await accountIdOf(name), settings),
+    setAccountById,
+    renameAccount,
+    createKey: async (name, key) => keys.create(await accountIdOf(name), key),
+    listKeys: async name => keys.list(await accountIdOf(name)),
+    revokeKey: async (name, keyId) => void (await keys.revoke(await accountIdOf(name), keyId)),
+  };
 }

@@ -8,15 +8,15 @@ export interface FullAccounts {
   admitted(accountId: string): void;
   /** The lease is settled or released, or about to be. */
   ended(accountId: string): void;
-  /** MongoDB refused this key for the cap alone. */
-  refused(accountId: string, keyHash: string, cap: number, nowMs: number): void;
-  /** The cap, when the process holds so many leases of this account, and MongoDB refused the same key for it just now. */
-  capOf(accountId: string, keyHash: string, nowMs: number): number | undefined;
+  /** MongoDB refused this key, by its hash, or this member for the cap alone. */
+  refused(accountId: string, by: string, cap: number, nowMs: number): void;
+  /** The cap, when the process holds so many leases of this account, and MongoDB refused the same key or member for it just now. */
+  capOf(accountId: string, by: string, nowMs: number): number | undefined;
 }
 
 export function createFullAccounts(): FullAccounts {
   const held = new Map<string, number>();
-  /** By account and by key, of accounts that hold leases here. An account has at most 200 keys. */
+  /** By account and by key or member, of accounts that hold leases here. An account has at most 200 keys and 100 members. */
   const caps = new Map<string, Map<string, { cap: number; atMs: number }>>();
 
   return {
@@ -27,13 +27,13 @@ export function createFullAccounts(): FullAccounts {
       held.delete(accountId);
       caps.delete(accountId);
     },
-    refused(accountId, keyHash, cap, nowMs) {
+    refused(accountId, by, cap, nowMs) {
       if (!held.has(accountId)) return;
-      const ofKeys = caps.get(accountId) ?? new Map();
-      caps.set(accountId, ofKeys.set(keyHash, { cap, atMs: nowMs }));
+      const each = caps.get(accountId) ?? new Map();
+      caps.set(accountId, each.set(by, { cap, atMs: nowMs }));
     },
-    capOf(accountId, keyHash, nowMs) {
-      const known = caps.get(accountId)?.get(keyHash);
+    capOf(accountId, by, nowMs) {
+      const known = caps.get(accountId)?.get(by);
       if (!known || nowMs - known.atMs >= BELIEVED_MS) return undefined;
       return (held.get(accountId) ?? 0) >= known.cap ? known.cap : undefined;
     },

@@ -27,9 +27,12 @@ function checksum(text: string): string {
   return digits;
 }
 
+/** What all keys of an account begin with. */
+export const keyPrefix = (accountId: string): string => PREFIX + accountId;
+
 /** The key's text, to be shown once: `pressroom_live_` + account id + secret + checksum of all before it. */
 export function createKeyText(accountId: string): string {
-  const text = `${PREFIX}${accountId}${randomBase62(SECRET_LENGTH)}`;
+  const text = `${keyPrefix(accountId)}${randomBase62(SECRET_LENGTH)}`;
   return text + checksum(text);
 }
 

@@ -1,4 +1,4 @@
-// The four operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps no state and no retries.
+// The operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps no state and no retries.
 import type { AccountDocument, AccountState, AnyBulkWriteOperation, Document, Store } from '../store/store.ts';
 import {
   allowedIps,
@@ -7,15 +7,15 @@ import {
   keyIsGood,
   leasesKept,
   runningLeases,
+  type ServedRules,
   unexpiredLeases,
   usagePlusOne,
   withKey,
 } from './account-rules.ts';
 import type { Plan } from './plans.ts';
 
-export interface LeaseRules {
+export interface LeaseRules extends ServedRules {
   plans: readonly Plan[];
-  pastDueGraceMs: number;
   /** How long a lease lasts from its admission or last renewal. */
   leaseMs: number;
   /** How long an expired lease is kept for a late settlement, unless too many newer ones expired since (EXPIRED_KEPT). */
@@ -36,12 +36,17 @@ export interface Admission {
 export interface LeaseOperations {
   /** Takes a place for `leaseId` when key, subscription and cap allow it and the key's networks are `networks`. Null: no such account. */
   admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]): Promise<Admission | null>;
+  /** The same for a member, who needs no key. */
+  admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
   /** Gives the ids of those that could not be renewed: expired, or gone. Rejects when nothing is known. */
   renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>>;
   /** Removes the lease and counts the render; the new count, or undefined when the lease was not there. */
   settle(accountId: string, leaseId: string): Promise<number | undefined>;
   release(accountId: string, leaseId: string): Promise<void>;
 }
+
+/** What stands in a lease in place of a key's id. Ids of keys have no colon. */
+export const leaseKeyOf = (user: string): string => `user:${user}`;
 
 /**
  * When the driver had to ask twice because an answer was lost, the server repeats what it had written with the whole document instead of the
@@ -54,42 +59,43 @@ function answerOf(found: Document, leaseId: string, networks: readonly string[])
   return { admitted: true, key: { allowedIps: [...networks] }, served: true, state, intranet, limit: leases.length };
 }
 
-export function leaseOperations(store: Store, { plans, pastDueGraceMs, leaseMs, keepExpiredMs }: LeaseRules): LeaseOperations {
+export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, ...rules }: LeaseRules): LeaseOperations {
   const { accounts, limits } = store;
   const cap = capOf(plans);
-  const served = isServed(pastDueGraceMs);
+  const served = isServed(rules);
   const expires: Document = { $add: ['$$NOW', leaseMs] };
 
-  async function admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]) {
-    const mayRun = {
-      $and: [
-        keyIsGood,
+  /** The leases with one more, where `allowed` holds, the account is served and a place is free. */
+  const oneMore = (leaseId: string, key: unknown, ...allowed: Document[]): Document => {
+    const mayRun = { $and: [...allowed, served, { $lt: [runningLeases, cap] }, { $not: [{ $in: [leaseId, '$leases.id'] }] }] };
+    return { $cond: [mayRun, { $concatArrays: [leasesKept(keepExpiredMs, cap), [{ id: leaseId, key, expires }]] }, '$leases'] };
+  };
+
+  async function take(accountId: string, leaseId: string, leases: Document, key: Document = {}, networks: readonly string[] = []) {
+    const found = await accounts.findOneAndUpdate({ _id: accountId }, [{ $set: { leases } }], {
+      returnDocument: 'after',
+      projection: {
+        _id: 0,
+        admitted: { $in: [leaseId, '$leases.id'] },
+        ...key,
         served,
-        { $eq: [allowedIps, { $literal: networks }] },
-        { $lt: [runningLeases, cap] },
-        { $not: [{ $in: [leaseId, '$leases.id'] }] },
-      ],
-    };
-    const withLease = { $concatArrays: [leasesKept(keepExpiredMs, cap), [{ id: leaseId, key: '$$good.id', expires }]] };
-    const found = await accounts.findOneAndUpdate(
-      { _id: accountId },
-      [{ $set: { leases: withKey(keyHash, { $cond: [mayRun, withLease, '$leases'] }) } }],
-      {
-        returnDocument: 'after',
-        projection: {
-          _id: 0,
-          admitted: { $in: [leaseId, '$leases.id'] },
-          key: withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] }),
-          served,
-          state: 1,
-          intranet: 1,
-          limit: cap,
-        },
-        ...limits,
+        state: 1,
+        intranet: 1,
+        limit: cap,
       },
-    );
+      ...limits,
+    });
     return found === null ? null : answerOf(found, leaseId, networks);
   }
+
+  function admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]) {
+    const leases = oneMore(leaseId, '$$good.id', keyIsGood, { $eq: [allowedIps, { $literal: networks }] });
+    const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
+    return take(accountId, leaseId, withKey(keyHash, leases), { key }, networks);
+  }
+
+  const admitMember = (accountId: string, leaseId: string, user: string) =>
+    take(accountId, leaseId, oneMore(leaseId, { $literal: leaseKeyOf(user) }));
 
   /** One update a lease, which changes nothing when the lease has expired, so that the number of changed documents tells if all live. */
   const renewal = ({ id, accountId }: { id: string; accountId: string }): AnyBulkWriteOperation<AccountDocument> => {
@@ -123,5 +129,5 @@ export function leaseOperations(store: Store, { plans, pastDueGraceMs, leaseMs, 
     await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, { $pull: { leases: { id: leaseId } } }, limits);
   }
 
-  return { admit, renew, settle, release };
+  return { admit, admitMember, renew, settle, release };
 }

@@ -11,6 +11,13 @@ export interface Caller {
   allowedIps?: string[];
 }
 
+/** Who renders in the dashboard: no key, but a place of the plan like any other. Its session and role are checked before. */
+export interface Member {
+  accountId: string;
+  user: string;
+  requestId: string;
+}
+
 /** The right to run one render, for as long as `lost` has not aborted. */
 export interface Lease {
   id: string;
@@ -25,7 +32,8 @@ export interface Lease {
 export interface Leases<C = Caller> {
   /**
    * Takes a place. Over all replicas an account never has more unexpired leases than its plan allows. A refused call changes nothing.
-   * Throws ApiError `unauthorized` (key unknown, expired, revoked, or used from an address it does not allow), `subscription_inactive`,
+   * Throws ApiError `unauthorized` (key unknown, expired, revoked, or used from an address it does not allow), `not_found` (a member of an account that is
+   * not there), `subscription_inactive`,
    * `concurrency_limit` (with Retry-After and X-Concurrency-Limit), or `render_failed`/`database` when nothing is known: whatever
    * may then have been taken is given back in the background.
    */

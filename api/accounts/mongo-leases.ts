@@ -6,12 +6,13 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { ApiError } from '../contract/errors.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
+import type { ServedRules } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
 import { createFullAccounts } from './full-accounts.ts';
 import { leaseMetrics } from './lease-metrics.ts';
-import { type Admission, type LeaseOperations, leaseOperations } from './lease-operations.ts';
-import type { Caller, Lease, Leases } from './leases.ts';
+import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
+import type { Caller, Lease, Leases, Member } from './leases.ts';
 import type { Plan } from './plans.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
 import { createRenewals } from './renewals.ts';
@@ -39,10 +40,8 @@ export const LEASE_TIMES: LeaseTimes = {
 /** A settlement is some hundred bytes: enough for minutes without a database at full load, and no danger to the memory. */
 const MAX_BACKGROUND_WRITES = 50_000;
 
-export interface LeaseConfig {
+export interface LeaseConfig extends ServedRules {
   plans: readonly Plan[];
-  /** How long a past_due subscription is still served. */
-  pastDueGraceMs: number;
   /** Where a customer mends the subscription. */
   dashboardUrl: string;
   /** After how many seconds a place is likely to be free: the Retry-After of a refused call. */
@@ -51,13 +50,14 @@ export interface LeaseConfig {
   times?: Partial<LeaseTimes>;
 }
 
-export interface MongoLeases extends Leases, Service {
+export interface MongoLeases extends Leases<Caller | Member>, Service {
   /** Running renders that hold a lease, and writes that still wait for the database. */
   counts(): { held: number; waiting: number };
 }
 
-const timedOperations = ({ timed }: Store, { admit, renew, settle, release }: LeaseOperations): LeaseOperations => ({
+const timedOperations = ({ timed }: Store, { admit, admitMember, renew, settle, release }: LeaseOperations): LeaseOperations => ({
   admit: (...of) => timed('admit', admit(...of)),
+  admitMember: (...of) => timed('admit', admitMember(...of)),
   renew: leases => timed('renew', renew(leases)),
   settle: (...of) => timed('settle', settle(...of)),
   release: (...of) => timed('release', release(...of)),
@@ -104,16 +104,43 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     return true;
   }
 
-  async function tryAdmit(caller: Caller, leaseId: string, networks: readonly string[], sentMs: number): Promise<Admission | null> {
+  /** What an admission found, and when it was sent. */
+  async function tryAdmit(
+    { accountId, requestId }: Caller | Member,
+    leaseId: string,
+    admission: () => Promise<Admission | null>,
+  ): Promise<{ found: Admission | null; sentMs: number }> {
+    const sentMs = nowMs();
     let operation: Promise<Admission | null> | undefined;
     try {
       store.primary.throwIfMissing();
-      operation = operations.admit(caller.accountId, leaseId, caller.keyHash, networks);
-      return await store.limited(operation);
+      operation = admission();
+      return { found: await store.limited(operation), sentMs };
     } catch (error) {
-      if (operation) releaseLater(caller.accountId, leaseId, caller.requestId, arrived(operation, sentMs));
+      if (operation) releaseLater(accountId, leaseId, requestId, arrived(operation, sentMs));
       throw databaseUnreachable(error);
     }
+  }
+
+  async function admitWithKey(caller: Caller, id: string) {
+    const { accountId, keyHash, clientIp } = caller;
+    let networks = caller.allowedIps ?? [];
+    const ask = () => tryAdmit(caller, id, () => operations.admit(accountId, id, keyHash, networks));
+    let { found, sentMs } = await ask();
+    // The key's networks are not those that the address was checked against: check it against these, and ask once more.
+    if (found?.key && !found.admitted && String(found.key.allowedIps) !== String(networks)) {
+      networks = found.key.allowedIps;
+      if (!addressIsAllowed(clientIp, networks)) throw unauthorized();
+      ({ found, sentMs } = await ask());
+    }
+    if (!found?.key || String(found.key.allowedIps) !== String(networks)) throw unauthorized();
+    return { found, sentMs };
+  }
+
+  async function admitMember(member: Member, id: string) {
+    const { found, sentMs } = await tryAdmit(member, id, () => operations.admitMember(member.accountId, id, member.user));
+    if (!found) throw new ApiError('not_found', 'There is no such account.');
+    return { found, sentMs };
   }
 
   function close(id: string, accountId: string): void {
@@ -122,26 +149,16 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     renewals.drop(id);
   }
 
-  async function admit(caller: Caller): Promise<Lease> {
+  async function admit(caller: Caller | Member): Promise<Lease> {
     const { accountId, requestId } = caller;
-    const keyHash = caller.keyHash[0]!;
-    const cap = full.capOf(accountId, keyHash, nowMs());
+    const by = 'user' in caller ? leaseKeyOf(caller.user) : caller.keyHash[0]!;
+    const cap = full.capOf(accountId, by, nowMs());
     if (cap !== undefined) throw concurrencyLimit(cap, config.retryAfterS());
     const id = randomUUID();
-    let sentMs = nowMs();
-    let networks = caller.allowedIps ?? [];
-    let found = await tryAdmit(caller, id, networks, sentMs);
-    // The key's networks are not those that the address was checked against: check it against these, and ask once more.
-    if (found?.key && !found.admitted && String(found.key.allowedIps) !== String(networks)) {
-      networks = found.key.allowedIps;
-      if (!addressIsAllowed(caller.clientIp, networks)) throw unauthorized();
-      sentMs = nowMs();
-      found = await tryAdmit(caller, id, networks, sentMs);
-    }
-    if (!found?.key || String(found.key.allowedIps) !== String(networks)) throw unauthorized();
+    const { found, sentMs } = 'user' in caller ? await admitMember(caller, id) : await admitWithKey(caller, id);
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
     if (!found.admitted) {
-      full.refused(accountId, keyHash, found.limit, nowMs());
+      full.refused(accountId, by, found.limit, nowMs());
       throw concurrencyLimit(found.limit, config.retryAfterS());
     }
     open.set(id, requestId);

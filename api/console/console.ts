@@ -2,28 +2,82 @@
 import type { Network } from '../../common/addresses.ts';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
+import type { Metrics } from '../../common/operations.ts';
+import { createAccountKeys } from '../accounts/account-keys.ts';
+import { createAccounts } from '../accounts/accounts.ts';
+import type { Plan } from '../accounts/plans.ts';
+import type { ApiConfig } from '../config.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Middleware } from '../http/state.ts';
-import type { Store } from '../store/store.ts';
+import { createBilling } from './billing/create-billing.ts';
 import { consoleRoutes } from './http/console-router.ts';
 import { createCookies } from './http/cookies.ts';
+import { createProcessReport, type ProcessReportDeps } from './log/process-report.ts';
+import { createRenderLog, type RenderLog } from './log/render-log.ts';
+import { createRetention } from './log/retention.ts';
+import { companyPages } from './pages/company.ts';
+import { invitationPages } from './pages/invitation.ts';
+import { pageRoutes } from './pages/page-route.ts';
+import { secondFactorPages } from './pages/second-factor.ts';
+import { setupPages } from './pages/setup.ts';
+import { signInPages } from './pages/sign-in.ts';
+import type { FirstAdmin } from './people/admin-config.ts';
 import { createAudit } from './people/audit.ts';
+import type { CompanyConfig } from './people/company-config.ts';
+import { makeAdmin, setupLink } from './people/first-admin.ts';
+import { createInvitations } from './people/invitations.ts';
+import { createOperators } from './people/operators.ts';
+import { createPeople } from './people/people.ts';
 import { createSessions } from './people/sessions.ts';
+import { createTeams } from './people/teams.ts';
 import type { ConsoleRoute } from './route.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { billingRoutes } from './routes/billing.ts';
+import { descriptionRoute } from './routes/description.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { meRoutes } from './routes/me.ts';
+import { operatorAccountRoutes } from './routes/operator-accounts.ts';
+import { operatorHealthRoutes } from './routes/operator-health.ts';
+import { operatorLiveRoutes } from './routes/operator-live.ts';
+import { operatorUserRoutes } from './routes/operator-users.ts';
+import { overviewRoutes } from './routes/overview.ts';
+import { type PlaygroundDeps, playgroundRoutes } from './routes/playground.ts';
+import { renderRoutes } from './routes/renders.ts';
+import { settingsRoutes } from './routes/settings.ts';
+import { teamRoutes } from './routes/team.ts';
+import { twoFactorRoutes } from './routes/two-factor.ts';
+import { usageRoutes } from './routes/usage.ts';
 import { type StaticFiles, staticFiles } from './static-files.ts';
 
-export interface ConsoleDeps {
+export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessReportDeps {
   publicUrl: string;
   secret: string;
-  store: Store;
+  /** The first is the one that new keys take. */
+  peppers: readonly string[];
   budget: ByteBudget;
+  plans: readonly Plan[];
+  pastDueGraceMs: number;
+  billing: ApiConfig['billing'];
+  metrics: Metrics;
   trustedProxies: readonly Network[];
   log: Log;
+  renderLogKeepMs: number;
+  /** Made at the start when nobody has the address. */
+  admin: FirstAdmin | undefined;
+  company: CompanyConfig | undefined;
+  /** False: only operators sign in with a password. */
+  passwordSignIn: boolean;
+  /** Hears of the link by which the first person gets in; without it the log says it. */
+  onSetupLink?: ((url: string) => void) | undefined;
 }
 
 export interface Console {
   routes: { method: 'get' | 'post' | 'patch' | 'delete'; path: string; handle: Middleware[] }[];
   services: Service[];
+  /** Where every way in tells how its renders ended. */
+  renders: RenderLog;
+  /** The management API's, for tests that walk them. */
+  rows: readonly ConsoleRoute[];
 }
 
 export function createConsole(deps: ConsoleDeps): Console {
@@ -31,25 +85,76 @@ export function createConsole(deps: ConsoleDeps): Console {
   const cookies = createCookies(publicUrl);
   const sessions = createSessions(store);
   const audit = createAudit(store);
-  const rows: ConsoleRoute[] = [];
-  void audit;
+  const renders = createRenderLog(store, deps.log, deps.metrics);
+  const keys = createAccountKeys(store, deps.peppers);
+  const accounts = createAccounts(store, deps);
+  const teams = createTeams(store);
+  const invitations = createInvitations(store, teams);
+  const operators = createOperators(store, sessions);
+  const people = createPeople({ ...deps, cookies, sessions, audit, companySignIn: deps.company && { name: deps.company.name } });
+  const formPage = pageRoutes(deps);
+  const { billing, routes: paymentRoutes, services: billingServices } = createBilling({ ...deps, config: deps.billing, audit });
+  const rows: ConsoleRoute[] = [
+    ...meRoutes({ ...deps, people, billingMode: billing.mode }),
+    ...twoFactorRoutes(people),
+    ...settingsRoutes({ accounts, audit }),
+    ...teamRoutes({ publicUrl, teams, invitations, audit }),
+    ...auditRoutes({ store }),
+    ...keyRoutes({ store, keys, audit }),
+    ...billingRoutes({ billing, audit }),
+    ...playgroundRoutes({ ...deps, renders }),
+    ...operatorAccountRoutes({ publicUrl, store, accounts, invitations, audit }),
+    ...operatorUserRoutes({ store, operators, audit }),
+    ...overviewRoutes(deps),
+    ...renderRoutes(deps),
+    ...usageRoutes(deps),
+    ...operatorLiveRoutes(deps),
+    ...operatorHealthRoutes(deps),
+    descriptionRoute(publicUrl, () => rows),
+  ];
 
   let files: StaticFiles;
   const toSignIn: Middleware = async (ctx, next) => {
     const token = cookies.session(ctx);
     if (token && (await sessions.find(token))) return next();
-    ctx.redirect(`/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path)}`}`);
+    ctx.redirect(`/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path + ctx.search)}`}`);
   };
   const page: Middleware = ctx => files.page(ctx);
 
+  const firstPerson: Service = {
+    name: 'first person',
+    start: async () => {
+      if (deps.admin && (await makeAdmin(people, deps.admin))) deps.log.info('the administrator of the configuration was made');
+      if (!cookies.secure)
+        deps.log.warn({ publicUrl }, 'the dashboard is reached by plain http: passwords travel in the open, give it https');
+      const link = await setupLink(people);
+      if (!link) return;
+      if (deps.onSetupLink) deps.onSetupLink(link);
+      else deps.log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
+    },
+    stop: async () => {},
+  };
+
   return {
+    rows,
+    renders,
     routes: [
       { method: 'get', path: '/app/assets/{*file}', handle: [ctx => files.asset(ctx)] },
       ...consoleRoutes(rows, { publicUrl, store, sessions, cookies, budget, trustedProxies }),
+      ...paymentRoutes,
+      ...signInPages(people, formPage),
+      ...companyPages({ ...deps, people, teams }, formPage),
+      ...secondFactorPages(people, formPage),
+      ...setupPages(people, formPage),
+      ...invitationPages(people, { store, invitations }, formPage),
       { method: 'get', path: '/app', handle: [toSignIn, page] },
       { method: 'get', path: '/app/{*path}', handle: [toSignIn, page] },
     ],
     services: [
+      renders,
+      createRetention(store, deps.renderLogKeepMs, deps.log),
+      createProcessReport(deps),
+      ...billingServices,
       {
         name: 'dashboard',
         start: async () => {
@@ -57,6 +162,7 @@ export function createConsole(deps: ConsoleDeps): Console {
         },
         stop: async () => {},
       },
+      firstPerson,
     ],
   };
 }

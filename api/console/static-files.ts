@@ -56,8 +56,7 @@ export const contentSecurityPolicy = (nonce?: string) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-async function load(folder: string, name: string): Promise<File> {
-  const plain = await readFile(join(folder, name));
+async function prepare(name: string, plain: Buffer): Promise<File> {
   const extension = extname(name);
   const file: File = {
     type: TYPES[extension] ?? 'application/octet-stream',
@@ -74,13 +73,16 @@ async function load(folder: string, name: string): Promise<File> {
 /** Reads the folder once. Each file is compressed when it is first asked for: at the start nobody waits for it. */
 export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFiles> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => undefined);
-  const names = new Set(index === undefined ? [] : await readdir(join(folder, 'assets')).catch(() => []));
+  const names = index === undefined ? [] : await readdir(join(folder, 'assets')).catch(() => []);
+  // All at once: a build that replaces the folder while this process runs must not leave its page without its parts.
+  const sources = new Map(await Promise.all(names.map(async name => [name, await readFile(join(folder, 'assets', name))] as const)));
   const files = new Map<string, Promise<File>>();
 
   async function sendAsset(ctx: Context): Promise<void> {
     const name = ctx.path.slice('/app/assets/'.length);
-    if (!names.has(name)) throw new ApiError('not_found', 'There is no such file. The page was updated perhaps: load it again.');
-    if (!files.has(name)) files.set(name, load(join(folder, 'assets'), name));
+    const source = sources.get(name);
+    if (!source) throw new ApiError('not_found', 'There is no such file. The page was updated perhaps: load it again.');
+    if (!files.has(name)) files.set(name, prepare(name, source));
     const file = await files.get(name)!;
     ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
     ctx.set('ETag', file.etag);

@@ -15,6 +15,7 @@ export const STATUS = {
   method_not_allowed: 405,
   conflict: 409,
   internal: 500,
+  unavailable: 503,
 } as const;
 export type ErrorCode = keyof typeof STATUS;
 

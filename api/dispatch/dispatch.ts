@@ -36,6 +36,8 @@ export interface Dispatch<S extends SlotSession> {
   dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T>;
   /** Renders that wait for a slot. */
   depth(): number;
+  /** The same by account, and for how long the first of them has waited. Takes time in proportion to the line's length. */
+  waiting(): { byAccount: Map<string, number>; oldestMs: number };
   /** Resolves when nothing waits or runs, at once when that is so now. */
   drained(): Promise<void>;
 }
@@ -149,6 +151,11 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
       }
     },
     depth: queue.depth,
+    waiting() {
+      const byAccount = new Map<string, number>();
+      for (const { job } of queue.places()) byAccount.set(job.accountId, (byAccount.get(job.accountId) ?? 0) + 1);
+      return { byAccount, oldestMs: oldestWaitMs() };
+    },
     drained: () => (active === 0 ? Promise.resolve() : new Promise(resolve => onDrained.push(resolve))),
   };
 }

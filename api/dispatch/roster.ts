@@ -38,6 +38,8 @@ export interface Roster {
   /** What all workers have free that `pick` would see, and their slots, free or not. */
   room(): Room;
   totals(): Totals;
+  /** Each worker by its address, as it described itself last. */
+  list(): { address: string; status: WorkerStatus }[];
   /** `listener` is called when something may have become free or known, or is known no more. */
   onChange(listener: () => void): void;
   /** `undefined`: it is gone, or may not be used. */
@@ -151,6 +153,7 @@ export function createRoster({ random = Math.random }: { random?: () => number }
       }
       return totals;
     },
+    list: () => [...entries].map(([address, { status }]) => ({ address, status })),
     onChange(listener) {
       listeners.push(listener);
     },

@@ -26,7 +26,7 @@ export interface WorkersOptions {
   random?: () => number;
 }
 
-export type Workers = Service & Pick<Roster, 'known' | 'pick' | 'claim' | 'room' | 'totals' | 'onChange'>;
+export type Workers = Service & Pick<Roster, 'known' | 'pick' | 'claim' | 'room' | 'totals' | 'list' | 'onChange'>;
 
 /** Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz. */
 export function createWorkers(options: WorkersOptions): Workers {
@@ -88,6 +88,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     claim: roster.claim,
     room: roster.room,
     totals: roster.totals,
+    list: roster.list,
     onChange: roster.onChange,
     async start() {
       for (const source of sources) {

@@ -10,7 +10,10 @@ export const bearerToken = (header: string | undefined): string | undefined => /
 export const bearer = (keys: AcceptedKeys, trustedProxies: readonly Network[]): Middleware => {
   return async (ctx, next) => {
     const address = clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies);
-    ctx.state.accepted = await keys.check(bearerToken(ctx.headers.authorization), address);
+    // Set also for who is known and refused: the logs say whose call it was.
+    await keys.check(bearerToken(ctx.headers.authorization), address, accepted => {
+      ctx.state.accepted = accepted;
+    });
     await next();
   };
 };

@@ -2,13 +2,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError, invalid } from '../contract/errors.ts';
 
-export const tooLarge = (maxBytes: number) =>
-  new ApiError(
-    'payload_too_large',
-    `The request body is larger than ${maxBytes} bytes. Send less html, or let the page load its images from a URL.`,
-  );
+/** How to mend a body that is missing or too large: what a good one holds. */
+export interface BodyWords {
+  missing: string;
+  tooLarge: string;
+}
 
-const missing = () => invalid('The request body is missing. Send a JSON object with `html` or `url`.');
+const OF_A_RENDER: BodyWords = {
+  missing: 'Send a JSON object with `html` or `url`.',
+  tooLarge: 'Send less html, or let the page load its images from a URL.',
+};
+
+export const tooLarge = (maxBytes: number, words = OF_A_RENDER) =>
+  new ApiError('payload_too_large', `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`);
+
+const missing = (words: BodyWords) => invalid(`The request body is missing. ${words.missing}`);
 
 const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
 
@@ -24,17 +32,17 @@ function checkType(header: string | undefined): void {
 }
 
 /** The announced length, undefined when the body comes in chunks. Throws ApiError when it will not be read. */
-export function checkBodyHeaders(headers: IncomingHttpHeaders, maxBytes: number): number | undefined {
+export function checkBodyHeaders(headers: IncomingHttpHeaders, maxBytes: number, words = OF_A_RENDER): number | undefined {
   const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-  if (headers['transfer-encoding'] === undefined && !length) throw missing();
+  if (headers['transfer-encoding'] === undefined && !length) throw missing(words);
   checkType(headers['content-type']);
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     throw invalid('The header `Content-Encoding` is not supported. Send the body uncompressed.');
-  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
+  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes, words);
   return length;
 }
 
 /** Throws ApiError for a body of no bytes, which a chunked request can have. */
-export function checkNotEmpty(bytes: number): void {
-  if (bytes === 0) throw missing();
+export function checkNotEmpty(bytes: number, words = OF_A_RENDER): void {
+  if (bytes === 0) throw missing(words);
 }

@@ -1,7 +1,7 @@
 // Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is buffered past the limit.
 import type { IncomingMessage } from 'node:http';
 import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
-import { checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
+import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { parseJson, parseJsonInTurns } from './json-text.ts';
 import { ClientClosed, type Middleware } from './state.ts';
@@ -12,6 +12,8 @@ export interface BodyLimits {
   silentMs: number;
   /** and so is one that takes so long in all. */
   totalMs: number;
+  /** A render's when absent. */
+  words?: BodyWords | undefined;
 }
 
 export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000 };
@@ -63,7 +65,7 @@ function readBytes(
       silent.refresh();
       bytes += chunk.length;
       free -= chunk.length;
-      if (bytes > limits.maxBytes) return fail(tooLarge(limits.maxBytes));
+      if (bytes > limits.maxBytes) return fail(tooLarge(limits.maxBytes, limits.words));
       if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return fail(noRoom());
       free = Math.max(0, free);
       chunks.push(chunk);
@@ -80,30 +82,47 @@ function readBytes(
 /** The body as a value. A function of its own, so that nothing holds the bytes while the value is in use. */
 async function readJson(...from: Parameters<typeof readBytes>): Promise<{ value: unknown; bytes: number }> {
   const body = await readBytes(...from);
-  checkNotEmpty(body.length);
+  checkNotEmpty(body.length, from[1].words);
   return { value: body.length > PARSED_AT_ONCE ? await parseJsonInTurns(body) : parseJson(body), bytes: body.length };
 }
 
-/** Puts the parsed body, its size and the reservation that covers it into the state; the reservation ends with the answer. */
-export const jsonBody = (limits: BodyLimits, budget: ByteBudget, noRoom: () => ApiError = overloaded): Middleware => {
-  return async (ctx, next) => {
-    const { req, res, state } = ctx;
-    const length = checkBodyHeaders(req.headers, limits.maxBytes) ?? 0;
-    const reservation = budget.open();
-    res.once('close', reservation.close);
-    state.reservation = reservation;
-    if (req.socket.destroyed) throw new ClientClosed();
-    if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw noRoom();
-    // The server leaves this to us, so that a caller who asks first is refused before sending.
-    if (req.headers.expect !== undefined) {
-      res.writeContinue();
-      state.continued = true;
-    }
-    const { value, bytes } = await readJson(req, limits, reservation, length, noRoom);
-    state.bodyBytes = bytes;
-    state.body = value;
-    await next();
-    // A caller who is slow to read the answer holds that alone.
-    reservation.give(bytes * HELD_PER_BODY_BYTE);
+/** What stands in the state as the body, and how many bytes it was. */
+type Read = (...from: Parameters<typeof readBytes>) => Promise<{ value: unknown; bytes: number }>;
+
+/** The same without parsing. */
+async function readRaw(...from: Parameters<typeof readBytes>): Promise<{ value: Buffer; bytes: number }> {
+  const value = await readBytes(...from);
+  checkNotEmpty(value.length);
+  return { value, bytes: value.length };
+}
+
+const body =
+  (read: Read) =>
+  (limits: BodyLimits, budget: ByteBudget, noRoom: () => ApiError = overloaded): Middleware => {
+    return async (ctx, next) => {
+      const { req, res, state } = ctx;
+      const length = checkBodyHeaders(req.headers, limits.maxBytes, limits.words) ?? 0;
+      const reservation = budget.open();
+      res.once('close', reservation.close);
+      state.reservation = reservation;
+      if (req.socket.destroyed) throw new ClientClosed();
+      if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw noRoom();
+      // The server leaves this to us, so that a caller who asks first is refused before sending.
+      if (req.headers.expect !== undefined) {
+        res.writeContinue();
+        state.continued = true;
+      }
+      const { value, bytes } = await read(req, limits, reservation, length, noRoom);
+      state.bodyBytes = bytes;
+      state.body = value;
+      await next();
+      // A caller who is slow to read the answer holds that alone.
+      reservation.give(bytes * HELD_PER_BODY_BYTE);
+    };
   };
-};
+
+/** Puts the parsed body, its size and the reservation that covers it into the state; the reservation ends with the answer. */
+export const jsonBody = body(readJson);
+
+/** The same for a body of JSON whose very bytes count, because somebody has signed them: the state has a Buffer. */
+export const bodyBytes = body(readRaw);

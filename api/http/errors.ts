@@ -47,7 +47,8 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
         ctx.res.destroy();
         return;
       }
-      const error = asApiError(thrown, renderPaths.has(ctx.path));
+      // A render of the dashboard fails as one of the API does, once it is one.
+      const error = asApiError(thrown, renderPaths.has(ctx.path) || ctx.state.rendering === true);
       ctx.state.code = error.code;
       if (error.reason) ctx.state.reason = error.reason;
       if (error.reason === 'internal' || error.code === 'internal') log.error({ err: error.cause ?? error, requestId }, 'unexpected error');

@@ -1,6 +1,7 @@
 // What the middleware of one request tell each other.
 import type Koa from 'koa';
 import type { Accepted } from '../accounts/accepted-keys.ts';
+import type { RenderEntry } from '../console/log/render-record.ts';
 import type { Call, SignedIn } from '../console/route.ts';
 import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
 import type { Reservation } from './byte-budget.ts';
@@ -19,6 +20,8 @@ export interface State {
   bodyBytes: number;
   /** `100 Continue` was sent: the body is on its way. */
   continued?: boolean;
+  /** Set where a log of renders is kept. */
+  entry?: RenderEntry;
   /** The render has begun, and counts its own end. */
   rendering?: boolean;
   /** What this request holds of the process's memory. */

@@ -6,11 +6,13 @@ import { watchDenials } from './denials.ts';
 import { watchMainDocument } from './main-document.ts';
 import { watchMovement } from './movement.ts';
 import { watchNetwork } from './network-idle.ts';
+import { type ConsoleLine, readConsole } from './page-console.ts';
 import type { Plan } from './plan.ts';
 import type { Output, Printed, Room } from './print.ts';
 import { printDocument } from './print-document.ts';
 import { CommandFailed, type Session } from './session.ts';
 import { STEPS } from './steps.ts';
+import { isStill } from './still.ts';
 
 export interface ConversationLimits {
   /** For everything up to the PDF, `wait_delay` not counted. */
@@ -31,7 +33,7 @@ async function whyRefused(session: Session, refusal: CommandFailed): Promise<Err
 
 /**
  * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the signal's reason. The PDF counts in `room`; nothing does any more
- * soon after this has thrown. The milliseconds of each phase are written into `timings`.
+ * soon after this has thrown. The milliseconds of each phase are written into `timings`, and what the page wrote to its console into `lines`, when somebody wants it.
  */
 export async function converse(
   session: Session,
@@ -40,12 +42,14 @@ export async function converse(
   room: Room,
   signal: AbortSignal,
   timings: Partial<Record<Phase, number>>,
+  lines?: ConsoleLine[],
 ): Promise<Printed> {
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => {});
   const denials = watchDenials(session);
   const document = watchMainDocument(session, plan.source, denials);
   const watched = { document, denials, movement: watchMovement(session), network: watchNetwork(session) };
+  const pageConsole = lines && !isStill(plan) ? readConsole(session, lines) : undefined;
   const page = { session, plan, ...watched, fail: interrupted.reject };
   // A dialog blocks the page, and with it every command, until somebody answers.
   session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
@@ -69,22 +73,32 @@ export async function converse(
     return Promise.race([work, document.failed, interrupted.promise]);
   };
 
+  async function timed<T>(phase: Phase, work: Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await orInterrupted(work);
+    } finally {
+      timings[phase]! += performance.now() - start;
+    }
+  }
+
   try {
-    const spent = { load: 0, wait: 0 };
+    Object.assign(timings, { load: 0, wait: 0 });
     for (const step of STEPS) {
       if (!step.wanted(plan)) continue;
       waitingFor = step.waitingFor;
-      const start = performance.now();
-      await orInterrupted(step.run(page));
-      spent[step.phase] += performance.now() - start;
+      await timed(step.phase, step.run(page));
     }
-    Object.assign(timings, spent);
     waitingFor = 'the PDF to be printed';
-    const start = performance.now();
-    const printed = await orInterrupted(printDocument(page, limits.output, room));
-    timings.print = performance.now() - start;
+    timings.print = 0;
+    const printed = await timed('print', printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, room));
+    await pageConsole?.heard();
     return printed;
   } catch (error) {
+    if (!signal.aborted && !(error instanceof SlotLost)) {
+      pageConsole?.ask();
+      await pageConsole?.heard();
+    }
     throw error instanceof CommandFailed ? await whyRefused(session, error) : error;
   } finally {
     over = true;

@@ -26,6 +26,9 @@ async function runText(session: Session, text: string): Promise<void> {
   if (exceptionDetails) throw threw(exceptionDetails);
 }
 
+/** What is written to the console when a script has run begins with this. */
+export const SCRIPT_RAN = 'the script has run ';
+
 /** Writes `end` to the console when the script has run, which Chrome tells in order with what was thrown. */
 const ADD_SCRIPT = `(url, end) => new Promise(resolve => {
   const element = document.createElementNS('http://www.w3.org/1999/xhtml', 'script');
@@ -47,7 +50,7 @@ async function runFrom(page: Page, url: string): Promise<void> {
   const { session } = page;
   const load = watchAddition(page, 'javascript', url);
   await session.command('Runtime.enable'); // tells what was thrown so far
-  const end = randomUUID();
+  const end = SCRIPT_RAN + randomUUID();
   let over = false;
   let thrown: Protocol.Runtime.ExceptionThrownEvent | undefined;
   session.on('Runtime.consoleAPICalled', ({ args }) => {

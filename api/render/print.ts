@@ -26,6 +26,8 @@ export interface Output {
   maxBytes: number;
   /** Tagging (for screen readers) doubles the time and multiplies the size of large tables, so it is the operator's choice. */
   tagged: boolean;
+  /** Hears that Chrome has printed: what is asked of the page from now on does not hold the PDF back. */
+  onPrinted?: (() => void) | undefined;
 }
 
 /** Where a PDF counts while this process holds it. */
@@ -111,6 +113,7 @@ async function printOnce(
     ...headerFooter(plan),
     ...(ranges && { pageRanges: ranges }),
   });
+  output.onPrinted?.();
   return readPdf(session, stream!, output.maxBytes, room);
 }
 

@@ -5,6 +5,7 @@ import type {
   BillingEventDocument,
   ProcessDocument,
   RenderDocument,
+  RenderMinuteDocument,
   SessionDocument,
   SignInLimitDocument,
   TeamDocument,
@@ -19,6 +20,7 @@ export interface ConsoleCollections {
   audit: Collection<AuditDocument>;
   renders: Collection<RenderDocument>;
   usageDays: Collection<UsageDayDocument>;
+  renderMinutes: Collection<RenderMinuteDocument>;
   billingEvents: Collection<BillingEventDocument>;
   signInLimits: Collection<SignInLimitDocument>;
   processes: Collection<ProcessDocument>;
@@ -31,6 +33,7 @@ export const consoleCollections = (db: Db): ConsoleCollections => ({
   audit: db.collection('audit'),
   renders: db.collection('renders'),
   usageDays: db.collection('usage_days'),
+  renderMinutes: db.collection('render_minutes'),
   billingEvents: db.collection('events'),
   signInLimits: db.collection('sign_in_limits'),
   processes: db.collection('processes'),
@@ -46,7 +49,9 @@ export const RENDERS_KEPT_S = 30 * 86_400;
 /** Idempotent. */
 export async function consoleIndexes(db: Db): Promise<void> {
   const of = consoleCollections(db);
+  await db.collection('accounts').createIndex({ createdAt: -1, _id: -1 }, { name: 'newest' });
   await of.users.createIndexes([
+    { key: { createdAt: -1, _id: -1 }, name: 'newest' },
     { key: { email: 1 }, unique: true, name: 'email' },
     {
       key: { 'identities.issuer': 1, 'identities.subject': 1 },
@@ -70,10 +75,18 @@ export async function consoleIndexes(db: Db): Promise<void> {
   await of.renders.createIndexes([
     { key: { account: 1, at: -1, _id: -1 }, name: 'of an account' },
     { key: { account: 1, key: 1, at: -1, _id: -1 }, name: 'of a key' },
+    { key: { account: 1, outcome: 1, at: -1, _id: -1 }, name: 'by outcome' },
     { key: { at: 1 }, expireAfterSeconds: RENDERS_KEPT_S, name: RENDERS_TTL_INDEX },
   ]);
   await of.usageDays.createIndexes([{ key: { '_id.account': 1, '_id.day': 1 }, name: 'days' }]);
+  await of.renderMinutes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
   await of.billingEvents.createIndexes([{ key: { at: 1 }, expireAfterSeconds: BILLING_EVENTS_KEPT_S, name: 'end' }]);
   await of.signInLimits.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
   await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
+}
+
+/** Keeps renders for so long from now on; those that are older go within a minute. Changes nothing when it is so already. */
+export async function keepRenders(db: Db, keepMs: number): Promise<void> {
+  const index = { name: RENDERS_TTL_INDEX, expireAfterSeconds: Math.round(keepMs / 1_000) };
+  await db.command({ collMod: 'renders', index });
 }

@@ -108,7 +108,8 @@ export interface RenderDocument {
   message?: string;
   sandbox: boolean;
   counted: boolean;
-  source: 'html' | 'url';
+  /** Absent when the request was refused before it was read as one. */
+  source?: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
   /** What was asked for besides the page: harmless values as they are, others as their size. */
@@ -129,9 +130,21 @@ export interface UsageDayDocument {
   failed: number;
   bytes: number;
   pages: number;
-  /** How many successful renders took how long: buckets of USAGE_BUCKETS_MS by index. */
-  durations: Record<string, number>;
+  /** How many successful renders took how long: buckets of USAGE_BUCKETS_MS by index. Absent while there is none. */
+  durations?: Record<string, number>;
   lastAt: Date;
+  /** The last writes, by a name of their own: one that is tried again counts once. */
+  flushes: string[];
+}
+
+/** All renders of the installation in one minute. */
+export interface RenderMinuteDocument {
+  /** When it began. */
+  _id: Date;
+  ok: number;
+  failed: number;
+  flushes: string[];
+  expires: Date;
 }
 
 /** Something that the payment provider told and that was acted upon. */
@@ -144,6 +157,8 @@ export interface BillingEventDocument {
 export interface SignInLimitDocument {
   _id: string;
   count: number;
+  /** The next try is refused before this. */
+  until?: Date;
   expires: Date;
 }
 

@@ -16,14 +16,37 @@ export interface KeyDocument {
   expiresAt?: Date;
   /** Networks in CIDR notation. Absent: the key works from anywhere. */
   allowedIps?: string[];
+  /** Id of the key that takes its place: it was rotated, and only runs out. */
+  replacedBy?: string;
 }
 
 export interface LeaseDocument {
   /** Names the running render; what makes admitting, settling and releasing safe to repeat. */
   id: string;
-  /** Id of the key that it was admitted with. */
+  /** Id of the key that it was admitted with, or `user:` and the member's id. */
   key: string;
   expires: Date;
+}
+
+/** What Stripe says of an account, as it was last asked. */
+export interface BillingDocument {
+  /** The customer at Stripe; made once for each account. */
+  customer: string;
+  /** Grows with each write, which must find the one that was read before Stripe was asked: so an older answer never replaces a newer one. */
+  revision: number;
+  /** When Stripe was last asked, or the customer made. */
+  syncedAt: Date;
+  /** Until when one process has taken it upon itself to ask again. */
+  claimedUntil?: Date;
+  /** Since when a person is on the way to paying; gone with the subscription's arrival. */
+  checkoutAt?: Date;
+  subscription?: string;
+  /** The state that the subscription gave the account; another one in the account is the operator's. */
+  state?: AccountState;
+  /** The billing period; absent for a subscription that has ended. */
+  periodStart?: Date;
+  periodEnd?: Date;
+  cancelAtPeriodEnd?: boolean;
 }
 
 /** One customer: everything that a render has to read or write is in this one document, so that one operation decides. */
@@ -39,8 +62,10 @@ export interface AccountDocument {
   intranet: boolean;
   keys: KeyDocument[];
   leases: LeaseDocument[];
-  /** Renders counted in `period` (`2026-11`, UTC). An older period counts as zero. */
+  /** Renders counted in `period`: `2026-11`, a month in UTC, or `2026-11-15`, the first day of a period of Stripe's. An older period counts as zero. */
   usage: { period: string; count: number };
+  /** Absent until somebody of the account went to pay. */
+  billing?: BillingDocument;
   createdAt: Date;
 }
 
@@ -56,10 +81,15 @@ export interface TrialLimitDocument {
   leases?: { id: string; expires: Date }[];
 }
 
-/** `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else may. */
+/**
+ * `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else may. `setup`: the links by which the first person
+ * can sign in, one of each API process.
+ */
 export interface MetaDocument {
   _id: string;
   version?: number;
   owner?: string;
   until?: Date;
+  /** SHA-256 of each link's token. */
+  tokens?: { hash: string; expires: Date }[];
 }

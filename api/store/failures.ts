@@ -1,5 +1,12 @@
 // What can go wrong with MongoDB, in the words that the rest of the API decides by.
-import { MongoError, MongoNetworkTimeoutError, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
 
 /** An operation did not answer in the time that it had. It may still arrive. */
 export class DatabaseTimeout extends Error {
@@ -49,6 +56,13 @@ export const isServerAnswer = (error: unknown): boolean => error instanceof Mong
 
 /** True when a unique index refused the document. */
 export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === 11000;
+
+/** Of a bulk write: which of its operations a unique index refused, when nothing else went wrong with any; undefined when something did. */
+export function duplicatesOf(error: unknown): number[] | undefined {
+  if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) return undefined;
+  const errors = [error.writeErrors].flat();
+  return errors.length > 0 && errors.every(({ code }) => code === 11000) ? errors.map(({ index }) => index) : undefined;
+}
 
 /** True when MongoDB refused the user or the password. Atlas has a code of its own for that and much else. */
 export const isLoginRefused = (error: unknown): boolean =>

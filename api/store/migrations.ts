@@ -36,6 +36,16 @@ const MIGRATIONS: Migration[] = [
     },
   },
   { version: 4, what: 'people, sessions, teams, the logs of renders and of who did what', run: consoleIndexes },
+  {
+    version: 5,
+    what: 'customers of the payment provider',
+    run: async db => {
+      await db.collection<AccountDocument>('accounts').createIndexes([
+        { key: { 'billing.customer': 1 }, name: 'customer', partialFilterExpression: { 'billing.customer': { $exists: true } } },
+        { key: { 'billing.syncedAt': 1 }, name: 'synced', partialFilterExpression: { 'billing.syncedAt': { $exists: true } } },
+      ]);
+    },
+  },
 ];
 
 /** What this release needs. A database that is further on belongs to a newer release and is good, since migrations only add. */

@@ -5,18 +5,20 @@ import { type Collection, MongoClient } from 'mongodb';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
-import { type ConsoleCollections, consoleCollections } from './console-collections.ts';
+import { type ConsoleCollections, consoleCollections, keepRenders } from './console-collections.ts';
 import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
 import { isDatabaseUnavailable, withinMs } from './failures.ts';
 import { migrate } from './migrations.ts';
 import { findPrimary, type Primary } from './primary.ts';
 import { checkServer, neverStarts } from './server-check.ts';
+import { type ServerState, serverState } from './server-state.ts';
 import { storeMetrics, type Timed } from './store-metrics.ts';
 
 export type { AnyBulkWriteOperation, Collection, Document } from 'mongodb';
 export * from './console-documents.ts';
 export * from './documents.ts';
-export { DatabaseTimeout, isDatabaseUnavailable, isDuplicate, isServerAnswer, NoPrimary, withinMs } from './failures.ts';
+export { DatabaseTimeout, duplicatesOf, isDatabaseUnavailable, isDuplicate, isServerAnswer, NoPrimary, withinMs } from './failures.ts';
+export type { ServerState } from './server-state.ts';
 
 export interface StoreConfig {
   /** `mongodb://` or `mongodb+srv://`; the database is the one it names, else `pressroom`. */
@@ -45,6 +47,10 @@ export interface Store extends Service {
   limited<T>(operation: Promise<T>): Promise<T>;
   /** Tells the metrics how long an operation took. */
   readonly timed: Timed;
+  /** How long the log of renders lives. Rejects when the user of the database may not change it. */
+  keepRenders(keepMs: number): Promise<void>;
+  /** What the server says of itself and of its set, as of now. */
+  serverState(): Promise<ServerState>;
   /** Resolves when a primary answered in time. */
   ping(timeoutMs: number): Promise<void>;
 }
@@ -136,6 +142,8 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
     primary,
     limited: operation => withinMs(operationTimeoutMs, operation),
     timed,
+    keepRenders: keepMs => withinMs(operationTimeoutMs, keepRenders(db, keepMs)),
+    serverState: () => withinMs(operationTimeoutMs, serverState(db, operationTimeoutMs)),
     ping: async timeoutMs => {
       await withinMs(timeoutMs, timed('ping', db.command({ ping: 1, maxTimeMS: timeoutMs })));
     },

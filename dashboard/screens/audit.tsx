@@ -1,4 +1,14 @@
-// The screen `audit`.
-export default function Screen() {
-  return <h1>audit</h1>;
+// Who did what in the open account.
+import { AuditTable } from '../audit/audit-table.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useAccount } from '../session.tsx';
+
+export default function AuditScreen() {
+  const { id, name } = useAccount();
+  return (
+    <>
+      <PageHeader title="Audit log" description={`Who did what in ${name}, newest first.`} />
+      <AuditTable key={id} queryKey={['audit', id]} path={`/accounts/${id}/audit`} />
+    </>
+  );
 }

@@ -1,4 +1,79 @@
-// The screen `billing`.
-export default function Screen() {
-  return <h1>billing</h1>;
+// The plan of the open account, and what it costs: in each of the three ways that an installation can be paid for.
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ExternalLink, Info } from 'lucide-react';
+import type { Billing } from '../../api/console/contract/accounts.ts';
+import { get, post } from '../api.ts';
+import { PlanCards } from '../billing/plan-cards.tsx';
+import { Standing } from '../billing/standing.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useAction } from '../parts/use-action.ts';
+import { useAccount, useMay } from '../session.tsx';
+
+const MODES: Record<Billing['mode'], string> = {
+  none: 'This installation is not paid for: there is nothing to pay, and every account works.',
+  manual: 'Who runs this installation changes the plan. Ask them when you need more.',
+  stripe: 'The plan decides how many renders run at once. Payment is handled by Stripe.',
+};
+
+export default function BillingScreen() {
+  const account = useAccount();
+  const mayPay = useMay('billing.write');
+  const billing = useQuery({
+    queryKey: ['billing', account.id],
+    queryFn: ({ signal }) => get<Billing>(`/accounts/${account.id}/billing`, signal),
+  });
+  const path = `/accounts/${account.id}/billing`;
+  const leave = ({ url }: { url: string }) => location.assign(url);
+  const checkout = useAction({ run: (plan: string) => post<{ url: string }>(`${path}/checkout`, { plan }), after: leave });
+  const portal = useAction({ run: () => post<{ url: string }>(`${path}/portal`), after: leave });
+  const { data } = billing;
+  return (
+    <>
+      <PageHeader
+        title="Plan & billing"
+        description={data && MODES[data.mode]}
+        actions={
+          data?.canManage &&
+          mayPay && (
+            <Button
+              variant="default"
+              leftSection={<ExternalLink size={16} aria-hidden />}
+              loading={portal.isPending}
+              onClick={() => portal.mutate()}
+            >
+              Invoices and payment
+            </Button>
+          )
+        }
+      />
+      {billing.isPending && <Loading rows={3} height={120} />}
+      {billing.error && <Failure error={billing.error} retry={() => void billing.refetch()} />}
+      {data && (
+        <Stack gap="lg">
+          {data.notice && (
+            <Alert color="yellow" variant="light" icon={<Info size={18} aria-hidden />} title="Perhaps out of date">
+              {data.notice}
+            </Alert>
+          )}
+          <Standing billing={data} mayPay={mayPay} />
+          <PlanCards
+            billing={data}
+            mayPay={mayPay}
+            choosing={checkout.isPending ? checkout.variables : undefined}
+            onChoose={plan => checkout.mutate(plan)}
+          />
+          {data.mode === 'stripe' && !mayPay && (
+            <Group>
+              <Alert variant="light" icon={<Info size={18} aria-hidden />} title="You can look, not pay">
+                An owner of the account, or somebody with the role Billing, changes the plan.
+              </Alert>
+            </Group>
+          )}
+        </Stack>
+      )}
+    </>
+  );
 }

@@ -1,4 +1,125 @@
-// The screen `keys`.
-export default function Screen() {
-  return <h1>keys</h1>;
+// The keys of the account: what each may do and when it was last used; making, rotating and revoking them.
+import { Badge, Button, Code, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import type { Key } from '../../api/console/contract/accounts.ts';
+import { get } from '../api.ts';
+import { CreateKeyDialog } from '../keys/create-key-dialog.tsx';
+import { RevokeKeyDialog } from '../keys/revoke-key-dialog.tsx';
+import { RotateKeyDialog } from '../keys/rotate-key-dialog.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { When } from '../parts/when.tsx';
+import { useAccount, useMay } from '../session.tsx';
+
+const FACTS: Column<Key>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, expired, replacedBy }) => (
+      <Group gap="xs" component="span">
+        <span>{name}</span>
+        {expired ? (
+          <Badge color="gray" variant="light" size="sm" radius="sm" tt="none">
+            Expired
+          </Badge>
+        ) : (
+          replacedBy && (
+            <Badge color="yellow" variant="light" size="sm" radius="sm" tt="none">
+              Replaced
+            </Badge>
+          )
+        )}
+      </Group>
+    ),
+  },
+  {
+    title: 'Key',
+    cell: ({ prefix, last4 }) => (
+      <Code>
+        {prefix}…{last4}
+      </Code>
+    ),
+  },
+  { title: 'Created', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never') },
+  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : 'Never') },
+  {
+    title: 'Allowed IPs',
+    cell: ({ allowedIps }) =>
+      allowedIps.length === 0 ? (
+        'Any'
+      ) : (
+        <Text span size="sm" title={allowedIps.join('\n')}>
+          {allowedIps[0]}
+          {allowedIps.length > 1 && ` and ${allowedIps.length - 1} more`}
+        </Text>
+      ),
+  },
+];
+
+export default function Keys() {
+  const account = useAccount();
+  const mayWrite = useMay('keys.write');
+  const keys = useQuery({
+    queryKey: ['keys', account.id],
+    queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${account.id}/keys`, signal),
+  });
+  const [creating, setCreating] = useState(false);
+  const [rotating, setRotating] = useState<Key>();
+  const [revoking, setRevoking] = useState<Key>();
+  const create = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      Create a key
+    </Button>
+  );
+  const deeds: Column<Key> = {
+    title: 'Actions',
+    quietTitle: true,
+    align: 'end',
+    cell: key => (
+      <Group gap={6} wrap="nowrap" justify="flex-end">
+        {!key.expired && !key.replacedBy && (
+          <Button size="compact-sm" variant="default" onClick={() => setRotating(key)} aria-label={`Rotate ${key.name} …${key.last4}`}>
+            Rotate
+          </Button>
+        )}
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => setRevoking(key)}
+          aria-label={`${key.expired ? 'Remove' : 'Revoke'} ${key.name} …${key.last4}`}
+        >
+          {key.expired ? 'Remove' : 'Revoke'}
+        </Button>
+      </Group>
+    ),
+  };
+  return (
+    <>
+      <PageHeader
+        title="API keys"
+        description="Programs call the API with a key. Each key belongs to this account alone."
+        actions={mayWrite && create}
+      />
+      {keys.error && <Failure error={keys.error} retry={() => void keys.refetch()} title="The keys could not be read" />}
+      {keys.isPending && <Loading rows={4} height={48} />}
+      {keys.data?.items.length === 0 && (
+        <Empty icon={KeyRound} title="No API keys yet">
+          {mayWrite
+            ? 'Create one, put it into your program, and send the first render.'
+            : 'An owner, admin or developer of the account can create one.'}
+        </Empty>
+      )}
+      {keys.data && keys.data.items.length > 0 && (
+        <DataTable label="API keys" rows={keys.data.items} rowKey={({ id }) => id} columns={mayWrite ? [...FACTS, deeds] : FACTS} />
+      )}
+      <CreateKeyDialog opened={creating} onClose={() => setCreating(false)} />
+      <RotateKeyDialog forKey={rotating} onClose={() => setRotating(undefined)} />
+      <RevokeKeyDialog forKey={revoking} onClose={() => setRevoking(undefined)} />
+    </>
+  );
 }

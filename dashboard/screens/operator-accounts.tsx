@@ -1,4 +1,91 @@
-// The screen `operator-accounts`.
-export default function Screen() {
-  return <h1>operator-accounts</h1>;
+// All accounts of the installation, and one of them when the address names it (`?account=…`).
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Building2, Plus, Search } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
+import { AccountDetail } from '../operator/account-detail.tsx';
+import { CreateAccountDialog } from '../operator/create-account-dialog.tsx';
+import { STATES, StateBadge } from '../operator/states.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { formatCount } from '../parts/format.ts';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { usePages } from '../parts/use-pages.ts';
+import { useSearchText } from '../parts/use-search-text.ts';
+import { When } from '../parts/when.tsx';
+
+const pathOf = (id: string) => `/operator/accounts?account=${encodeURIComponent(id)}`;
+
+function AllAccounts() {
+  const search = useSearchText();
+  const [state, setState] = useState('');
+  const [creating, setCreating] = useState(false);
+  const [, navigate] = useLocation();
+  const { rows, error, retry, more } = usePages<OperatorAccount>(['operator', 'accounts'], '/operator/accounts', {
+    search: search.asked,
+    state: state || undefined,
+  });
+  return (
+    <>
+      <PageHeader
+        title="Accounts"
+        description="Everybody who renders here."
+        actions={
+          <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+            New account
+          </Button>
+        }
+      />
+      <Group align="end" mb="md">
+        <TextInput
+          type="search"
+          label="Search"
+          placeholder="Beginning of a name, or an id"
+          leftSection={<Search size={16} aria-hidden />}
+          value={search.text}
+          maxLength={100}
+          onChange={({ currentTarget }) => search.setText(currentTarget.value)}
+        />
+        <NativeSelect
+          label="State"
+          data={[{ value: '', label: 'Any' }, ...STATES.map(({ state: value, label }) => ({ value, label }))]}
+          value={state}
+          onChange={({ currentTarget }) => setState(currentTarget.value)}
+        />
+      </Group>
+      <Stack>
+        {error && <Failure error={error} retry={retry} />}
+        {!rows && !error && <Loading rows={6} />}
+        {rows?.length === 0 && <Empty icon={Building2} title={search.asked || state ? 'No account fits' : 'There is no account yet'} />}
+        {rows && rows.length > 0 && (
+          <DataTable
+            label="Accounts"
+            rows={rows}
+            rowKey={({ id }) => id}
+            href={({ id }) => pathOf(id)}
+            more={more}
+            columns={[
+              { title: 'Account', cell: ({ name }) => name },
+              { title: 'State', cell: account => <StateBadge state={account.state} /> },
+              { title: 'Plan', cell: ({ plan }) => plan },
+              { title: 'Running', align: 'end', cell: ({ running }) => formatCount(running) },
+              { title: 'This period', align: 'end', cell: ({ usage }) => formatCount(usage) },
+              { title: 'Keys', align: 'end', cell: ({ keys }) => formatCount(keys) },
+              { title: 'Members', align: 'end', cell: ({ members }) => formatCount(members) },
+              { title: 'Made', cell: ({ createdAt }) => <When at={createdAt} /> },
+            ]}
+          />
+        )}
+      </Stack>
+      {creating && <CreateAccountDialog onClose={() => setCreating(false)} onCreated={({ id }) => navigate(pathOf(id))} />}
+    </>
+  );
+}
+
+export default function OperatorAccountsScreen() {
+  const id = new URLSearchParams(useSearch()).get('account');
+  return id ? <AccountDetail key={id} id={id} /> : <AllAccounts />;
 }

@@ -1,4 +1,77 @@
-// The screen `operator-health`.
-export default function Screen() {
-  return <h1>operator-health</h1>;
+// What the installation needs, each thing checked now, with how to mend it.
+import { Alert, Badge, Button, Paper, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from 'lucide-react';
+import type { Health } from '../../api/console/contract/accounts.ts';
+import { get } from '../api.ts';
+import classes from '../operator/health.module.css';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Words } from '../parts/words.tsx';
+
+const CHECKS = {
+  ok: { label: 'Good', color: 'teal' },
+  warn: { label: 'Look at it', color: 'yellow' },
+  fail: { label: 'Failing', color: 'red' },
+};
+const OVERALL = {
+  ok: { title: 'Everything works', color: 'teal', icon: <CircleCheck size={18} aria-hidden /> },
+  degraded: { title: 'It works, but not as it should', color: 'yellow', icon: <TriangleAlert size={18} aria-hidden /> },
+  down: { title: 'Renders do not work', color: 'red', icon: <CircleAlert size={18} aria-hidden /> },
+};
+
+export default function OperatorHealthScreen() {
+  const health = useQuery({
+    queryKey: ['operator', 'health'],
+    queryFn: ({ signal }) => get<Health>('/operator/health', signal),
+    refetchInterval: 15_000,
+  });
+  const { data } = health;
+  return (
+    <>
+      <PageHeader
+        title="Health"
+        actions={
+          <Button
+            variant="default"
+            leftSection={<RefreshCw size={16} aria-hidden />}
+            loading={health.isFetching && !health.isPending}
+            onClick={() => void health.refetch()}
+          >
+            Check again
+          </Button>
+        }
+      />
+      {health.isPending && <Loading rows={5} height={72} />}
+      {health.error && <Failure error={health.error} retry={() => void health.refetch()} />}
+      {data && (
+        <Stack>
+          <Alert variant="light" {...OVERALL[data.status]} />
+          <Stack component="ul" gap="xs" m={0} p={0} aria-label="Checks">
+            {data.checks.map(({ name, status, message, hint }) => (
+              <Paper component="li" withBorder p="md" key={name} className={classes.check}>
+                <Badge variant="light" color={CHECKS[status].color} tt="none">
+                  {CHECKS[status].label}
+                </Badge>
+                <div>
+                  <Title order={2} size="h6">
+                    {name}
+                  </Title>
+                  <Text size="sm">
+                    <Words>{message}</Words>
+                  </Text>
+                  {hint && (
+                    <Text size="sm" c="dimmed" mt={4}>
+                      <Words>{hint}</Words>
+                    </Text>
+                  )}
+                </div>
+              </Paper>
+            ))}
+          </Stack>
+        </Stack>
+      )}
+    </>
+  );
 }

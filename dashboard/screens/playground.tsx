@@ -1,4 +1,163 @@
-// The screen `playground`.
-export default function Screen() {
-  return <h1>playground</h1>;
+// The playground: put a request together, see its PDF, take the same call away as code.
+import { Button, Group, Kbd, NativeSelect, Paper, SegmentedControl, Stack, Switch, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Play, X } from 'lucide-react';
+import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { CodeTabs } from '../playground/code-tabs.tsx';
+import { renderDescription } from '../playground/description.ts';
+import { EXAMPLES } from '../playground/examples.ts';
+import { sectionsOf } from '../playground/fields.ts';
+import { JsonView } from '../playground/json-view.tsx';
+import { OptionsForm } from '../playground/options-form.tsx';
+import { PageInput } from '../playground/page-input.tsx';
+import classes from '../playground/playground.module.css';
+import { callOf, complaints, type Draft, playgroundCallOf } from '../playground/request.ts';
+import { Result } from '../playground/result.tsx';
+import { KEY_VARIABLE } from '../playground/snippets.ts';
+import { useDraft } from '../playground/use-draft.ts';
+import { useRender } from '../playground/use-render.ts';
+import { useAccount, useSession } from '../session.tsx';
+
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
+export default function Playground() {
+  const { me } = useSession();
+  const account = useAccount();
+  const [draft, setDraft] = useDraft(me.user.id);
+  const { state, render, cancel } = useRender(account.id);
+  const [view, setView] = useState('form');
+  const description = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => renderDescription(signal), staleTime: Infinity });
+  const sections = useMemo(() => (description.data ? sectionsOf(description.data) : []), [description.data]);
+  /** What the service complained of is out of date as soon as something was changed. */
+  const [tried, setTried] = useState<Draft>();
+  const complained = useMemo(
+    () => (state.is === 'failed' && tried === draft ? complaints(state.error.message) : NOTHING),
+    [state, tried, draft],
+  );
+  const shownCall = useDeferredValue(callOf(draft));
+  const running = state.is === 'running';
+  const result = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a narrow screen the result lies far below the button.
+    if (running) result.current?.scrollIntoView({ block: 'nearest' });
+  }, [running]);
+
+  const start = () => {
+    if (running) return;
+    setTried(draft);
+    void render(playgroundCallOf(draft));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    start();
+  };
+  const change = (part: Partial<Draft>) => setDraft(before => ({ ...before, ...part }));
+
+  return (
+    <>
+      <PageHeader title="Playground" description="Try every option of a render, then take the same call away as code." />
+      <div className={classes.columns}>
+        <section aria-labelledby="playground-request" onKeyDown={onKeyDown}>
+          <Stack>
+            <Group justify="space-between" align="end">
+              <Title order={2} size="h4" id="playground-request">
+                Request
+              </Title>
+              <NativeSelect
+                label="Start from an example"
+                value=""
+                data={[{ value: '', label: 'Choose…' }, ...EXAMPLES.map(({ label }) => label)]}
+                onChange={({ currentTarget }) => {
+                  const example = EXAMPLES.find(({ label }) => label === currentTarget.value);
+                  if (example) change(example.draft);
+                }}
+              />
+            </Group>
+            <SegmentedControl
+              aria-label="How the request is shown"
+              data={[
+                { value: 'form', label: 'Form' },
+                { value: 'json', label: 'JSON' },
+              ]}
+              value={view}
+              onChange={setView}
+            />
+            <Paper withBorder p="md">
+              <Stack gap="sm">
+                <Switch
+                  label="Sandbox"
+                  description={
+                    draft.sandbox
+                      ? 'SANDBOX is drawn across every page, and nothing is counted.'
+                      : 'Off: the PDF is clean, and a render that succeeds counts towards your plan.'
+                  }
+                  checked={draft.sandbox}
+                  onChange={({ currentTarget }) => change({ sandbox: currentTarget.checked })}
+                />
+                <Group gap="sm">
+                  <Button leftSection={<Play size={16} aria-hidden />} aria-disabled={running} onClick={start}>
+                    Render
+                  </Button>
+                  {running && (
+                    <Button variant="default" leftSection={<X size={16} aria-hidden />} onClick={cancel}>
+                      Cancel
+                    </Button>
+                  )}
+                  <Text size="xs" c="dimmed" visibleFrom="sm">
+                    <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
+                  </Text>
+                </Group>
+              </Stack>
+            </Paper>
+            {view === 'json' ? (
+              <JsonView draft={draft} onChange={setDraftTo => setDraft(() => setDraftTo)} />
+            ) : (
+              <>
+                <PageInput draft={draft} onChange={change} complaints={complained} />
+                <Group justify="space-between">
+                  <Title order={2} size="h4">
+                    Options
+                  </Title>
+                  {Object.keys(draft.options).length > 0 && (
+                    <Button size="xs" variant="subtle" onClick={() => change({ options: {} })}>
+                      Clear all options
+                    </Button>
+                  )}
+                </Group>
+                {description.isPending && <Loading rows={7} height={44} />}
+                {description.error && <Failure error={description.error} retry={() => void description.refetch()} />}
+                {description.data && (
+                  <OptionsForm
+                    sections={sections}
+                    options={draft.options}
+                    onChange={options => change({ options })}
+                    complaints={complained}
+                  />
+                )}
+              </>
+            )}
+          </Stack>
+        </section>
+        <section aria-labelledby="playground-result" className={classes.result} ref={result}>
+          <Title order={2} size="h4" id="playground-result" mb="xs">
+            Result
+          </Title>
+          <Result state={state} />
+        </section>
+      </div>
+      <section aria-labelledby="playground-code">
+        <Title order={2} size="h4" id="playground-code" mt="xl" mb="xs">
+          The same call as code
+        </Title>
+        <Text size="sm" c="dimmed" mb="sm">
+          It takes an API key from the environment variable {KEY_VARIABLE} and writes document.pdf.
+        </Text>
+        <CodeTabs publicUrl={me.installation.publicUrl} request={shownCall} />
+      </section>
+    </>
+  );
 }

@@ -1,4 +1,138 @@
-// The screen `render`.
-export default function Screen() {
-  return <h1>render</h1>;
+// One render: how it ended, where its time went, its options, and what its page said.
+import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
+import { Link, useParams } from 'wouter';
+import type { RenderDetail } from '../../api/console/contract/accounts.ts';
+import { get, queryOf } from '../api.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
+import { Loading } from '../parts/loading.tsx';
+import { OutcomeBadge } from '../parts/outcome-badge.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Section } from '../parts/section.tsx';
+import { When } from '../parts/when.tsx';
+import { Words } from '../parts/words.tsx';
+import { ConsoleLines } from '../renders/console-lines.tsx';
+import { hintFor } from '../renders/hints.ts';
+import { callerOf, sourceOf } from '../renders/render-table.tsx';
+import { Waterfall } from '../renders/waterfall.tsx';
+import { useAccount, useMay } from '../session.tsx';
+
+export default function Render() {
+  const { id = '' } = useParams<{ id: string }>();
+  const account = useAccount();
+  const render = useQuery({
+    queryKey: ['render', account.id, id],
+    queryFn: ({ signal }) => get<RenderDetail>(`/accounts/${account.id}/renders/${encodeURIComponent(id)}`, signal),
+    // It has ended: nothing of it changes.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <>
+      <Anchor component={Link} href="/renders" size="sm" mb="xs" display="inline-flex">
+        <Group gap={4} component="span">
+          <ArrowLeft size={14} aria-hidden /> All renders
+        </Group>
+      </Anchor>
+      {render.data ? <Detail render={render.data} /> : <PageHeader title="Render" description={id} />}
+      {render.error && <Failure error={render.error} retry={() => void render.refetch()} title="This render could not be read" />}
+      {render.isPending && <Loading rows={6} height={56} />}
+    </>
+  );
+}
+
+function Detail({ render }: { render: RenderDetail }) {
+  const { id, outcome, url, sandbox, counted, at, totalMs, pages, bytes, user, options, console: lines } = render;
+  const mayPlay = useMay('playground.render');
+  const given = Object.entries(options);
+  return (
+    <>
+      <PageHeader
+        title="Render"
+        mark={<OutcomeBadge outcome={outcome} />}
+        description={sourceOf(render)}
+        actions={
+          <>
+            <CopyButton text={id} label="Copy the request id" />
+            {url && mayPlay && (
+              <Button
+                size="xs"
+                variant="default"
+                component={Link}
+                href={`/playground${queryOf({ url })}`}
+                leftSection={<FlaskConical size={14} aria-hidden />}
+              >
+                Open in the playground
+              </Button>
+            )}
+          </>
+        }
+      />
+      <Stack gap="xl">
+        {outcome === 'error' && <WhatWentWrong render={render} />}
+        <Facts
+          facts={[
+            ['Ended', <When key="at" at={at} exact />],
+            ['Took', formatMs(totalMs)],
+            ['Pages', pages === null ? null : formatCount(pages)],
+            ['Size', bytes === null ? null : formatBytes(bytes)],
+            ['By', user ? `${callerOf(render)}, ${user}` : callerOf(render)],
+            ['Counted', counted ? 'Yes' : sandbox ? 'No: sandbox' : 'No'],
+            ['Request id', <Code key="id">{id}</Code>],
+          ]}
+        />
+        <Section title="Phases">
+          <Waterfall timings={render.timings} totalMs={totalMs} />
+        </Section>
+        <Section title="Options">
+          {given.length > 0 ? (
+            <Facts facts={given.map(([name, value]) => [name, <code key={name}>{String(value)}</code>])} />
+          ) : (
+            <Text size="sm" c="dimmed">
+              None was given: the defaults apply.
+            </Text>
+          )}
+        </Section>
+        <Section
+          title="Console of the page"
+          actions={
+            lines.length > 0 && (
+              <Badge variant="default" radius="sm" tt="none">
+                {formatCount(lines.length)}
+              </Badge>
+            )
+          }
+        >
+          <ConsoleLines lines={lines} />
+        </Section>
+      </Stack>
+    </>
+  );
+}
+
+function WhatWentWrong({ render: { code, reason, message } }: { render: RenderDetail }) {
+  const hint = hintFor(code, reason);
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      mb="md"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title={<code>{reason ? `${code}: ${reason}` : code}</code>}
+    >
+      {message && (
+        <Text size="sm">
+          <Words>{message}</Words>
+        </Text>
+      )}
+      {hint && (
+        <Text size="sm" mt={message ? 6 : 0}>
+          <Words>{hint}</Words>
+        </Text>
+      )}
+    </Alert>
+  );
 }

@@ -1,4 +1,72 @@
-// The screen `settings`.
-export default function Screen() {
-  return <h1>settings</h1>;
+// The open account's name and ids.
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { patch } from '../api.ts';
+import { Fact } from '../parts/fact.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { fieldError, useAction } from '../parts/use-action.ts';
+import { useAccount, useMay, useSession } from '../session.tsx';
+
+function Rename() {
+  const account = useAccount();
+  const mayRename = useMay('account.rename');
+  const [name, setName] = useState(account.name);
+  const rename = useAction({
+    run: () => patch(`/accounts/${account.id}`, { name }),
+    done: 'The account was renamed.',
+    refresh: [['me'], ['overview', account.id]],
+    errorInPlace: true,
+  });
+  const nameError = fieldError(rename.error, 'name');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!rename.isPending) rename.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label="Name"
+          value={name}
+          error={nameError}
+          maxLength={100}
+          disabled={!mayRename}
+          autoComplete="off"
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        {rename.error && !nameError && <Failure error={rename.error} />}
+        {mayRename && (
+          <Group>
+            <Button type="submit" loading={rename.isPending} disabled={name.trim() === account.name || name.trim() === ''}>
+              Rename
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </form>
+  );
+}
+
+export default function SettingsScreen() {
+  const account = useAccount();
+  const { me } = useSession();
+  return (
+    <>
+      <PageHeader title="Account settings" />
+      <Stack maw={720}>
+        <Panel title="Name" description="What the account is called here and in the audit log. Keys and programs do not depend on it.">
+          <Rename key={account.id} />
+        </Panel>
+        <Panel title="Ids" description="Name the account’s id when you ask who runs this installation for help. It is not secret.">
+          <Stack gap="sm">
+            <Fact name="Account id" value={account.id} />
+            <Fact name="Base URL" value={me.installation.publicUrl} />
+            <Fact name="Version" value={me.installation.version} />
+          </Stack>
+        </Panel>
+      </Stack>
+    </>
+  );
 }

@@ -1,4 +1,211 @@
-// The screen `team`.
-export default function Screen() {
-  return <h1>team</h1>;
+// The team of the open account: members with their roles, and invitations that nobody has taken up yet.
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import type { Team } from '../../api/console/contract/people.ts';
+import { get, remove } from '../api.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useAction } from '../parts/use-action.ts';
+import { When } from '../parts/when.tsx';
+import { useAccount, useMay } from '../session.tsx';
+import { InviteDialog } from '../team/invite-dialog.tsx';
+import { type Member, RoleDialog } from '../team/role-dialog.tsx';
+import { roleLabel } from '../team/roles.ts';
+
+type Invitation = Team['invitations'][number];
+
+function Members({ members, onRole, onRemove }: { members: Member[]; onRole(member: Member): void; onRemove(member: Member): void }) {
+  const account = useAccount();
+  const mayWrite = useMay('team.write');
+  /** Only an owner changes owners. */
+  const mayChange = (member: Member) => mayWrite && (member.role !== 'owner' || account.role === 'owner');
+  return (
+    <DataTable
+      label="Members"
+      rows={members}
+      rowKey={({ user }) => user}
+      columns={[
+        {
+          title: 'Member',
+          cell: ({ name, email, you }) => (
+            <>
+              <Group gap={6}>
+                <span>{name}</span>
+                {you && (
+                  <Badge variant="light" size="xs">
+                    You
+                  </Badge>
+                )}
+              </Group>
+              <Text size="xs" c="dimmed" fw={400}>
+                {email}
+              </Text>
+            </>
+          ),
+        },
+        { title: 'Role', cell: ({ role }) => roleLabel(role) },
+        { title: 'Member since', cell: ({ since }) => <When at={since} /> },
+        { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'never') },
+        {
+          title: 'Actions',
+          quietTitle: true,
+          align: 'end',
+          cell: member => (
+            <Group gap="xs" justify="flex-end" wrap="nowrap">
+              {mayChange(member) && (
+                <Button size="xs" variant="default" onClick={() => onRole(member)} aria-label={`Change role of ${member.name}`}>
+                  Change role
+                </Button>
+              )}
+              {(member.you || mayChange(member)) && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  onClick={() => onRemove(member)}
+                  aria-label={member.you ? 'Leave the account' : `Remove ${member.name}`}
+                >
+                  {member.you ? 'Leave' : 'Remove'}
+                </Button>
+              )}
+            </Group>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Invitations({ invitations, onRevoke }: { invitations: Invitation[]; onRevoke(invitation: Invitation): void }) {
+  const mayWrite = useMay('team.write');
+  return (
+    <DataTable
+      label="Pending invitations"
+      rows={invitations}
+      rowKey={({ id }) => id}
+      columns={[
+        { title: 'Email', cell: ({ email }) => email },
+        { title: 'Role', cell: ({ role }) => roleLabel(role) },
+        { title: 'Invited by', cell: ({ invitedBy }) => invitedBy },
+        { title: 'Link works until', cell: ({ expiresAt }) => <When at={expiresAt} /> },
+        {
+          title: 'Actions',
+          quietTitle: true,
+          align: 'end',
+          cell: invitation =>
+            mayWrite && (
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => onRevoke(invitation)}
+                aria-label={`Revoke the invitation of ${invitation.email}`}
+              >
+                Revoke
+              </Button>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+export default function TeamScreen() {
+  const account = useAccount();
+  const mayWrite = useMay('team.write');
+  const [inviting, setInviting] = useState(false);
+  const [roleOf, setRoleOf] = useState<Member>();
+  const [leaving, setLeaving] = useState<Member>();
+  const [revoking, setRevoking] = useState<Invitation>();
+  const queries = useQueryClient();
+  const queryKey = ['team', account.id];
+  const team = useQuery({ queryKey, queryFn: ({ signal }) => get<Team>(`/accounts/${account.id}/team`, signal) });
+  const removeMember = useAction({
+    run: (member: Member) => remove(`/accounts/${account.id}/team/members/${member.user}`),
+    done: (_, member) => (member.you ? `You have left ${account.name}.` : `${member.name} was removed.`),
+    // Who has left may not read the team any more.
+    after: (_, { you }) => {
+      void queries.invalidateQueries({ queryKey: you ? ['me'] : queryKey });
+      setLeaving(undefined);
+    },
+    errorInPlace: true,
+  });
+  const revoke = useAction({
+    run: (invitation: Invitation) => remove(`/accounts/${account.id}/team/invitations/${invitation.id}`),
+    done: (_, { email }) => `The invitation of ${email} was revoked.`,
+    refresh: [queryKey],
+    after: () => setRevoking(undefined),
+    errorInPlace: true,
+  });
+
+  return (
+    <>
+      <PageHeader
+        title="Team"
+        description={`Who works in ${account.name}, and what each may do.`}
+        actions={
+          mayWrite && (
+            <Button leftSection={<UserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+              Invite
+            </Button>
+          )
+        }
+      />
+      {team.isPending && <Loading rows={4} height={52} />}
+      {team.error && <Failure error={team.error} retry={() => void team.refetch()} />}
+      {team.data && (
+        <Stack gap="xl">
+          <Members members={team.data.members} onRole={setRoleOf} onRemove={setLeaving} />
+          {team.data.invitations.length > 0 && (
+            <section aria-labelledby="team-invitations">
+              <Title order={2} size="h4" id="team-invitations" mb="sm">
+                Pending invitations
+              </Title>
+              <Invitations invitations={team.data.invitations} onRevoke={setRevoking} />
+            </section>
+          )}
+        </Stack>
+      )}
+      <InviteDialog opened={inviting} accountId={account.id} own={account.role} onClose={() => setInviting(false)} />
+      {roleOf && <RoleDialog accountId={account.id} own={account.role} member={roleOf} onClose={() => setRoleOf(undefined)} />}
+      {leaving && (
+        <ConfirmDialog
+          opened
+          danger
+          title={leaving.you ? `Leave ${account.name}?` : `Remove ${leaving.name}?`}
+          confirm={leaving.you ? 'Leave' : 'Remove'}
+          busy={removeMember.isPending}
+          error={removeMember.error}
+          onConfirm={() => removeMember.mutate(leaving)}
+          onClose={() => {
+            removeMember.reset();
+            setLeaving(undefined);
+          }}
+        >
+          {leaving.you ? 'You' : leaving.name} will see nothing of this account any more, from the next request on. The API keys stay as
+          they are: revoke those that {leaving.you ? 'you' : 'this person'} knows. To come back takes a new invitation.
+        </ConfirmDialog>
+      )}
+      {revoking && (
+        <ConfirmDialog
+          opened
+          danger
+          title="Revoke the invitation?"
+          confirm="Revoke the invitation"
+          busy={revoke.isPending}
+          error={revoke.error}
+          onConfirm={() => revoke.mutate(revoking)}
+          onClose={() => {
+            revoke.reset();
+            setRevoking(undefined);
+          }}
+        >
+          The link that was made for {revoking.email} will not work any more.
+        </ConfirmDialog>
+      )}
+    </>
+  );
 }

@@ -1,4 +1,134 @@
-// The screen `usage`.
-export default function Screen() {
-  return <h1>usage</h1>;
+// What the account used: by day, drawn and as a table, and by key; as CSV too.
+import { Button, Group, Paper, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ChartColumn, Download } from 'lucide-react';
+import { lazy, Suspense } from 'react';
+import type { Usage } from '../../api/console/contract/accounts.ts';
+import { get, queryOf } from '../api.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { formatBytes, formatCount, formatDay } from '../parts/format.ts';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useAccount } from '../session.tsx';
+import { type Choice, useRange } from '../usage/range.ts';
+import { DayTable, KeyTable } from '../usage/usage-tables.tsx';
+
+const UsageCharts = lazy(() => import('../usage/usage-charts.tsx'));
+
+export default function UsageScreen() {
+  const { id } = useAccount();
+  const { choice, range, choose, setRange } = useRange();
+  const query = queryOf(range);
+  const usage = useQuery({
+    queryKey: ['usage', id, range],
+    queryFn: ({ signal }) => get<Usage>(`/accounts/${id}/usage${query}`, signal),
+    // The figures of the range before stay while the next ones come.
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <PageHeader
+        title="Usage"
+        description={`${formatDay(range.from)} to ${formatDay(range.to)}, days of UTC`}
+        actions={
+          <Button
+            size="xs"
+            variant="default"
+            component="a"
+            href={`/console/v1/accounts/${id}/usage.csv${query}`}
+            download={`usage-${range.from}-${range.to}.csv`}
+            leftSection={<Download size={14} aria-hidden />}
+          >
+            Download as CSV
+          </Button>
+        }
+      />
+      <Group gap="sm" align="flex-end" mb="lg">
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={choice}
+          onChange={value => choose(value as Choice)}
+          data={[
+            { value: '7', label: '7 days' },
+            { value: '30', label: '30 days' },
+            { value: '90', label: '90 days' },
+            { value: 'custom', label: 'Custom' },
+          ]}
+        />
+        {choice === 'custom' && (
+          <>
+            <TextInput
+              size="xs"
+              type="date"
+              label="From"
+              value={range.from}
+              max={range.to}
+              onChange={event => setRange({ ...range, from: event.currentTarget.value })}
+            />
+            <TextInput
+              size="xs"
+              type="date"
+              label="To"
+              value={range.to}
+              min={range.from}
+              onChange={event => setRange({ ...range, to: event.currentTarget.value })}
+            />
+          </>
+        )}
+      </Group>
+      {usage.error && <Failure error={usage.error} retry={() => void usage.refetch()} title="The usage could not be read" />}
+      {usage.isPending && <ChartsLoading />}
+      {usage.data && !usage.error && <Figures usage={usage.data} />}
+    </>
+  );
+}
+
+const sum = (days: Usage['days'], of: (day: Usage['days'][number]) => number) => days.reduce((total, day) => total + of(day), 0);
+
+function Figures({ usage: { days, keys } }: { usage: Usage }) {
+  const used = days.some(({ ok, sandbox, failed }) => ok + sandbox + failed > 0);
+  if (!used)
+    return (
+      <Empty icon={ChartColumn} title="Nothing was rendered in these days">
+        Choose other days, or come back after the first render.
+      </Empty>
+    );
+  return (
+    <Stack gap="xl">
+      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+        {(
+          [
+            ['Renders', formatCount(sum(days, ({ ok }) => ok))],
+            ['Sandbox', formatCount(sum(days, ({ sandbox }) => sandbox))],
+            ['Failed', formatCount(sum(days, ({ failed }) => failed))],
+            ['PDFs', `${formatBytes(sum(days, ({ bytes }) => bytes))}`],
+          ] as const
+        ).map(([name, value]) => (
+          <Paper key={name} withBorder p="sm">
+            <Text size="xs" c="dimmed">
+              {name}
+            </Text>
+            <Text fw={600} size="lg" className="figures">
+              {value}
+            </Text>
+          </Paper>
+        ))}
+      </SimpleGrid>
+      <Suspense fallback={<ChartsLoading />}>
+        <UsageCharts days={days} />
+      </Suspense>
+      <KeyTable keys={keys} />
+      <DayTable days={days} />
+    </Stack>
+  );
+}
+
+function ChartsLoading() {
+  return (
+    <Stack gap="xl">
+      <Skeleton height={350} />
+      <Skeleton height={350} />
+    </Stack>
+  );
 }

@@ -1,8 +1,10 @@
 // `pressroom accounts` and `pressroom keys`: what an operator does with accounts and their keys.
 import { type Command, Option } from 'commander';
-import type { Account, Accounts, ShownKey } from '../../api/accounts/accounts.ts';
+import type { ShownKey } from '../../api/accounts/account-keys.ts';
+import type { Account, Accounts } from '../../api/accounts/accounts.ts';
 import { ACCOUNT_STATES } from '../../api/store/store.ts';
 import { CommandFailed } from './failure.ts';
+import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
 
 export interface Terminal {
@@ -10,7 +12,7 @@ export interface Terminal {
   print(text: string): void;
   /** stderr: notices for a person. */
   say(line: string): void;
-  withAccounts<T>(work: (accounts: Accounts) => Promise<T>): Promise<T>;
+  withAccounts<T>(work: Work<T>): Promise<T>;
 }
 
 const accountRow = (account: Account) => [

@@ -1,13 +1,12 @@
 // Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed one, started for the moment.
 import { join } from 'node:path';
-import type { Accounts } from '../../api/accounts/accounts.ts';
 import { readApiConfig } from '../../api/config.ts';
 import { takeLock } from '../lock.ts';
 import { findOrInstallMongod, managedUri, startMongod } from '../mongod.ts';
 import type { Say } from '../run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../state.ts';
 import { CommandFailed } from './failure.ts';
-import { onAccounts } from './on-accounts.ts';
+import { onAccounts, type Work } from './on-accounts.ts';
 
 interface Database {
   uri: string;
@@ -51,7 +50,7 @@ async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database>
 }
 
 /** Runs `work` on the accounts of the installation that `env` describes. What it throws passes through; everything is closed at the end. */
-export async function withAccounts<T>(env: NodeJS.ProcessEnv, say: Say, work: (accounts: Accounts) => Promise<T>): Promise<T> {
+export async function withAccounts<T>(env: NodeJS.ProcessEnv, say: Say, work: Work<T>): Promise<T> {
   const database = await openDatabase(env, say);
   try {
     return await onAccounts(database, env, work);

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { readApiConfig } from '../../api/config.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
+import { addAdminCommands } from './admin.ts';
 import { wrongUsage } from './failure.ts';
 import { onAccounts } from './on-accounts.ts';
 import { runProgram, say } from './run-program.ts';
@@ -17,13 +18,15 @@ const terminal: Terminal = {
   },
 };
 
-const program = new Command('pressroom').description('Who may render, and their keys.').addHelpText(
+const program = new Command('pressroom').description('Who may render, and their keys; who runs this installation.').addHelpText(
   'after',
   `
 Examples:
   pressroom accounts create acme --plan growth
-  pressroom keys create --account acme`,
+  pressroom keys create --account acme
+  pressroom admin create --email ada@example.com`,
 );
 addAccountCommands(program, terminal);
 addKeyCommands(program, terminal);
+addAdminCommands(program, terminal);
 await runProgram(program);

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { doctor } from '../doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
+import { addAdminCommands } from './admin.ts';
 import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addRenderCommand } from './render.ts';
@@ -32,6 +33,7 @@ ${EXIT_CODES}`,
 
 addAccountCommands(program, terminal);
 addKeyCommands(program, terminal);
+addAdminCommands(program, terminal);
 addRenderCommand(program, terminal);
 
 program

@@ -1,18 +1,18 @@
 // Opens the accounts of a MongoDB for one command.
 import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
+import type { Plan } from '../../api/accounts/plans.ts';
 import { readApiConfig } from '../../api/config.ts';
-import { connectStore } from '../../api/store/store.ts';
+import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { CommandFailed } from './failure.ts';
+
+/** What a command works on. */
+export type Work<T> = (accounts: Accounts, installation: { store: Store; plans: readonly Plan[] }) => Promise<T>;
 
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with `pepper`. Throws CommandFailed when MongoDB does not answer. */
-export async function onAccounts<T>(
-  { uri, pepper }: { uri: string; pepper: string },
-  env: NodeJS.ProcessEnv,
-  work: (accounts: Accounts) => Promise<T>,
-): Promise<T> {
+export async function onAccounts<T>({ uri, pepper }: { uri: string; pepper: string }, env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
   const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
   const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
@@ -22,8 +22,8 @@ export async function onAccounts<T>(
     throw new CommandFailed(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
   }
   try {
-    const { plans, peppers } = readApiConfig(env);
-    return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper] }));
+    const { plans, peppers, billing } = readApiConfig(env);
+    return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }), { store, plans });
   } finally {
     await store.stop(AbortSignal.timeout(5_000));
   }

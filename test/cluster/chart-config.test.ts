@@ -160,6 +160,24 @@ describe("the environment of the chart's processes", function () {
     });
   });
 
+  it('has what is secret of people and payments from Secrets, where the operator names them', () => {
+    const [api] = containers(rendered.find(([name]) => name === 'a dashboard with people of the company, who pay by Stripe')![1], 'api');
+    const from = (variable: string) => {
+      const { name, key } = api.env.find((each: KubeObject) => each.name === variable).valueFrom.secretKeyRef;
+      return `${name}/${key}`;
+    };
+    expect(from('PRESSROOM_SECRET')).to.equal('room-secrets/dashboard-secret');
+    expect(from('PRESSROOM_ADMIN_PASSWORD')).to.equal('people/admin');
+    expect(from('PRESSROOM_OIDC_CLIENT_SECRET')).to.equal('people/oidc');
+    expect(from('PRESSROOM_STRIPE_SECRET_KEY')).to.equal('stripe/key');
+    expect(from('PRESSROOM_STRIPE_WEBHOOK_SECRET')).to.equal('stripe/webhook');
+    const config = readApiConfig(environmentOf(api));
+    expect(config.dashboard).to.include({ on: true, secret: 'a secret of sixteen letters and more' });
+    expect(config.billing.mode).to.equal('stripe');
+    const [without] = containers(rendered.find(([name]) => name === 'no dashboard')![1], 'api');
+    expect(readApiConfig(environmentOf(without)).dashboard.on).to.equal(false);
+  });
+
   it('still accepts the pepper before, where there is one', () => {
     const variable = (set: string) =>
       one(rendered.find(([name]) => name === set)![1], 'Deployment', 'room-api').spec.template.spec.containers[0].env.find(

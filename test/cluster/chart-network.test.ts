@@ -170,6 +170,24 @@ describe("the chart's NetworkPolicies", function () {
     expect(to(await render('narrow NetworkPolicies'), 9091)).to.deep.equal([{ podSelector: {} }]);
   });
 
+  it('lead the API to the OpenID provider and to Stripe when it is to speak to them', async () => {
+    const name = `${RELEASE}-api`;
+    expect(reachOf(policy(plain, name))('1.1.1.1', 443)).to.equal(false);
+    const set = 'a dashboard with people of the company, who pay by Stripe';
+    const wide = policy(await render(set), name).spec.egress.filter(({ ports }: KubeObject) => ports[0].port === 443);
+    expect(wide.map(({ to }: KubeObject) => to?.length)).to.deep.equal([undefined, 2]);
+    const narrow = await helm.template({
+      ...MATRIX[set],
+      networkPolicy: {
+        companySignIn: { to: [{ ipBlock: { cidr: '10.5.0.1/32' } }], ports: [8443] },
+        stripe: { to: [{ ipBlock: { cidr: '10.5.0.2/32' } }], ports: [3128] },
+      },
+    });
+    const reaches = reachOf(policy(narrow, name));
+    expect([reaches('10.5.0.1', 8443), reaches('10.5.0.2', 3128)]).to.deep.equal([true, true]);
+    expect([reaches('1.1.1.1', 443), reaches('10.5.0.1', 443), reaches('10.5.0.2', 8443)]).to.deep.equal([false, false, false]);
+  });
+
   it('lead the API to the bundled MongoDB, and nobody else', async () => {
     const objects = await render('a trial with a bundled MongoDB');
     const { ingress, podSelector } = policy(objects, `${RELEASE}-mongodb`).spec;

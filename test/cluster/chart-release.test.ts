@@ -67,11 +67,11 @@ describe('a release of the chart', function () {
     await helm(['package', CHART, '--version', '0.0.9', '--app-version', '0.0.9', '--destination', folder('.')]);
     const old = folder('pressroom-0.0.9.tgz');
     const said = await runHooks(await helm.template());
-    expect(said.join('')).to.match(/was made, with pepper, pool-secret/);
+    expect(said.join('')).to.match(/was made, with pepper, pool-secret, dashboard-secret/);
     expect(await cluster.get(CRD), 'made by a Job that may make no other').to.be.an('object');
     await install(old, {}, '--no-hooks');
     expect((await cluster.get(POOL))!.spec.template.image).to.equal('pressroom-worker:0.0.9');
-    expect(Object.keys((await cluster.get(SECRET))!.data)).to.have.members(['pepper', 'pool-secret']);
+    expect(Object.keys((await cluster.get(SECRET))!.data)).to.have.members(['pepper', 'pool-secret', 'dashboard-secret']);
   });
 
   it('keeps its secrets, its pool and the definition of pools when it is upgraded', async () => {
@@ -84,6 +84,31 @@ describe('a release of the chart', function () {
     expect(pool.metadata.uid).to.equal(before.pool.metadata.uid);
     expect(pool.spec.template.image).to.equal('pressroom-worker:0.1.0');
     expect((await cluster.get(CRD))!.metadata.uid).to.equal(before.crd.metadata.uid);
+  });
+
+  it('adds to the Secret of an older version what that did not have, once, and changes nothing of it', async () => {
+    const without = (key: string) => cluster.request('PATCH', SECRET, { data: { [key]: null } }, 'application/merge-patch+json');
+    await without('dashboard-secret');
+    const before = (await cluster.get(SECRET))!.data;
+    const objects = await helm.template();
+    expect((await runHooks(objects)).join('')).to.match(/was there already and got dashboard-secret besides/);
+    const after = (await cluster.get(SECRET))!.data;
+    expect(after).to.deep.include(before).and.to.have.keys('pepper', 'pool-secret', 'dashboard-secret');
+    expect(Buffer.from(after['dashboard-secret'], 'base64').toString()).to.match(/^[0-9A-Za-z]{43}$/);
+    expect((await runHooks(objects)).join('')).to.match(/stays as it is/);
+    expect((await cluster.get(SECRET))!.data).to.deep.equal(after);
+  });
+
+  it('leaves a Secret alone that has lost its pepper, and says so', async () => {
+    const { data } = (await cluster.get(SECRET))!;
+    await cluster.request('PATCH', SECRET, { data: { pepper: null, 'dashboard-secret': null } }, 'application/merge-patch+json');
+    const error = await runHooks(await helm.template()).then(
+      () => undefined,
+      (failure: { stderr: string }) => failure,
+    );
+    expect(error?.stderr).to.match(/has no pepper\. It is left as it is/);
+    expect((await cluster.get(SECRET))!.data).to.have.keys('pool-secret');
+    await cluster.request('PATCH', SECRET, { data }, 'application/merge-patch+json');
   });
 
   it('brings an older definition of pools up to date', async () => {
@@ -160,8 +185,13 @@ describe('a release of the chart', function () {
     const plain = await notes({});
     expect(plain).to.match(/helm test room --namespace press/);
     expect(plain).to.match(/exec deployment\/room-api -- pressroom accounts create/);
+    expect(plain).to.match(/exec --stdin --tty deployment\/room-api -- pressroom admin create --email/);
     expect(plain).not.to.match(/WARNING/);
-    const ingress = { enabled: true, hosts: ['pdf.example'] };
+    expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(/signs in to the dashboard/);
+    const open = { enabled: true, hosts: ['pdf.example'] };
+    expect(await notes({ ingress: open })).to.match(/WARNING: passwords of the dashboard travel in the open/);
+    expect(await notes({ ingress: open, api: { config: { PRESSROOM_DASHBOARD: false } } })).not.to.match(/passwords/);
+    const ingress = { ...open, tls: [{ hosts: ['pdf.example'], secretName: 'tls' }] };
     expect(await notes({ ingress })).to.match(/WARNING: there is an Ingress, and api.trustedProxies is empty/);
     expect(await notes({ ingress, api: { trustedProxies: ['10.0.0.0/8'] } })).not.to.match(/WARNING/);
     expect(await notes({ egress: { allow: ['wiki.corp'] } })).to.match(/WARNING: egress.allow names hosts \(wiki.corp\)/);

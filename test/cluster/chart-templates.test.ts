@@ -109,21 +109,20 @@ describe('the chart, rendered', function () {
     ]);
   });
 
-  it('makes Secrets by a Job with the right to make them and to look at these alone', () => {
+  it('makes Secrets by a Job with the right to make them, and to look at these and add to them alone', () => {
     const made = (set: string) => {
       const job = rendered[set]!.find(({ kind, metadata }) => kind === 'Job' && metadata.name.endsWith('make-secrets'));
       return job?.spec.template.spec.containers.map(({ command }: KubeObject) => command.slice(3));
     };
-    expect(made('the defaults')).to.deep.equal([['--secret', 'room-secrets', '--keys', 'pepper,pool-secret']]);
-    expect(made('a trial with a bundled MongoDB')).to.deep.equal([
-      ['--secret', 'room-secrets', '--keys', 'pepper,pool-secret'],
-      ['--secret', 'room-mongodb', '--keys', 'password,keyfile'],
-    ]);
+    const ours = ['--secret', 'room-secrets', '--keys', 'pepper,pool-secret', '--added', 'dashboard-secret'];
+    expect(made('the defaults')).to.deep.equal([ours]);
+    expect(made('a trial with a bundled MongoDB')).to.deep.equal([ours, ['--secret', 'room-mongodb', '--keys', 'password,keyfile']]);
     expect(made('Secrets of the operator')).to.equal(undefined);
     const { rules } = one(rendered['the defaults']!, 'Role', 'room-make-secrets');
     expect(rules).to.deep.equal([
       { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
       { apiGroups: [''], resources: ['secrets'], resourceNames: ['room-secrets'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['secrets'], resourceNames: ['room-secrets'], verbs: ['patch'] },
     ]);
   });
 

@@ -15,6 +15,7 @@ import { TEST_SECRET } from '../support/worker.ts';
 import { productImages, REVISION, TARGETS, type Target, VERSION } from './built-product.ts';
 import { type Image, type Images, whyNoImages } from './image-build.ts';
 import { type Inside, startInside } from './inside-image.ts';
+import { showsItsPage } from './shown-page.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PEPPER = 'a pepper of the images';
@@ -117,12 +118,14 @@ describe('the images', function () {
     });
 
     it(`hold only their rooms and packages: ${target}`, () => {
-      const more = { api: ['standalone'], worker: [], controller: ['crds'] }[target];
+      const more = { api: ['dashboard', 'standalone'], worker: [], controller: ['crds'] }[target];
       expect(folder(target, 'app').sort()).to.deep.equal(
         ['.compile-cache', target, 'common', 'node_modules', 'package.json', 'pressroom.spdx.json', ...more].sort(),
       );
-      for (const name of ['mocha', 'typescript', 'mongodb-memory-server-core'])
-        expect(existsSync(join(image(target).root, 'app/node_modules', name))).to.equal(false);
+      for (const name of [...['mocha', 'typescript', 'mongodb-memory-server-core'], ...['vite', 'react', '@mantine', 'playwright-core']])
+        expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(false);
+      for (const name of ['@node-rs/argon2', 'openid-client', 'otpauth', 'stripe', 'uqr'])
+        expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(target === 'api');
     });
 
     it(`list what is in them: ${target}`, () => {
@@ -148,6 +151,19 @@ describe('the images', function () {
       });
     });
   }
+
+  it('list what is built into the page, with its licences', () => {
+    expect(folder('api', 'app/dashboard')).to.deep.equal(['dist']);
+    expect(folder('api', 'app/dashboard/dist').sort()).to.deep.equal(['assets', 'index.html', 'licenses.json', 'packages.spdx.json']);
+    const { packages } = JSON.parse(file('api', 'app/dashboard/dist/packages.spdx.json')) as {
+      packages: { name: string; versionInfo: string; licenseDeclared: string }[];
+    };
+    expect(packages.map(({ name }) => name)).to.include.members(['react', 'react-dom', '@mantine/core', '@tanstack/react-query', 'wouter']);
+    expect(packages.filter(({ versionInfo, licenseDeclared }) => !versionInfo || licenseDeclared === 'NOASSERTION')).to.deep.equal([]);
+    const licences = JSON.parse(file('api', 'app/dashboard/dist/licenses.json')) as { name: string; text: string }[];
+    expect(licences.map(({ name }) => name)).to.have.members(packages.map(({ name }) => name));
+    expect(licences.every(({ text }) => text.length > 100)).to.equal(true);
+  });
 
   it('say which variables are missing, and end', async () => {
     const [api, worker, controller] = await Promise.all([start('api'), start('worker'), start('controller')]);
@@ -184,6 +200,16 @@ describe('the images', function () {
     // Known to the API: without a field the body is wrong, which only callers who are known hear.
     expect((await renderCall(api.port(), key, {})).status).to.equal(400);
     expect(await pressroom('accounts', 'list')).to.match(/acme\s+growth\s+active/);
+  });
+
+  it('make an administrator by the same command', async () => {
+    const { uri, store } = await installationWith('ws://127.0.0.1:9');
+    const command = ['pressroom', 'admin', 'create', '--email', 'ada@corp.example', '--name', 'Ada', '--password-file', '/tmp/password'];
+    const inside = await start('api', { MONGODB_URI: uri, PRESSROOM_PEPPER: PEPPER }, command, tmp =>
+      writeFile(join(tmp, 'password'), 'a password that is long enough\n', { mode: 0o644 }),
+    );
+    expect(await inside.ended, inside.said()).to.equal(0);
+    expect(await store.console.users.findOne({ email: 'ada@corp.example' })).to.include({ operator: true, name: 'Ada' });
   });
 
   it('let their processes write nowhere but to /tmp', async () => {
@@ -228,9 +254,11 @@ describe('the images', function () {
       PRESSROOM_PORT: String(port),
       PRESSROOM_WORKERS: address,
       PRESSROOM_PEPPER: PEPPER,
+      PRESSROOM_SECRET: 'a secret of the images',
       PRESSROOM_DRAIN_DELAY: '0s',
       MONGODB_URI: uri,
     });
+    await showsItsPage(port, site!.store);
     // The stamp is drawn by threads that read their own file.
     const answer = await renderCall(port, key, { html: html('Of both images'), sandbox: true, metadata: { title: 'Both' } });
     expect(answer.status, String(answer.body)).to.equal(200);

@@ -98,8 +98,8 @@ describe('accounts and keys', () => {
     it('refuse a key with a past end, a network that is none, and one too many', async () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Archive');
-      await saying(accounts.createKey('Archive', { name: 'k', expiresAt: new Date(Date.now() - 1) }), 'validation_error', '`expires_at`');
-      await saying(accounts.createKey('Archive', { name: 'k', expiresAt: new Date('never') }), 'validation_error', '`expires_at`');
+      await saying(accounts.createKey('Archive', { name: 'k', expiresAt: new Date(Date.now() - 1) }), 'validation_error', '`expiresAt`');
+      await saying(accounts.createKey('Archive', { name: 'k', expiresAt: new Date('never') }), 'validation_error', '`expiresAt`');
       await saying(accounts.createKey('Archive', { name: 'k', allowedIps: ['10.0.0.0/33'] }), 'validation_error', '`10.0.0.0/33`');
       await saying(accounts.createKey('Archive', { name: '' }), 'validation_error', '`name`');
       const { key } = await accounts.createKey('Archive', { name: 'one' });
@@ -116,9 +116,10 @@ describe('accounts and keys', () => {
     const IP = '192.0.2.1';
 
     it('know the account of a good key, and whether it may reach the intranet', async () => {
-      const { id, text, caller } = await rig.account('free', { intranet: true });
+      const { id, key, text, caller } = await rig.account('free', { intranet: true });
       expect(await checker().check(text, IP)).to.deep.equal({
         accountId: id,
+        keyId: key.id,
         keyHash: caller.keyHash,
         clientIp: IP,
         intranet: true,

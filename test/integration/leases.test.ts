@@ -29,6 +29,44 @@ describe('the admission of a render', () => {
     expect(await growth.leaseCount()).to.equal(4);
   });
 
+  it('holds one cap over callers with a key and members without one', async () => {
+    const growth = await rig.account('growth');
+    const replicas = [await rig.replica(), await rig.replica()];
+    const member = { accountId: growth.id, user: 'usr_ada', requestId: 'request-of-ada' };
+    const calls = Array.from({ length: 64 }, (_, i) =>
+      replicas[i % 2]!.admit(i % 4 < 2 ? growth.caller : member).then(
+        () => 'admitted',
+        (error: ApiError) => error.code,
+      ),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.filter(answer => answer === 'admitted')).to.have.length(4);
+    expect(answers.filter(answer => answer === 'concurrency_limit')).to.have.length(60);
+    expect(await growth.leaseCount()).to.equal(4);
+  });
+
+  it('needs no key of a member, and notes who it was', async () => {
+    const free = await rig.account('free', { keys: [], intranet: true });
+    const leases = await rig.replica();
+    const member = { accountId: free.id, user: 'usr_ada', requestId: 'request-of-ada' };
+    const lease = await leases.admit(member);
+    expect(lease.intranet).to.equal(true);
+    expect((await free.read()).leases.map(({ id, key }) => ({ id, key }))).to.deep.equal([{ id: lease.id, key: 'user:usr_ada' }]);
+    expect((await refusal(leases.admit(member))).code).to.equal('concurrency_limit');
+    expect(await leases.settle(lease)).to.equal(1);
+    await leases.release(await leases.admit(member));
+    expect(await free.leaseCount()).to.equal(0);
+  });
+
+  it('refuses a member whose account is paused, or not there', async () => {
+    const paused = await rig.account('free', { state: 'paused' });
+    const leases = await rig.replica();
+    const member = { accountId: paused.id, user: 'usr_ada', requestId: 'request-of-ada' };
+    expect((await refusal(leases.admit(member))).code).to.equal('subscription_inactive');
+    expect((await refusal(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal('not_found');
+    expect(await paused.leaseCount()).to.equal(0);
+  });
+
   it('says how many may run and when to try again', async () => {
     const starter = await rig.account('starter');
     const leases = await rig.replica();
@@ -42,7 +80,7 @@ describe('the admission of a render', () => {
   it('refuses without asking MongoDB while the process holds all places itself, for a second and with the same key', async () => {
     const starter = await rig.account('starter');
     const another = (await starter.accounts.createKey(starter.name, { name: 'another' })).text;
-    const start = performance.now();
+    const start = Math.ceil(performance.now()); // whole, so that a second more is exactly that
     let nowMs = start;
     const leases = await rig.replica({}, undefined, undefined, () => nowMs);
     const [first] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];

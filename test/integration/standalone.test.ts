@@ -72,6 +72,24 @@ describe('npm start', function () {
     expect(await ended).to.equal(0);
   });
 
+  it('shows a link to the dashboard at each start, until somebody has set it up', async () => {
+    const first = await start();
+    const link = await eventually(() => new URL(/^Open the dashboard: (\S+) \(works once\)$/m.exec(first.out())![1]!));
+    expect(link.origin).to.equal(first.url);
+    const [token, name, email, password] = [link.hash.slice(1), 'Ada', 'ada@example.com', 'correct horse battery'];
+    const body = new URLSearchParams({ token, name, email, password });
+    const answer = await fetch(new URL(link.pathname, first.url), { method: 'POST', body, redirect: 'manual' });
+    expect(answer.status).to.equal(303);
+    first.ctrlC();
+    expect(await first.ended).to.equal(0);
+
+    const second = await start();
+    const words = await eventually(() => /^The dashboard: .*$/m.exec(second.out())![0]);
+    expect(words).to.equal(`The dashboard: ${second.url}/app`);
+    second.ctrlC();
+    expect(await second.ended).to.equal(0);
+  });
+
   it('leaves no mongod and no Chrome when it is killed, and serves the same key after that', async () => {
     const first = await start();
     expect((await render(first.url, key)).status).to.equal(200);

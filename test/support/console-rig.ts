@@ -26,6 +26,9 @@ export interface ConsoleRig extends Installation {
   account2(plan?: string): Promise<string>;
 }
 
+/** Node sends the body of a DELETE without saying that there is one. */
+const lengthOf = (text: string) => ({ 'content-length': String(Buffer.byteLength(text)) });
+
 export async function consoleRig(options: Parameters<typeof installation>[0] = {}): Promise<ConsoleRig> {
   const pressroom = await installation({ ...options, env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env } });
   const { store, accounts } = pressroom;
@@ -45,12 +48,18 @@ export async function consoleRig(options: Parameters<typeof installation>[0] = {
     const { token } = await sessions.open({ user: id, method: 'password', ip: '127.0.0.1', userAgent: 'a test' });
     const cookie = `__Host-pressroom-session=${token}`;
     const call: Person['call'] = async (method, path, body, headers = {}) => {
+      const text = body === undefined ? undefined : JSON.stringify(body);
       const answer = await httpCall(
         pressroom.api.port(),
         method,
         path.startsWith('/console/') || path.startsWith('/app') ? path : `/console/v1${path}`,
-        { cookie, 'sec-fetch-site': 'same-origin', ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-        body === undefined ? undefined : JSON.stringify(body),
+        {
+          cookie,
+          'sec-fetch-site': 'same-origin',
+          ...(text !== undefined && { 'content-type': 'application/json', ...lengthOf(text) }),
+          ...headers,
+        },
+        text,
       );
       return { ...answer, json: () => JSON.parse(answer.body.toString()) as never };
     };

@@ -80,7 +80,7 @@ export async function rawConnection(port: number) {
   };
 }
 
-export interface HttpRigOptions extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget'>> {
+export interface HttpRigOptions extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget' | 'console'>> {
   server?: Partial<HttpConfig>;
 }
 
@@ -108,6 +108,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     keys,
     render,
     onRefused: reason => refused.push(reason),
+    console: options.console,
     budget,
     health: options.health ?? { database: ms => rig.store.ping(ms), workers: () => ({ ready: 2, slots: 4 }) },
     body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },

@@ -57,6 +57,7 @@ export async function leaseRig() {
     store,
     mongod,
     lines,
+    log,
     working,
     /** Makes the server misbehave for commands of this name from Pressroom's connections. */
     failing: (command: string, data: Document, mode: unknown = 'alwaysOn') =>

@@ -17,7 +17,7 @@ const ROOMS: Record<string, string[]> = {
   // Types alone: what the page and the server agree on. A test holds it to that.
   dashboard: ['api'],
   standalone: ['common', 'crds', 'api', 'worker', 'controller'],
-  test: ['common', 'crds', 'api', 'worker', 'controller', 'standalone'],
+  test: ['common', 'crds', 'api', 'worker', 'controller', 'standalone', 'dashboard'],
 };
 
 /** Packages that speak to the outside, and the one file or folder that imports each. */

@@ -4,7 +4,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { EGRESS_DENIED, END, OPEN, PING, type PingAnswer, SLOT_ENDED, type SlotEnd, type STILL } from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
-import { isCrash } from '../cdp-pipe.ts';
+import { isConsoleCall, isCrash } from '../cdp-pipe.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
@@ -12,6 +12,8 @@ import { isOrdinary, type Refusal } from './refusals.ts';
 
 /** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
+/** Of what a page writes to its console the log of renders keeps a few hundred characters: nobody needs more, and no render may fail for it. */
+const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
 /** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** A peer that does not answer the closing handshake is cut off. */
@@ -107,6 +109,10 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         return watchdog.killedRecently(chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
+      if (frame.length > MAX_CONSOLE_FRAME_BYTES && isConsoleCall(frame)) {
+        const value = `(a message of ${Math.round(frame.length / 1024)} KiB)`;
+        return say('Runtime.consoleAPICalled', { type: 'log', args: [{ type: 'string', value }] });
+      }
       // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
       if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
       if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');

@@ -1,9 +1,10 @@
 // What the management API tells of an account: its state at a glance, keys, renders, usage and billing; and what operators see of all accounts and of the installation.
 import { z } from 'zod';
+import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
 import { RENDER_FAILED_REASONS } from '../../contract/errors.ts';
 import { ACCOUNT_STATES } from '../../store/documents.ts';
 import { PHASES } from '../../store/phases.ts';
-import { count, cursorQuery, id, nameText, page, time } from './common.ts';
+import { count, cursorQuery, id, nameText, page, searchText, time } from './common.ts';
 
 const state = z.enum(ACCOUNT_STATES, { error: `one of ${ACCOUNT_STATES.join(', ')}` });
 
@@ -17,7 +18,7 @@ export const renderSummary = z.object({
   key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
   sandbox: z.boolean(),
   counted: z.boolean(),
-  source: z.enum(['html', 'url']),
+  source: z.enum(['html', 'url']).nullable().meta({ description: 'Null when the request was refused before it was read as one.' }),
   url: z.string().nullable(),
   totalMs: z.number(),
   pages: count.nullable(),
@@ -37,7 +38,7 @@ export const renderQuery = z.object({
   ...cursorQuery,
   status: z.enum(['ok', 'error', 'client_closed']).optional(),
   code: z.string().max(40).optional(),
-  key: z.string().max(40).optional(),
+  key: z.string().max(40).optional().meta({ description: 'The id of a key; `none` for renders without one.' }),
   from: time.optional(),
   to: time.optional(),
 });
@@ -52,13 +53,24 @@ export const overview = z.object({
     state,
     createdAt: time,
   }),
-  usage: z.object({ period: z.string().meta({ description: '`2026-11`, UTC.' }), count }),
+  usage: z.object({
+    period: z.string().meta({ description: '`2026-11`, a month in UTC, or `2026-11-15`, the first day of a period that is paid for.' }),
+    count,
+  }),
   running: count,
   waiting: count.meta({ description: 'Of the running: how many wait for a worker.' }),
-  lastDay: z.object({ ok: count, failed: count, p50Ms: z.number().nullable(), p95Ms: z.number().nullable() }),
+  lastDay: z.object({
+    since: time.meta({
+      description: '24 hours ago, or later for an account with very many renders: of those only the last are looked at.',
+    }),
+    ok: count,
+    failed: count,
+    p50Ms: z.number().nullable(),
+    p95Ms: z.number().nullable(),
+  }),
   errors: z
     .array(z.object({ code: z.string(), reason: z.string().nullable(), count, lastAt: time }))
-    .meta({ description: 'Of the last 24 hours.' }),
+    .meta({ description: 'Of the same time.' }),
   recent: z.array(renderSummary),
   keys: count,
 });
@@ -75,13 +87,17 @@ export const key = z.object({
   expired: z.boolean(),
   allowedIps: z.array(z.string()),
   lastUsedAt: time.nullable(),
+  replacedBy: id.nullable().meta({ description: 'The key that takes its place: it was rotated, and only runs out.' }),
 });
 export type Key = z.output<typeof key>;
 export const keys = z.object({ items: z.array(key) });
 export const newKey = z.strictObject({
   name: nameText(),
   expiresAt: time.optional(),
-  allowedIps: z.array(z.string().max(64)).max(64, 'at most 64 networks').optional(),
+  allowedIps: z
+    .array(z.string({ error: 'a network such as 203.0.113.0/24' }).max(64, 'at most 64 characters'), { error: 'a list of networks' })
+    .max(MAX_NETWORKS, `at most ${MAX_NETWORKS} networks`)
+    .optional(),
 });
 /** For how long the key before still works. */
 export const ROTATION_OVERLAPS = { none: 0, hour: 3600e3, day: 86400e3, week: 7 * 86400e3 } as const;
@@ -90,9 +106,14 @@ export const createdKey = z.object({
   key,
   text: z.string().meta({ description: 'The key itself. It is shown here once and stored nowhere.' }),
 });
+export type CreatedKey = z.output<typeof createdKey>;
 
-const day = z.iso.date();
-export const usageQuery = z.object({ from: day.optional(), to: day.optional(), key: z.string().max(40).optional() });
+const day = z.iso.date({ error: 'a day in UTC such as 2027-01-31' });
+export const usageQuery = z.object({
+  from: day.optional().meta({ description: 'The first day; 29 days before the last when absent.' }),
+  to: day.optional().meta({ description: 'The last day; today when absent. At most 366 days.' }),
+  key: z.string().max(40).optional().meta({ description: 'The id of a key, for the days; `none` for renders without one.' }),
+});
 export const usageDay = z.object({
   day,
   ok: count,
@@ -128,12 +149,24 @@ export const billing = z.object({
   periodEnd: time.nullable(),
   cancelAtPeriodEnd: z.boolean(),
   canManage: z.boolean().meta({ description: 'There is a customer to open the portal for.' }),
+  notice: z
+    .string()
+    .nullable()
+    .meta({ description: 'A sentence for people when the payment provider does not answer, and prices or state may be old.' }),
   plans: z.array(
-    z.object({ name: z.string(), parallel: count, monthlyQuota: count.nullable(), price: z.string().nullable(), current: z.boolean() }),
+    z.object({
+      name: z.string(),
+      parallel: count,
+      monthlyQuota: count.nullable(),
+      title: z.string().nullable().meta({ description: 'What the payment provider calls it.' }),
+      price: z.string().nullable().meta({ description: '`€29.00 / month`' }),
+      sold: z.boolean().meta({ description: 'A checkout leads to it.' }),
+      current: z.boolean(),
+    }),
   ),
 });
 export type Billing = z.output<typeof billing>;
-export const checkout = z.strictObject({ plan: z.string().max(40) });
+export const checkout = z.strictObject({ plan: z.string({ error: 'the name of a plan' }).max(40, 'at most 40 characters') });
 export const redirect = z.object({ url: z.string() });
 
 // For operators.
@@ -151,7 +184,7 @@ export const operatorAccount = z.object({
 });
 export type OperatorAccount = z.output<typeof operatorAccount>;
 export const operatorAccounts = page(operatorAccount);
-export const operatorAccountsQuery = z.object({ ...cursorQuery, search: z.string().max(100).optional(), state: state.optional() });
+export const operatorAccountsQuery = z.object({ ...cursorQuery, search: searchText.optional(), state: state.optional() });
 export const newAccount = z.strictObject({ name: nameText(), plan: z.string().max(40).optional() });
 export const accountChange = z.strictObject({
   plan: z.string().max(40).optional(),
@@ -166,12 +199,21 @@ export const operatorUser = z.object({
   operator: z.boolean(),
   disabled: z.boolean(),
   twoFactor: z.boolean(),
+  company: z.boolean().meta({ description: 'Linked to the company’s sign-in.' }),
   accounts: z.array(z.object({ id, name: z.string(), role: z.string() })),
   lastSignInAt: time.nullable(),
 });
 export const operatorUsers = page(operatorUser);
-export const operatorUsersQuery = z.object({ ...cursorQuery, search: z.string().max(100).optional() });
-export const operatorUserChange = z.strictObject({ operator: z.boolean().optional(), disabled: z.boolean().optional() });
+export type OperatorUser = z.output<typeof operatorUser>;
+export const operatorUsersQuery = z.object({ ...cursorQuery, search: searchText.optional() });
+export const operatorUserChange = z.strictObject({
+  operator: z.boolean().optional(),
+  disabled: z.boolean().optional(),
+  company: z.literal(false).optional().meta({
+    description:
+      'Forgets whom the company’s sign-in knows the person as: who next signs in there with the address is taken for the person.',
+  }),
+});
 
 export const live = z.object({
   at: time,
@@ -188,7 +230,7 @@ export const live = z.object({
   waitingByAccount: z.array(z.object({ id, name: z.string().nullable(), waiting: count })),
   lastMinutes: z
     .array(z.object({ at: time, ok: count, failed: count }))
-    .meta({ description: 'The last 30 minutes, from the log of renders.' }),
+    .meta({ description: 'The last 30 minutes, as the processes counted them.' }),
 });
 export type Live = z.output<typeof live>;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const id = z.string().meta({ description: 'An id.' });
 /** ISO 8601, UTC. */
-export const time = z.iso.datetime().meta({ description: 'A time in UTC.' });
+export const time = z.iso.datetime({ error: 'a time in UTC such as 2027-01-31T00:00:00Z' }).meta({ description: 'A time in UTC.' });
 export const count = z.int().nonnegative();
 
 /** What people call things: no control characters, which could forge a line of a log or a mail. */
@@ -29,3 +29,10 @@ export const cursorQuery = {
   cursor: z.string().max(200).optional().meta({ description: 'The `next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(100).default(50).optional(),
 };
+
+/** The beginning of a name or an address, or a whole id. */
+export const searchText = z
+  .string()
+  .trim()
+  .max(100, 'at most 100 characters')
+  .regex(/^\P{C}*$/u, 'a text without control characters');

@@ -1,7 +1,7 @@
 // What the management API tells of people: who is signed in, sessions, teams and invitations.
 import { z } from 'zod';
 import { ROLES } from '../../store/console-documents.ts';
-import { count, emailText, id, nameText, page, time } from './common.ts';
+import { count, cursorQuery, emailText, id, nameText, page, time } from './common.ts';
 import { PERMISSIONS } from './permissions.ts';
 
 export const role = z.enum(ROLES, { error: `one of ${ROLES.join(', ')}` });
@@ -33,9 +33,12 @@ export type Me = z.output<typeof me>;
 export const profileChange = z.strictObject({ name: nameText() });
 /** At least 12 characters: length protects, rules about characters do not (NIST SP 800-63B). */
 export const newPassword = z.string({ error: 'a text' }).min(12, 'at least 12 characters').max(200, 'at most 200 characters');
-export const passwordChange = z.strictObject({ current: z.string().max(200).optional(), next: newPassword });
-/** Asked again before what protects the account is changed. */
-export const passwordAgain = z.strictObject({ password: z.string().max(200) });
+export const passwordChange = z.strictObject({
+  current: z.string({ error: 'a text' }).max(200, 'at most 200 characters').optional(),
+  next: newPassword,
+});
+/** Asked again before what protects the account is changed; absent for who has none. */
+export const passwordAgain = z.strictObject({ password: z.string({ error: 'a text' }).max(200, 'at most 200 characters').optional() });
 
 export const sessionInfo = z.object({
   id,
@@ -47,14 +50,17 @@ export const sessionInfo = z.object({
   userAgent: z.string(),
 });
 export const sessions = z.object({ items: z.array(sessionInfo) });
+export type SessionInfo = z.output<typeof sessionInfo>;
 
 export const twoFactorBegun = z.object({
   secret: z.string().meta({ description: 'Base32, to be typed into an app.' }),
   uri: z.string().meta({ description: '`otpauth://totp/…`' }),
   qrSvg: z.string().meta({ description: 'The same as a picture.' }),
 });
+export type TwoFactorBegun = z.output<typeof twoFactorBegun>;
 export const code = z.strictObject({ code: z.string().trim().min(6, 'a code').max(40) });
 export const recoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
+export type RecoveryCodes = z.output<typeof recoveryCodes>;
 
 export const member = z.object({
   user: id,
@@ -70,6 +76,7 @@ export const team = z.object({ members: z.array(member), invitations: z.array(in
 export type Team = z.output<typeof team>;
 export const newInvitation = z.strictObject({ email: emailText, role });
 export const invited = z.object({ invitation, link: z.string().meta({ description: 'To be sent to the person; shown once.' }) });
+export type Invited = z.output<typeof invited>;
 export const roleChange = z.strictObject({ role });
 
 export const auditEntry = z.object({
@@ -83,3 +90,10 @@ export const auditEntry = z.object({
 });
 export const auditPage = page(auditEntry);
 export type AuditPage = z.output<typeof auditPage>;
+export const auditQuery = z.object(cursorQuery);
+export const operatorAuditPage = page(
+  auditEntry.extend({
+    account: z.object({ id, name: z.string().nullable() }).nullable().meta({ description: 'Null for the installation.' }),
+  }),
+);
+export type OperatorAuditPage = z.output<typeof operatorAuditPage>;

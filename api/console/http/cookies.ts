@@ -9,7 +9,10 @@ export interface Cookies {
   setPassing(ctx: Context, name: PassingName, value: string, maxAgeMs: number): void;
   clear(ctx: Context, name: PassingName | 'session'): void;
 }
-export type PassingName = 'second-factor' | 'company' | 'next';
+export type PassingName = 'second-factor' | 'invitation' | 'company' | 'next' | 'device';
+
+/** Safari stores no Secure cookie that came over http, not even from localhost (https://bugs.webkit.org/show_bug.cgi?id=281149). */
+const isSafari = (userAgent: string) => /\bSafari\//.test(userAgent) && !/\b(Chrome|Chromium|HeadlessChrome)\//.test(userAgent);
 
 /**
  * `__Host-` keeps other hosts of the domain from setting it, and needs Secure, which browsers take for https and for http on localhost alone: an installation
@@ -17,11 +20,12 @@ export type PassingName = 'second-factor' | 'company' | 'next';
  */
 export function createCookies(publicUrl: string): Cookies & { secure: boolean } {
   const { protocol, hostname } = new URL(publicUrl);
-  const secure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
-  const nameOf = (name: string) => `${secure ? '__Host-' : ''}pressroom-${name}`;
+  const https = protocol === 'https:';
+  const secure = https || hostname === 'localhost' || hostname.endsWith('.localhost');
+  const securely = (ctx: Context) => secure && (https || !isSafari(ctx.get('User-Agent')));
 
   function read(ctx: Context, name: string): string | undefined {
-    const wanted = `${nameOf(name)}=`;
+    const wanted = `${securely(ctx) ? '__Host-' : ''}pressroom-${name}=`;
     const found = (ctx.get('Cookie') || '')
       .split(';')
       .map(each => each.trim())
@@ -30,9 +34,10 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
   }
 
   function write(ctx: Context, name: string, value: string, maxAgeMs: number): void {
+    const [prefix, own] = securely(ctx) ? ['__Host-', ['Secure']] : ['', []];
     // Lax, not Strict: who follows a link from a mail into the dashboard is signed in. What changes anything is held by Origin and Fetch Metadata.
-    const attributes = ['Path=/', 'HttpOnly', 'SameSite=Lax', `Max-Age=${Math.floor(maxAgeMs / 1_000)}`, ...(secure ? ['Secure'] : [])];
-    ctx.append('Set-Cookie', [`${nameOf(name)}=${value}`, ...attributes].join('; '));
+    const attributes = ['Path=/', 'HttpOnly', 'SameSite=Lax', `Max-Age=${Math.floor(maxAgeMs / 1_000)}`, ...own];
+    ctx.append('Set-Cookie', [`${prefix}pressroom-${name}=${value}`, ...attributes].join('; '));
   }
 
   return {

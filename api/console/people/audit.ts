@@ -8,7 +8,7 @@ export type Actor = Pick<AuditDocument, 'account' | 'user' | 'actor' | 'ip'>;
 
 export interface Audit {
   /** What a signed-in person did to the account of the call; `about: 'installation'` for what concerns no single account. */
-  record(call: Call<never, never> | Call, act: Act, about?: 'account' | 'installation'): Promise<void>;
+  record(call: Pick<Call, 'signedIn' | 'account' | 'clientIp'>, act: Act, about?: 'account' | 'installation'): Promise<void>;
   /** The same for what has no call: signing in, the command line, the payment provider. */
   note(actor: Actor, act: Act): Promise<void>;
 }

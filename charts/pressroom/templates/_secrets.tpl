@@ -4,6 +4,8 @@
 {{- define "pressroom.previousPepper.secret" -}}{{ default (include "pressroom.pepper.secret" .) .Values.secrets.previousPepper.existingSecret }}{{- end }}
 {{- define "pressroom.poolSecret.secret" -}}{{ default (include "pressroom.secrets.name" .) .Values.secrets.poolSecret.existingSecret }}{{- end }}
 
+{{- define "pressroom.dashboardSecret.secret" -}}{{ default (include "pressroom.secrets.name" .) .Values.secrets.dashboard.existingSecret }}{{- end }}
+
 {{/* The entries of the Secret that is made, separated by commas: what no Secret of the operator holds. */}}
 {{- define "pressroom.secrets.made" -}}
 {{- $keys := list -}}
@@ -11,6 +13,22 @@
 {{- if not .existingSecret }}{{ $keys = append $keys .key }}{{ end -}}
 {{- end -}}
 {{- join "," $keys -}}
+{{- end }}
+
+{{/* Those that a Secret of an earlier release lacks, to which they are added. */}}
+{{- define "pressroom.secrets.added" -}}
+{{- with .Values.secrets.dashboard }}{{ if not .existingSecret }}{{ .key }}{{ end }}{{ end -}}
+{{- end }}
+
+{{/* The variables of the API that are there when a Secret of the operator holds them. */}}
+{{- define "pressroom.secrets.optionalVariables" -}}
+{{- $secrets := .Values.secrets -}}
+{{- $variables := dict "PRESSROOM_ADMIN_PASSWORD" $secrets.adminPassword "PRESSROOM_OIDC_CLIENT_SECRET" $secrets.oidcClientSecret "PRESSROOM_STRIPE_SECRET_KEY" $secrets.stripeSecretKey "PRESSROOM_STRIPE_WEBHOOK_SECRET" $secrets.stripeWebhookSecret -}}
+{{- range $name, $entry := $variables }}
+{{- if $entry.existingSecret }}
+{{ include "pressroom.secretVariable" (list $name $entry.existingSecret $entry.key) }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* MONGODB_URI. Exactly one way leads to MongoDB. */}}

@@ -51,10 +51,31 @@ export const MATRIX: Record<string, Values> = {
       pepper: { existingSecret: 'mine', key: 'p' },
       previousPepper: { existingSecret: 'old', key: 'p' },
       poolSecret: { existingSecret: 'mine', key: 's' },
+      dashboard: { existingSecret: 'mine', key: 'd' },
     },
     prometheus: { url: 'https://prometheus.example', token: { existingSecret: 'mine', key: 't' } },
     test: { existingSecret: 'mine', key: 'k' },
   },
+  'a dashboard with people of the company, who pay by Stripe': {
+    api: {
+      config: {
+        PRESSROOM_ADMIN_EMAIL: 'ada@corp.example',
+        PRESSROOM_OIDC_ISSUER: 'https://login.corp.example',
+        PRESSROOM_OIDC_CLIENT_ID: 'pressroom',
+        PRESSROOM_OIDC_DOMAINS: 'corp.example',
+        PRESSROOM_BILLING: 'stripe',
+        PRESSROOM_STRIPE_PRICES: 'starter=price_1Abc',
+      },
+      publicUrl: 'https://pdf.corp.example',
+    },
+    secrets: {
+      adminPassword: { existingSecret: 'people', key: 'admin' },
+      oidcClientSecret: { existingSecret: 'people', key: 'oidc' },
+      stripeSecretKey: { existingSecret: 'stripe', key: 'key' },
+      stripeWebhookSecret: { existingSecret: 'stripe', key: 'webhook' },
+    },
+  },
+  'no dashboard': { api: { config: { PRESSROOM_DASHBOARD: false } } },
   'a controller for the whole cluster': { controller: { clusterWide: true, replicas: 3 } },
   'a controller for more namespaces': { controller: { namespaces: ['other'] } },
   'a further pool without a controller': {

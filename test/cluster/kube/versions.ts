@@ -1,4 +1,4 @@
-// The programs that the tests of a cluster run, each pinned to a version, and the Go modules that they are built from.
+// The programs that tests run and that are built with Go, most of them of a cluster: each pinned to a version, and the Go modules that they are built from.
 
 export interface GoProgram {
   /** What it is called when it is built. */
@@ -67,6 +67,12 @@ export const MODULES = [
     programs: [{ name: 'coredns', from: 'github.com/coredns/coredns' }],
     variables: {},
   },
+  {
+    path: 'github.com/stripe/stripe-mock',
+    version: 'v0.203.0',
+    programs: [{ name: 'stripe-mock', from: 'github.com/stripe/stripe-mock' }],
+    variables: {},
+  },
 ] as const satisfies readonly GoModule[];
 
 export type Binary =
@@ -80,4 +86,5 @@ export type Binary =
   | 'kwok'
   | 'helm'
   | 'kubeconform'
-  | 'coredns';
+  | 'coredns'
+  | 'stripe-mock';

@@ -12,6 +12,21 @@ export const secretsValues = group({
   poolSecret: secretEntry('pool-secret', 'the secret of the pool (at least 16 characters)').describe(
     'The API signs the tickets for its workers with it. Without a Secret of yours one is made once and never changed.',
   ),
+  dashboard: secretEntry('dashboard-secret', 'the secret of the dashboard (at least 16 characters)').describe(
+    'Seals what the dashboard must read again, such as secrets of one-time codes. Without a Secret of yours one is made once and never changed; it is added to a Secret that an earlier version of this chart made.',
+  ),
+  adminPassword: secretEntry('admin-password', 'the password of the first administrator (at least 12 characters)').describe(
+    'With `PRESSROOM_ADMIN_EMAIL` in `api.config`. Without it the first administrator is made by a command, or by the link in the log.',
+  ),
+  oidcClientSecret: secretEntry('oidc-client-secret', 'the secret of Pressroom as a client of your OpenID provider').describe(
+    'With `PRESSROOM_OIDC_ISSUER` and `PRESSROOM_OIDC_CLIENT_ID` in `api.config`.',
+  ),
+  stripeSecretKey: secretEntry('stripe-secret-key', 'a secret or restricted key of Stripe').describe(
+    'With `PRESSROOM_BILLING: stripe` in `api.config`.',
+  ),
+  stripeWebhookSecret: secretEntry('stripe-webhook-secret', 'the secret that signs what Stripe sends').describe(
+    'With `PRESSROOM_BILLING: stripe` in `api.config`.',
+  ),
 }).describe('What must stay secret. What is made is in the Secret `<release>-secrets`, which outlives the release.');
 
 export const mongodbValues = group({
@@ -62,6 +77,14 @@ export const networkPolicyValues = group({
     to: peers([]).describe(`Where the API server of the cluster is. ${anywhere}`),
     ports: ports(443, 6443).describe('Its ports.'),
   }).describe("The way to the cluster's API server."),
+  companySignIn: group({
+    to: peers([]).describe(`Where your OpenID provider is. ${anywhere}`),
+    ports: ports(443).describe('Its ports.'),
+  }).describe('The way to the OpenID provider, when `api.config` names one.'),
+  stripe: group({
+    to: peers([]).describe('Where Stripe is, or your proxy of it. As in a NetworkPolicy. Empty: all public addresses, on these ports.'),
+    ports: ports(443).describe('Its ports.'),
+  }).describe('The way to Stripe, when `api.config` bills by it.'),
   api: group({
     from: peers([]).describe('Who may call the API, as in a NetworkPolicy. Empty: everybody.'),
     extraEgress: list().default([]).describe('More rules of what the API may reach, as in a NetworkPolicy.'),

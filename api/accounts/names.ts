@@ -1,0 +1,10 @@
+// What accounts and keys may be called. Pure.
+import { invalid } from '../contract/errors.ts';
+
+const NAME = /^\S(?:.{0,98}\S)?$/u;
+
+/** Throws validation_error that names `field`. */
+export function checkName(field: string, name: string): void {
+  if (!NAME.test(name) || /\p{C}/u.test(name))
+    throw invalid(`\`${field}\` must be 1 to 100 visible characters without spaces at its ends.`);
+}

@@ -1,0 +1,49 @@
+// Wires billing in the mode that is configured, with what runs beside it and the path that the payment provider calls.
+import type { Service } from '../../../common/lifecycle.ts';
+import type { Log } from '../../../common/log.ts';
+import type { Plan } from '../../accounts/plans.ts';
+import type { ApiConfig } from '../../config.ts';
+import type { Middleware } from '../../http/state.ts';
+import type { Store } from '../../store/store.ts';
+import type { Audit } from '../people/audit.ts';
+import type { Billing } from './billing.ts';
+import { paymentEvents } from './events.ts';
+import { loadedLater } from './payments.ts';
+import { createPriceList } from './price-list.ts';
+import { createResync } from './resync.ts';
+import { stripeBilling } from './stripe-billing.ts';
+import { createSync } from './sync.ts';
+import { billingWithoutPayments } from './without-payments.ts';
+
+interface BillingDeps {
+  /** In the mode `stripe` with both secrets. */
+  config: ApiConfig['billing'];
+  plans: readonly Plan[];
+  pastDueGraceMs: number;
+  publicUrl: string;
+  store: Store;
+  audit: Audit;
+  log: Log;
+}
+
+export const WEBHOOK_PATH = '/console/stripe/webhook';
+
+export function createBilling({ config, plans, pastDueGraceMs, publicUrl, store, audit, log }: BillingDeps): {
+  billing: Billing;
+  routes: { method: 'post'; path: string; handle: Middleware[] }[];
+  services: Service[];
+} {
+  const { mode, stripe } = config;
+  const of = { plans, pastDueGraceMs };
+  if (mode !== 'stripe') return { billing: billingWithoutPayments(store, { ...of, mode }), routes: [], services: [] };
+  const { secretKey, webhookSecret, apiUrl, prices } = stripe;
+  const access = { secretKey: secretKey!, webhookSecret: webhookSecret!, apiUrl };
+  const payments = loadedLater(async () => (await import('./stripe.ts')).stripePayments(access, log));
+  const sync = createSync({ store, payments, prices, audit, log });
+  const priceList = createPriceList({ payments, prices, log });
+  return {
+    billing: stripeBilling({ store, payments, prices, priceList, sync, backUrl: `${publicUrl}/app/billing`, of, log }),
+    routes: [{ method: 'post', path: WEBHOOK_PATH, handle: paymentEvents({ payments, sync, store, log }) }],
+    services: [createResync({ store, sync, log })],
+  };
+}

@@ -1,0 +1,52 @@
+// What the page of plan and billing shows of an account, in every mode.
+import type { z } from 'zod';
+import type { Plan } from '../../accounts/plans.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { AccountDocument, Store } from '../../store/store.ts';
+import type { billing } from '../contract/accounts.ts';
+import type { BillingMode } from './billing.ts';
+import type { PlanPrice } from './price-list.ts';
+
+export type BilledAccount = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'pastDueSince' | 'billing'>;
+
+/** Throws ApiError `not_found`. */
+export async function billedAccount(store: Store, id: string): Promise<BilledAccount> {
+  const projection = { name: 1, plan: 1, state: 1, pastDueSince: 1, billing: 1 } as const;
+  const found = await store.limited(store.accounts.findOne({ _id: id }, { projection, ...store.limits }));
+  if (!found) throw new ApiError('not_found', 'There is no such account.');
+  return found;
+}
+
+export interface OverviewOf {
+  mode: BillingMode;
+  plans: readonly Plan[];
+  pastDueGraceMs: number;
+  /** Plans that can be bought. */
+  sold?: ReadonlyMap<string, unknown>;
+  prices?: ReadonlyMap<string, PlanPrice>;
+  notice?: string | null;
+}
+
+/** Pure. */
+export function overview(account: BilledAccount, { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOf) {
+  const { plan, state, pastDueSince, billing: paid } = account;
+  return {
+    mode,
+    plan,
+    state,
+    graceUntil: state === 'past_due' && pastDueSince ? new Date(pastDueSince.getTime() + pastDueGraceMs).toISOString() : null,
+    periodEnd: paid?.periodEnd?.toISOString() ?? null,
+    cancelAtPeriodEnd: paid?.cancelAtPeriodEnd ?? false,
+    canManage: mode === 'stripe' && paid !== undefined,
+    notice,
+    plans: plans.map(({ name, parallel, monthlyQuota }) => ({
+      name,
+      parallel,
+      monthlyQuota: monthlyQuota ?? null,
+      title: prices?.get(name)?.title || null,
+      price: prices?.get(name)?.amount ?? null,
+      sold: sold?.has(name) ?? false,
+      current: name === plan,
+    })),
+  } satisfies z.input<typeof billing>;
+}

@@ -1,0 +1,67 @@
+// Reads what a form of ours sends. Strict, since browsers write it in one way only; bounded in bytes and time; nothing is buffered past the limit.
+import type { IncomingMessage } from 'node:http';
+import { ApiError, invalid } from '../../contract/errors.ts';
+import { ClientClosed } from '../../http/state.ts';
+
+/** A password and an address, and `next`. */
+const MAX_BYTES = 16 * 1_024;
+const WAIT_MS = 10_000;
+
+const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${MAX_BYTES} bytes.`);
+
+function read(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const late = setTimeout(() => fail(invalid('The form did not arrive within 10 s. Send it again.')), WAIT_MS);
+    function over(): void {
+      clearTimeout(late);
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+    }
+    function fail(error: Error): void {
+      over();
+      request.pause();
+      reject(error);
+    }
+    function onData(chunk: Buffer): void {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) return fail(tooLarge());
+      chunks.push(chunk);
+    }
+    function onEnd(): void {
+      over();
+      resolve(Buffer.concat(chunks, bytes).toString('latin1'));
+    }
+    const onClose = () => fail(new ClientClosed());
+    request.on('data', onData).once('end', onEnd).once('close', onClose);
+  });
+}
+
+/**
+ * The fields of a urlencoded form in UTF-8; `get` gives the empty text for one that is missing. Rejects with ApiError for another type, a field that comes twice,
+ * bytes that are no UTF-8, and more than 16 KiB; with ClientClosed when the other end goes away.
+ */
+export async function formBody(request: IncomingMessage): Promise<{ get(name: string): string }> {
+  const { headers } = request;
+  const type = headers['content-type']?.toLowerCase().replaceAll(' ', '');
+  if (type !== 'application/x-www-form-urlencoded' && type !== 'application/x-www-form-urlencoded;charset=utf-8')
+    throw invalid('The header `Content-Type` must be `application/x-www-form-urlencoded`, as a form sends it.');
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') throw invalid('The form must not be compressed.');
+  if (Number(headers['content-length'] ?? 0) > MAX_BYTES) throw tooLarge();
+  const text = await read(request);
+  // A browser escapes whatever is not plain ASCII.
+  if (!/^[\x20-\x7e]*$/.test(text)) throw invalid('The form has characters that are not escaped.');
+  const fields = new Map<string, string>();
+  for (const entry of text === '' ? [] : text.split('&')) {
+    const at = entry.indexOf('=');
+    const decode = (part: string) => decodeURIComponent(part.replaceAll('+', ' '));
+    try {
+      const name = decode(at < 0 ? entry : entry.slice(0, at));
+      if (fields.has(name)) throw invalid(`The field \`${name.slice(0, 60)}\` comes twice.`);
+      fields.set(name, at < 0 ? '' : decode(entry.slice(at + 1)));
+    } catch (error) {
+      throw error instanceof URIError ? invalid('The form is not in UTF-8.', error) : error;
+    }
+  }
+  return { get: name => fields.get(name) ?? '' };
+}

@@ -1,0 +1,36 @@
+// A line of the log as the management API tells it. Pure.
+import type { z } from 'zod';
+import type { RenderDocument } from '../../store/store.ts';
+import type { renderDetail, renderSummary } from '../contract/accounts.ts';
+import type { KeyNames } from './key-names.ts';
+
+/** What a summary needs of the document. */
+export const SUMMARY_FIELDS = { options: 0, timings: 0, console: 0, message: 0 } as const;
+export type SummaryDocument = Omit<RenderDocument, keyof typeof SUMMARY_FIELDS>;
+
+export const summaryOf = (render: SummaryDocument, nameOf: KeyNames): z.input<typeof renderSummary> => ({
+  id: render._id,
+  at: render.at.toISOString(),
+  outcome: render.outcome,
+  code: render.code ?? null,
+  reason: render.reason ?? null,
+  via: render.via,
+  key: render.key === undefined ? null : nameOf(render.key),
+  sandbox: render.sandbox,
+  counted: render.counted,
+  source: render.source ?? null,
+  url: render.url ?? null,
+  totalMs: render.totalMs,
+  pages: render.pages ?? null,
+  bytes: render.bytes ?? null,
+});
+
+/** `userName`: of who rendered it in the dashboard. */
+export const detailOf = (render: RenderDocument, nameOf: KeyNames, userName: string | null): z.input<typeof renderDetail> => ({
+  ...summaryOf(render, nameOf),
+  message: render.message ?? null,
+  options: render.options,
+  timings: render.timings,
+  console: render.console ?? [],
+  user: userName,
+});

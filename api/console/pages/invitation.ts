@@ -1,0 +1,214 @@
+// The pages that an invitation's link opens: the code of the link, then who is invited into what, and one button. Owns their words and the order of things.
+import { type Markup, markup } from '../../contract/markup.ts';
+import type { Context } from '../../http/state.ts';
+import type { Store, UserDocument } from '../../store/store.ts';
+import { nameText } from '../contract/common.ts';
+import { newPassword } from '../contract/people.ts';
+import { ROLE_WORDS } from '../contract/permissions.ts';
+import { formBody } from '../http/form-body.ts';
+import type { Invitations, OpenInvitation } from '../people/invitations.ts';
+import type { People } from '../people/people.ts';
+import { withNext } from './next-path.ts';
+import { field, form, hidden, sendPage } from './page.ts';
+import type { PageRoute, pageRoutes } from './page-route.ts';
+
+const TOKEN_PAGE = '/app/invitation';
+const ACCEPT_PAGE = '/app/invitation/accept';
+/** The token waits in a cookie while its owner signs in, perhaps with a second factor or at the company. */
+const REMEMBERED_MS = 30 * 60_000;
+
+const GONE = 'This invitation was used, taken back, or is older than 7 days. Ask who invited you for a new link.';
+
+interface Typed {
+  name?: string;
+  nameError?: string | undefined;
+  passwordError?: string | undefined;
+}
+
+const schemas = { name: nameText(), password: newPassword };
+const problem = (schema: (typeof schemas)['name'] | typeof newPassword, value: string): string | undefined => {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? undefined : `It must be ${parsed.error.issues[0]!.message}.`;
+};
+
+export function invitationPages(
+  people: People,
+  { store, invitations }: { store: Store; invitations: Invitations },
+  route: ReturnType<typeof pageRoutes>,
+): PageRoute[] {
+  const { users, sessions, cookies, entrance, audit, publicUrl, companySignIn, passwordSignIn } = people;
+
+  function askForToken(ctx: Context, error?: string, status = 200): void {
+    const token = field({
+      name: 'token',
+      label: 'Invitation code',
+      autocomplete: 'off',
+      hint: 'What stands behind the # of the link that you were sent.',
+      error,
+      focus: true,
+      maxLength: 400,
+    });
+    const body = markup`<p class="lead">to ${new URL(publicUrl).host}</p>${form(TOKEN_PAGE, [token], 'Continue')}`;
+    sendPage(ctx, { title: 'Your invitation', body }, status);
+  }
+
+  function gone(ctx: Context): void {
+    cookies.clear(ctx, 'invitation');
+    ctx.state.code = 'not_found';
+    askForToken(ctx, GONE, 404);
+  }
+
+  async function takeToken(ctx: Context): Promise<void> {
+    // A whole link that was pasted does as well.
+    const token = (await formBody(ctx.req)).get('token').trim().replace(/^.*#/, '');
+    if (!(await invitations.find(token))) return gone(ctx);
+    cookies.setPassing(ctx, 'invitation', token, REMEMBERED_MS);
+    ctx.status = 303;
+    ctx.redirect(ACCEPT_PAGE);
+  }
+
+  const send = (ctx: Context, { account, invitation }: OpenInvitation, rest: Markup, status = 200) =>
+    sendPage(
+      ctx,
+      {
+        title: `Join ${account.name}`,
+        body: markup`<p class="lead">${invitation.email} is invited as ${invitation.role}. ${ROLE_WORDS[invitation.role]}.</p>${rest}`,
+      },
+      status,
+    );
+
+  const asNewPerson = (ctx: Context, open: OpenInvitation, { name, nameError, passwordError }: Typed = {}, status = 200) =>
+    send(
+      ctx,
+      open,
+      markup`${form(
+        ACCEPT_PAGE,
+        [
+          hidden('as', 'new'),
+          // For programs that keep passwords: whose this one is.
+          markup`<input type="hidden" name="username" autocomplete="username" value="${open.invitation.email}">`,
+          field({
+            name: 'name',
+            label: 'Your name',
+            autocomplete: 'name',
+            value: name,
+            error: nameError,
+            focus: !passwordError,
+            maxLength: 100,
+          }),
+          field({
+            name: 'password',
+            label: 'Password',
+            type: 'password',
+            autocomplete: 'new-password',
+            hint: 'At least 12 characters. Length is what protects: several words are good.',
+            error: passwordError,
+            focus: passwordError !== undefined && nameError === undefined,
+            minLength: 12,
+            maxLength: 200,
+          }),
+        ],
+        'Join',
+      )}${
+        companySignIn &&
+        markup`<p class="or">or</p><p><a class="main-button quiet" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${companySignIn.name}</a></p>`
+      }`,
+      status,
+    );
+
+  function show(ctx: Context, open: OpenInvitation, email: string | undefined, invited: UserDocument | undefined): void {
+    if (email === open.invitation.email)
+      return send(ctx, open, markup`<p>You are signed in as ${email}.</p>${form(ACCEPT_PAGE, [hidden('as', 'member')], 'Accept')}`);
+    if (email !== undefined)
+      return send(
+        ctx,
+        open,
+        markup`<p class="notice">You are signed in as ${email}, and the invitation is for another address.</p>${form(ACCEPT_PAGE, [hidden('as', 'somebody-else')], 'Sign out and go on')}`,
+        403,
+      );
+    if (invited?.disabled)
+      return send(ctx, open, markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`, 403);
+    if (invited)
+      return send(ctx, open, markup`<p><a class="main-button" href="${withNext('/app/sign-in', ACCEPT_PAGE)}">Sign in to accept</a></p>`);
+    if (!passwordSignIn && companySignIn)
+      return send(
+        ctx,
+        open,
+        markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${companySignIn.name}</a></p>`,
+      );
+    asNewPerson(ctx, open);
+  }
+
+  async function openOf(ctx: Context): Promise<OpenInvitation | undefined> {
+    const token = cookies.passing(ctx, 'invitation');
+    return token === undefined ? undefined : invitations.find(token);
+  }
+
+  async function signedInAs(ctx: Context) {
+    const token = cookies.session(ctx);
+    return token ? sessions.find(token) : undefined;
+  }
+
+  async function look(ctx: Context): Promise<void> {
+    const open = await openOf(ctx);
+    if (!open) return gone(ctx);
+    const signedIn = await signedInAs(ctx);
+    show(ctx, open, signedIn?.user.email, await users.byEmail(open.invitation.email));
+  }
+
+  /** False when somebody else was quicker. */
+  async function accept(ctx: Context, user: { _id: string; email: string }): Promise<boolean> {
+    const open = await invitations.accept(cookies.passing(ctx, 'invitation') ?? '', user._id);
+    if (!open) return false;
+    cookies.clear(ctx, 'invitation');
+    await audit.note(
+      { account: open.account.id, user: user._id, actor: user.email, ip: entrance.ipOf(ctx) },
+      { action: 'member.joined', target: user.email, details: { role: open.invitation.role } },
+    );
+    return true;
+  }
+
+  async function join(ctx: Context, open: OpenInvitation, name: string, password: string): Promise<void> {
+    const wrong = { nameError: problem(schemas.name, name), passwordError: problem(schemas.password, password) };
+    if (wrong.nameError || wrong.passwordError) return asNewPerson(ctx, open, { name, ...wrong }, 400);
+    const user = await users.create({ email: open.invitation.email, name: schemas.name.parse(name), password });
+    let joined = false;
+    try {
+      joined = await accept(ctx, user);
+    } finally {
+      // Without the invitation nobody vouches for the address.
+      if (!joined) await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
+    }
+    if (!joined) return gone(ctx);
+    await entrance.enter(ctx, user, 'invitation');
+    ctx.status = 303;
+    ctx.redirect('/app');
+  }
+
+  async function submit(ctx: Context): Promise<void> {
+    const sent = await formBody(ctx.req);
+    const open = await openOf(ctx);
+    if (!open) return gone(ctx);
+    const signedIn = await signedInAs(ctx);
+    const invited = await users.byEmail(open.invitation.email);
+    const as = sent.get('as');
+    if (as === 'somebody-else' && signedIn) {
+      await sessions.end(signedIn.user.id, signedIn.sessionId);
+      cookies.clear(ctx, 'session');
+    } else if (as === 'member' && signedIn?.user.email === open.invitation.email) {
+      if (!(await accept(ctx, { _id: signedIn.user.id, email: signedIn.user.email }))) return gone(ctx);
+      ctx.status = 303;
+      return ctx.redirect('/app');
+    } else if (as === 'new' && passwordSignIn && !signedIn && !invited) return join(ctx, open, sent.get('name'), sent.get('password'));
+    // What the form stood for is not so any more: the page as it is now.
+    ctx.status = 303;
+    ctx.redirect(ACCEPT_PAGE);
+  }
+
+  return [
+    route('get', TOKEN_PAGE, ctx => askForToken(ctx)),
+    route('post', TOKEN_PAGE, takeToken),
+    route('get', ACCEPT_PAGE, look),
+    route('post', ACCEPT_PAGE, submit),
+  ];
+}

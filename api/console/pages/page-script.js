@@ -1,0 +1,30 @@
+// The pages work without this. It takes a link's token out of the address into its field, where nobody else gets to see it, and lets a password be looked at.
+const tokenField = document.querySelector('input[name=token]');
+const fragment = location.hash.slice(1);
+if (tokenField && /^[\w-]{43}$/.test(fragment)) {
+  tokenField.value = fragment;
+  history.replaceState(null, '', location.pathname + location.search);
+  if (document.activeElement === tokenField || document.activeElement === document.body) {
+    for (const field of document.querySelectorAll('form input:not([type=hidden])')) {
+      if (field.value === '') {
+        field.focus();
+        break;
+      }
+    }
+  }
+}
+for (const field of document.querySelectorAll('input[type=password]')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Show';
+  button.setAttribute('aria-label', 'Show the password');
+  button.setAttribute('aria-pressed', 'false');
+  button.addEventListener('click', () => {
+    const hidden = field.type === 'password';
+    field.type = hidden ? 'text' : 'password';
+    button.textContent = hidden ? 'Hide' : 'Show';
+    button.setAttribute('aria-pressed', String(hidden));
+  });
+  field.parentElement.classList.add('with-button');
+  field.after(button);
+}

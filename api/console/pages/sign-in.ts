@@ -1,0 +1,120 @@
+// The page of email and password. Owns its words; who may try how often, and what a session is, is decided elsewhere.
+import { ApiError } from '../../contract/errors.ts';
+import { type Markup, markup } from '../../contract/markup.ts';
+import type { Context } from '../../http/state.ts';
+import { formBody } from '../http/form-body.ts';
+import type { People } from '../people/people.ts';
+import { normalEmail } from '../people/users.ts';
+import { nextPath, withNext } from './next-path.ts';
+import { otherHost } from './other-host.ts';
+import { field, form, sendPage } from './page.ts';
+import type { PageRoute, pageRoutes } from './page-route.ts';
+
+interface Shown {
+  next: string;
+  email?: string;
+  error?: string;
+  emailError?: string;
+  passwordError?: string;
+}
+
+const MAX_PASSWORD = 200;
+
+export function signInPages(people: People, route: ReturnType<typeof pageRoutes>): PageRoute[] {
+  const { users, passwords, limits, devices, entrance, secondStep, setup, sessions, cookies, publicUrl, companySignIn, passwordSignIn } =
+    people;
+  const host = new URL(publicUrl).host;
+
+  /** The company's button, and the form of the password; where passwords are for operators alone, the button comes first. */
+  function ways(next: string, passwordForm: Markup): Markup {
+    if (!companySignIn) return passwordForm;
+    const button = (kind: string) =>
+      markup`<p><a class="main-button${kind}" href="${withNext('/app/sign-in/company', next)}">${companySignIn.name}</a></p>`;
+    return passwordSignIn
+      ? markup`${passwordForm}<p class="or">or</p>${button(' quiet')}`
+      : markup`${button('')}<p class="or">operators of this installation</p>${passwordForm}`;
+  }
+
+  function show(ctx: Context, { next, email, error, emailError, passwordError }: Shown, status = 200): void {
+    const wrongEmail = emailError !== undefined;
+    const passwordForm = form(
+      withNext('/app/sign-in', next),
+      [
+        field({
+          name: 'email',
+          label: 'Email',
+          type: 'email',
+          autocomplete: 'username',
+          value: email,
+          error: emailError,
+          focus: wrongEmail || (passwordSignIn && !email),
+          maxLength: 254,
+        }),
+        field({
+          name: 'password',
+          label: 'Password',
+          type: 'password',
+          autocomplete: 'current-password',
+          error: passwordError,
+          focus: !wrongEmail && Boolean(email),
+          maxLength: MAX_PASSWORD,
+        }),
+      ],
+      'Sign in',
+    );
+    const body = markup`${ways(next, passwordForm)}
+<p class="below hint">Forgotten your password? Who runs this installation can help.</p>`;
+    sendPage(ctx, { title: 'Sign in', lead: `to ${host}`, error: error ?? otherHost(ctx, publicUrl), body }, status);
+  }
+
+  async function open(ctx: Context): Promise<void> {
+    const next = nextPath(ctx.query['next']);
+    const token = cookies.session(ctx);
+    if (token && (await sessions.find(token))) return ctx.redirect(next);
+    if (await setup.needed()) return ctx.redirect('/app/setup');
+    show(ctx, { next });
+  }
+
+  async function submit(ctx: Context): Promise<void> {
+    const next = nextPath(ctx.query['next']);
+    const sent = await formBody(ctx.req);
+    const email = normalEmail(sent.get('email'));
+    const password = sent.get('password');
+    if (email === '') return show(ctx, { next, emailError: 'Type your email address.' }, 400);
+    if (email.length > 254) return show(ctx, { next, emailError: 'An email address has at most 254 characters.' }, 400);
+    if (password === '') return show(ctx, { next, email, passwordError: 'Type your password.' }, 400);
+
+    const user = await users.byEmail(email);
+    const attempt = { email, ip: entrance.ipOf(ctx), device: devices.known(ctx, user?._id) };
+    let good: boolean;
+    try {
+      await limits.password(attempt);
+      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
+      ctx.state.code = error.code;
+      ctx.set(error.headers);
+      return show(ctx, { next, email, error: error.message }, error.status);
+    }
+    if (!good || !user || user.disabled) {
+      ctx.state.code = 'unauthorized';
+      return show(ctx, { next, email, error: 'The email address or the password is wrong.' }, 401);
+    }
+    await limits.passwordWasRight(attempt);
+    // Operators keep theirs: they could not mend the company's sign-in otherwise.
+    if (!passwordSignIn && !user.operator) {
+      ctx.state.code = 'forbidden';
+      const error = `Passwords are switched off here. Sign in with ${companySignIn?.name ?? 'the company’s sign-in'}.`;
+      return show(ctx, { next, email, error }, 403);
+    }
+    ctx.status = 303;
+    if (user.twoFactor) {
+      secondStep.begin(ctx, user, 'password');
+      return ctx.redirect(withNext('/app/sign-in/code', next));
+    }
+    await entrance.enter(ctx, user, 'password');
+    ctx.redirect(next);
+  }
+
+  return [route('get', '/app/sign-in', open), route('post', '/app/sign-in', submit)];
+}

@@ -1,0 +1,59 @@
+// Hashes of passwords: Argon2id in PHC notation. Owns its cost, and how many hashes one process makes at the same time.
+import { hash as argon2, verify as argon2Verify } from '@node-rs/argon2';
+import { ApiError } from '../../contract/errors.ts';
+
+/** 19 MiB, two passes: about 60 ms of one core (OWASP's password storage cheat sheet). */
+const COST = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
+/** Each holds its memory and a core; renders need both too. */
+const AT_ONCE = 2;
+/** The last of them waits for about a second. */
+const MAX_WAITING = 32;
+const RETRY_AFTER_S = 2;
+
+const base64 = (bytes: number) => Buffer.alloc(bytes).toString('base64').replace(/=+$/, '');
+/** The hash of nobody's password: it costs what a real one does, and nothing that can be typed gives it. */
+const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${base64(16)}$${base64(32)}`;
+
+export interface Passwords {
+  /** For `UserDocument.password`. Rejects with ApiError `rate_limited` when too many wait. */
+  hash(password: string): Promise<string>;
+  /** Takes the same time when there is no hash, so that nobody learns who has one; false then. Rejects as `hash` does. */
+  verify(hash: string | undefined, password: string): Promise<boolean>;
+}
+
+/** The same letters typed on another system can be other code points (RFC 8265, section 4.2). */
+const prepared = (password: string) => password.normalize('NFC');
+
+export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } = {}): Passwords {
+  let running = 0;
+  const line: (() => void)[] = [];
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= atOnce) {
+      if (line.length >= maxWaiting)
+        throw new ApiError('rate_limited', 'Too many people sign in at this moment. Try again in a few seconds.', {
+          retryAfterS: RETRY_AFTER_S,
+        });
+      // Who ends hands its place on: nobody who comes later can take it.
+      await new Promise<void>(resolve => line.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = line.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  return {
+    hash: password => inTurn(() => argon2(prepared(password), COST)),
+    verify: async (hash, password) => {
+      const good = await inTurn(() => argon2Verify(hash ?? NOBODYS, prepared(password)));
+      return hash !== undefined && good;
+    },
+  };
+}
+
+/** The process's one line: what is bounded is the machine's memory and cores, whoever asks. */
+export const passwords: Passwords = createPasswords();

@@ -1,0 +1,56 @@
+// Wires what concerns people: who they are, how they prove it, and how often they may try.
+import type { Network } from '../../../common/addresses.ts';
+import type { Plan } from '../../accounts/plans.ts';
+import type { Store } from '../../store/store.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Audit } from './audit.ts';
+import { createDevices } from './devices.ts';
+import { createEntrance } from './entrance.ts';
+import { createFirstOwner } from './first-owner.ts';
+import { passwords } from './passwords.ts';
+import { createSecondStep } from './second-step.ts';
+import type { Sessions } from './sessions.ts';
+import { createSetup } from './setup.ts';
+import { createSignInLimits } from './sign-in-limits.ts';
+import { createTwoFactor } from './two-factor.ts';
+import { createUsers } from './users.ts';
+
+export interface PeopleDeps {
+  publicUrl: string;
+  secret: string;
+  store: Store;
+  cookies: Cookies;
+  sessions: Sessions;
+  audit: Audit;
+  plans: readonly Plan[];
+  trustedProxies: readonly Network[];
+  /** What the company's sign-in is called, when there is one. */
+  companySignIn?: { name: string } | undefined;
+  /** False: only operators sign in with a password. */
+  passwordSignIn: boolean;
+}
+
+export type People = ReturnType<typeof createPeople>;
+
+export function createPeople(deps: PeopleDeps) {
+  const { publicUrl, secret, store, cookies, sessions, audit, plans, trustedProxies, companySignIn, passwordSignIn } = deps;
+  const users = createUsers(store, passwords);
+  const devices = createDevices(secret, cookies);
+  return {
+    publicUrl,
+    companySignIn,
+    passwordSignIn,
+    cookies,
+    sessions,
+    audit,
+    users,
+    passwords,
+    devices,
+    limits: createSignInLimits(store, secret),
+    twoFactor: createTwoFactor(store, { secret, label: `Pressroom ${new URL(publicUrl).host}` }),
+    secondStep: createSecondStep(secret, cookies, users),
+    entrance: createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }),
+    setup: createSetup(store),
+    firstOwner: createFirstOwner(store, plans),
+  };
+}

@@ -1,0 +1,132 @@
+// How often somebody may try to sign in. Owns the counting: strangers are slowed down without keeping a person out of their own account.
+import { subscriberOf } from '../../../common/addresses.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { type Document, isDuplicate, type SignInLimitDocument, type Store } from '../../store/store.ts';
+import { createDigest } from './seal.ts';
+
+/** One after the other without a pause; a person who mistypes needs three. */
+const FREE_TRIES = 5;
+const FIRST_PAUSE_MS = 30_000;
+/** Each pause is twice the one before, up to this: some thirty tries a day. */
+const LONGEST_PAUSE_MS = 3600e3;
+/** Without a try for so long, all is forgotten. */
+const FORGOTTEN_AFTER_MS = 24 * 3600e3;
+/** All people behind one address together. */
+const OF_SUBSCRIBER = { max: 20, windowMs: 60_000 };
+/** From devices that never signed in before, over all addresses: what a guesser with many machines gets. */
+const OF_EMAIL = { max: 100, windowMs: 3600e3 };
+/** Guesses of codes by who knows the password already. Of a million codes three are good at any time: ten a day find one in ninety years. */
+const OF_SECOND_FACTOR = { max: 10, windowMs: 24 * 3600e3 };
+const OF_PASSING = { max: 5, windowMs: 600_000 };
+
+export interface SignInLimits {
+  /**
+   * Counts a try before it is looked at. `device`: the id of one on which this very person signed in before; it has a count of its own, so that no
+   * stranger's tries are counted against it. Rejects with ApiError `rate_limited`, the same whether there is such a person or not.
+   */
+  password(attempt: { email: string; ip: string; device: string | undefined }): Promise<void>;
+  /** The password was right: mistypings are forgotten. */
+  passwordWasRight(attempt: { email: string; ip: string; device: string | undefined }): Promise<void>;
+  /** Counts a try of a code. `start over`: this sign-in has had its five. Rejects with ApiError `rate_limited` when the person has had too many. */
+  secondFactor(attempt: { user: string; passing: string; device: string | undefined }): Promise<'go on' | 'start over'>;
+  /** The code was right. */
+  secondFactorWasRight(attempt: { user: string; device: string | undefined }): Promise<void>;
+  /** Counts a try to confirm something with a password or a code inside a session. Rejects with ApiError `rate_limited`. */
+  again(user: string): Promise<void>;
+  againWasRight(user: string): Promise<void>;
+}
+
+export const pauseAfterMs = (tries: number): number =>
+  tries < FREE_TRIES ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries - FREE_TRIES, 20), LONGEST_PAUSE_MS);
+
+function tooMany(waitMs: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  const words = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  return new ApiError('rate_limited', `Too many tries. Wait ${words}, then try again.`, { retryAfterS: seconds });
+}
+
+export function createSignInLimits(store: Store, secret: string, now = () => Date.now()): SignInLimits {
+  const { signInLimits } = store.console;
+  const digest = createDigest(secret, 'sign-in limits');
+
+  /** Changes the count in one step and gives what was before. */
+  async function change(_id: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined> {
+    const options = { upsert: true, returnDocument: 'before' as const, ...store.limits };
+    const run = () => store.limited(signInLimits.findOneAndUpdate({ _id }, pipeline, options));
+    try {
+      return (await run()) ?? undefined;
+    } catch (error) {
+      // Two first tries at the same moment: the other one made the document.
+      if (!isDuplicate(error)) throw error;
+      return (await run()) ?? undefined;
+    }
+  }
+
+  /** How long to wait, or 0: at most `max` in a window that begins with the first. */
+  async function within(id: string, { max, windowMs }: { max: number; windowMs: number }): Promise<number> {
+    const at = new Date(now());
+    const runs = { $gt: ['$expires', at] };
+    const before = await change(id, [
+      {
+        $set: {
+          count: { $cond: [runs, { $add: ['$count', 1] }, 1] },
+          expires: { $cond: [runs, '$expires', new Date(at.getTime() + windowMs)] },
+        },
+      },
+    ]);
+    return before && before.expires > at && before.count >= max ? before.expires.getTime() - at.getTime() : 0;
+  }
+
+  /** How long to wait, or 0: pauses that grow. A try during a pause is refused and does not prolong it. */
+  async function growing(id: string): Promise<number> {
+    const at = new Date(now());
+    const runs = { $gt: ['$expires', at] };
+    const pausing = { $and: [runs, { $gt: ['$until', at] }] };
+    const pauses = Array.from({ length: 16 }, (_, tries) => pauseAfterMs(tries));
+    const next = { $cond: [runs, { $add: ['$count', 1] }, 1] };
+    const pause = { $arrayElemAt: [pauses, { $min: [next, pauses.length - 1] }] };
+    const before = await change(id, [
+      {
+        $set: {
+          count: { $cond: [pausing, '$count', next] },
+          until: { $cond: [pausing, '$until', { $add: [at, pause] }] },
+          expires: new Date(at.getTime() + FORGOTTEN_AFTER_MS),
+        },
+      },
+    ]);
+    return before?.until && before.expires > at && before.until > at ? before.until.getTime() - at.getTime() : 0;
+  }
+
+  async function hold(...waits: (() => Promise<number>)[]): Promise<void> {
+    for (const wait of waits) {
+      const ms = await wait();
+      if (ms > 0) throw tooMany(ms);
+    }
+  }
+
+  const forget = async (id: string) => void (await store.limited(signInLimits.deleteOne({ _id: id }, store.limits)));
+
+  // An address that is none (a pipe in front of us) counts as one.
+  const subscriber = (ip: string) => subscriberOf(ip) ?? ip;
+  const pair = (email: string, ip: string, device: string | undefined) =>
+    device === undefined ? digest('pair', email, subscriber(ip)) : digest('device', email, device);
+  const codes = (user: string, device: string | undefined) => digest('codes', user, device ?? '');
+
+  return {
+    password: ({ email, ip, device }) =>
+      hold(
+        ...(device === undefined
+          ? [() => within(digest('subscriber', subscriber(ip)), OF_SUBSCRIBER), () => within(digest('email', email), OF_EMAIL)]
+          : []),
+        () => growing(pair(email, ip, device)),
+      ),
+    passwordWasRight: ({ email, ip, device }) => forget(pair(email, ip, device)),
+    secondFactor: async ({ user, passing, device }) => {
+      await hold(() => within(codes(user, device), OF_SECOND_FACTOR));
+      return (await within(digest('passing', passing), OF_PASSING)) > 0 ? 'start over' : 'go on';
+    },
+    secondFactorWasRight: ({ user, device }) => forget(codes(user, device)),
+    again: user => hold(() => growing(digest('again', user))),
+    againWasRight: user => forget(digest('again', user)),
+  };
+}

@@ -1,0 +1,67 @@
+// Who did what: in one account for its people, everywhere for who runs the installation.
+import type { AuditDocument, Document, Store } from '../../store/store.ts';
+import { auditPage, auditQuery, operatorAuditPage } from '../contract/people.ts';
+import { after, pageOf } from '../cursor.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+const shown = ({ _id, at, actor, action, target, details, ip }: AuditDocument) => ({
+  id: _id,
+  at: at.toISOString(),
+  actor,
+  action,
+  target: target ?? null,
+  details: details ?? {},
+  ip: ip ?? null,
+});
+
+export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
+  async function entries(filter: Document, { cursor, limit = 50 }: { cursor?: string | undefined; limit?: number | undefined }) {
+    const find = store.console.audit.find(
+      { $and: [filter, after(cursor, 'at')] },
+      { sort: { at: -1, _id: -1 }, limit: limit + 1, ...store.limits },
+    );
+    return pageOf(await store.limited(find.toArray()), limit, ({ at }) => at);
+  }
+
+  async function accountNames(found: AuditDocument[]): Promise<Map<string, string>> {
+    const ids = [...new Set(found.flatMap(({ account }) => account ?? []))];
+    const accounts = store.accounts.find({ _id: { $in: ids } }, { projection: { name: 1 }, ...store.limits });
+    return new Map((await store.limited(accounts.toArray())).map(({ _id, name }) => [_id, name]));
+  }
+
+  return [
+    route({
+      method: 'get',
+      path: '/accounts/:account/audit',
+      id: 'audit',
+      summary: 'Who did what in the account, newest first',
+      access: { permission: 'audit.read' },
+      query: auditQuery,
+      answer: auditPage,
+      handle: async ({ account, query }) => {
+        const { items, next } = await entries({ account: account.id }, query);
+        return { items: items.map(shown), next };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/operator/audit',
+      id: 'operatorAudit',
+      summary: 'Who did what in the whole installation, newest first',
+      access: 'operator',
+      query: auditQuery,
+      answer: operatorAuditPage,
+      handle: async ({ query }) => {
+        const { items, next } = await entries({}, query);
+        const names = await accountNames(items);
+        return {
+          items: items.map(item => ({
+            ...shown(item),
+            account: item.account === undefined ? null : { id: item.account, name: names.get(item.account) ?? null },
+          })),
+          next,
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,21 @@
+// The management API's description of itself.
+import { z } from 'zod';
+import { consoleOpenApi } from '../openapi.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+/** `rows` is asked at the first call: this row is one of them. */
+export function descriptionRoute(publicUrl: string, rows: () => readonly ConsoleRoute[]): ConsoleRoute {
+  let description: Record<string, unknown> | undefined;
+  return route({
+    method: 'get',
+    path: '/openapi.json',
+    id: 'description',
+    summary: 'This description',
+    access: 'signed-in',
+    answer: z.record(z.string(), z.unknown()),
+    handle: async () => {
+      description ??= { ...consoleOpenApi(publicUrl, rows()) };
+      return description;
+    },
+  });
+}

@@ -1,0 +1,186 @@
+// The signed-in person's own rows: who they are, their name and password, their sessions, signing out. The second factor has a file of its own.
+
+import type { Plan } from '../../accounts/plans.ts';
+import { ApiError, invalid } from '../../contract/errors.ts';
+import { API_VERSION } from '../../contract/openapi.ts';
+import type { Store, UserDocument } from '../../store/store.ts';
+import type { BillingMode } from '../billing/billing.ts';
+import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/people.ts';
+import { MAY } from '../contract/permissions.ts';
+import type { People } from '../people/people.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+const DAY_MS = 24 * 3600e3;
+
+export interface MeDeps {
+  store: Store;
+  people: People;
+  plans: readonly Plan[];
+  billingMode: BillingMode;
+  renderLogKeepMs: number;
+}
+
+/** The person as stored. A session whose person is gone has just ended. */
+export async function storedUser({ users }: People, id: string): Promise<UserDocument> {
+  const user = await users.byId(id);
+  if (!user) throw new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
+  return user;
+}
+
+/** Rejects with ApiError `validation_error` naming `field` when the password is another one, `rate_limited` after too many tries. Who has none need not say one. */
+export async function checkPassword(
+  { passwords, limits }: People,
+  user: UserDocument,
+  field: string,
+  typed: string | undefined,
+): Promise<void> {
+  if (user.password === undefined) return;
+  if (typed === undefined || typed === '') throw invalid(`\`${field}\` must be your current password.`);
+  await limits.again(user._id);
+  if (!(await passwords.verify(user.password, typed))) throw invalid(`\`${field}\` is not your current password.`);
+  await limits.againWasRight(user._id);
+}
+
+export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs }: MeDeps): ConsoleRoute[] {
+  const { users, sessions, cookies, audit, publicUrl, companySignIn } = people;
+  const { limits, limited } = store;
+
+  async function accountsOf(user: string) {
+    const teams = await limited(store.console.teams.find({ 'members.user': user }, limits).toArray());
+    const found = await limited(
+      store.accounts
+        .find({ _id: { $in: teams.map(({ _id }) => _id) } }, { projection: { name: 1 }, sort: { name: 1 }, ...limits })
+        .toArray(),
+    );
+    return found.map(({ _id: id, name }) => {
+      const { role } = teams.find(team => team._id === id)!.members.find(member => member.user === user)!;
+      return { id, name, role, permissions: [...MAY[role]] };
+    });
+  }
+
+  async function tellMe(id: string) {
+    const user = await storedUser(people, id);
+    return {
+      user: {
+        id,
+        email: user.email,
+        name: user.name,
+        operator: user.operator,
+        hasPassword: user.password !== undefined,
+        twoFactor: { on: user.twoFactor !== undefined, recoveryCodesLeft: user.twoFactor?.recoveryCodes.length ?? 0 },
+        company: user.identities.length > 0,
+      },
+      accounts: await accountsOf(id),
+      installation: {
+        version: API_VERSION,
+        publicUrl,
+        billing: billingMode,
+        companySignIn: companySignIn?.name ?? null,
+        plans: [...plans],
+        renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
+      },
+    };
+  }
+
+  return [
+    route({
+      method: 'get',
+      path: '/me',
+      id: 'getMe',
+      summary: 'Who is signed in, their accounts, and what this installation offers',
+      access: 'signed-in',
+      answer: me,
+      handle: ({ signedIn }) => tellMe(signedIn.user.id),
+    }),
+    route({
+      method: 'patch',
+      path: '/me',
+      id: 'changeMe',
+      summary: 'Change your name',
+      access: 'signed-in',
+      body: profileChange,
+      answer: me,
+      handle: async call => {
+        const { id } = call.signedIn.user;
+        await limited(store.console.users.updateOne({ _id: id }, { $set: { name: call.body.name } }, limits));
+        await audit.record(call, { action: 'person.renamed', details: { name: call.body.name } }, 'installation');
+        return tellMe(id);
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/me/password',
+      id: 'changeMyPassword',
+      summary: 'Change your password, which ends your other sessions',
+      access: 'signed-in',
+      body: passwordChange,
+      answer: 'none',
+      handle: async call => {
+        const { user: me, sessionId } = call.signedIn;
+        const user = await storedUser(people, me.id);
+        await checkPassword(people, user, 'current', call.body.current);
+        if (!(await users.setPassword(me.id, call.body.next, user.password ?? null)))
+          throw new ApiError('conflict', 'The password was changed at the same time. Sign in again.');
+        const ended = await sessions.endAll(me.id, sessionId);
+        await audit.record(call, { action: 'person.password_changed', details: { sessionsEnded: ended } }, 'installation');
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/me/sessions',
+      id: 'listMySessions',
+      summary: 'Where you are signed in, the last used first',
+      access: 'signed-in',
+      answer: sessionList,
+      handle: async ({ signedIn }) => ({
+        items: (await sessions.listOf(signedIn.user.id)).map(({ publicId, method, createdAt, lastSeenAt, ip, userAgent }) => ({
+          id: publicId,
+          current: publicId === signedIn.sessionId,
+          method,
+          createdAt: createdAt.toISOString(),
+          lastSeenAt: lastSeenAt.toISOString(),
+          ip,
+          userAgent,
+        })),
+      }),
+    }),
+    route({
+      method: 'delete',
+      path: '/me/sessions',
+      id: 'endMyOtherSessions',
+      summary: 'End all your sessions but this one',
+      access: 'signed-in',
+      answer: 'none',
+      handle: async call => {
+        const ended = await sessions.endAll(call.signedIn.user.id, call.signedIn.sessionId);
+        await audit.record(call, { action: 'person.sessions_ended', details: { sessionsEnded: ended } }, 'installation');
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/me/sessions/:session',
+      id: 'endMySession',
+      summary: 'End one of your sessions',
+      access: 'signed-in',
+      answer: 'none',
+      handle: async call => {
+        if (!(await sessions.end(call.signedIn.user.id, call.params['session']!)))
+          throw new ApiError('not_found', 'There is no such session of yours. It has ended already perhaps.');
+        await audit.record(call, { action: 'person.sessions_ended', details: { sessionsEnded: 1 } }, 'installation');
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/me/sign-out',
+      id: 'signOut',
+      summary: 'End this session',
+      access: 'signed-in',
+      answer: 'none',
+      handle: async call => {
+        await sessions.end(call.signedIn.user.id, call.signedIn.sessionId);
+        cookies.clear(call.ctx, 'session');
+        await audit.record(call, { action: 'person.signed_out' }, 'installation');
+      },
+    }),
+  ];
+}

@@ -1,0 +1,76 @@
+// The installation as it is now, for operators: what each API process reports of its queue and its workers, and how the last half hour went.
+import type { Store } from '../../store/store.ts';
+import { type Live, live } from '../contract/accounts.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+const MINUTES = 30;
+const MINUTE_MS = 60_000;
+const MAX_PROCESSES = 200;
+const MAX_ACCOUNTS = 100;
+
+/** Every minute of the last half hour, the one that runs as the last. Pure. */
+export function lastMinutes(found: readonly { _id: Date; ok: number; failed: number }[], nowMs: number): Live['lastMinutes'] {
+  const known = new Map(found.map(minute => [minute._id.getTime(), minute]));
+  const last = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+  return Array.from({ length: MINUTES }, (_, index) => {
+    const ms = last - (MINUTES - 1 - index) * MINUTE_MS;
+    const { ok = 0, failed = 0 } = known.get(ms) ?? {};
+    return { at: new Date(ms).toISOString(), ok, failed };
+  });
+}
+
+export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
+  const { processes, renderMinutes } = store.console;
+
+  const reports = (now: Date) =>
+    store.limited(
+      processes.find({ expires: { $gt: now } }, { sort: { startedAt: 1, _id: 1 }, limit: MAX_PROCESSES, ...store.limits }).toArray(),
+    );
+
+  const minutes = (now: Date) => {
+    const since = new Date(now.getTime() - MINUTES * MINUTE_MS);
+    return store.limited(renderMinutes.find({ _id: { $gt: since } }, { projection: { ok: 1, failed: 1 }, ...store.limits }).toArray());
+  };
+
+  async function names(ids: string[]): Promise<Map<string, string>> {
+    const found = store.accounts.find({ _id: { $in: ids } }, { projection: { name: 1 }, ...store.limits });
+    return new Map((await store.limited(found.toArray())).map(({ _id, name }) => [_id, name]));
+  }
+
+  /** Trial renders wait in one line, which is no account. */
+  async function waitingByAccount(byAccount: Record<string, number>[]): Promise<Live['waitingByAccount']> {
+    const sums = new Map<string, number>();
+    for (const counts of byAccount) for (const [id, count] of Object.entries(counts)) sums.set(id, (sums.get(id) ?? 0) + count);
+    const most = [...sums].sort(([, one], [, other]) => other - one).slice(0, MAX_ACCOUNTS);
+    const named = most.length > 0 ? await names(most.map(([id]) => id)) : new Map<string, string>();
+    return most.map(([id, waiting]) => ({ id, name: named.get(id) ?? null, waiting }));
+  }
+
+  return [
+    route({
+      method: 'get',
+      path: '/operator/live',
+      id: 'getLive',
+      summary: 'Queues and workers as the API processes see them, two seconds old at most while anything changes.',
+      access: 'operator',
+      answer: live,
+      handle: async () => {
+        const now = new Date();
+        const [found, counted] = await Promise.all([reports(now), minutes(now)]);
+        return {
+          at: now.toISOString(),
+          processes: found.map(({ _id, pool, at, startedAt, queue: { waiting, oldestMs }, workers }) => ({
+            id: _id,
+            pool,
+            at: at.toISOString(),
+            startedAt: startedAt.toISOString(),
+            queue: { waiting, oldestMs },
+            workers,
+          })),
+          waitingByAccount: await waitingByAccount(found.map(({ queue }) => queue.byAccount)),
+          lastMinutes: lastMinutes(counted, now.getTime()),
+        };
+      },
+    }),
+  ];
+};

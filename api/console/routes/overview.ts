@@ -1,0 +1,100 @@
+// An account at a glance, in the management API: plan and usage, what runs and waits, how the last day went, and the last renders.
+import { periodNow, runningLeases, usageNow } from '../../accounts/account-rules.ts';
+import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { AccountDocument, Document, Store } from '../../store/store.ts';
+import { overview } from '../contract/accounts.ts';
+import { keyNames } from '../log/key-names.ts';
+import { createLastDays } from '../log/last-day.ts';
+import { SUMMARY_FIELDS, summaryOf } from '../log/render-summary.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+const RECENT = 8;
+
+interface Deps {
+  store: Store;
+  plans: readonly Plan[];
+}
+
+type Found = Pick<AccountDocument, 'name' | 'plan' | 'state' | 'createdAt'> & {
+  keys: number;
+  running: number;
+  used: number;
+  period: string;
+};
+
+const shown: Document = {
+  name: 1,
+  plan: 1,
+  state: 1,
+  createdAt: 1,
+  keys: { $size: '$keys' },
+  running: runningLeases,
+  used: usageNow,
+  period: { $max: ['$usage.period', periodNow] },
+};
+
+export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
+  const lastDayOf = createLastDays(store);
+  const { renders, processes } = store.console;
+
+  async function accountOf(id: string): Promise<Found> {
+    const found = await store.limited(store.accounts.findOne<Found>({ _id: id }, { projection: shown, ...store.limits }));
+    if (!found) throw new ApiError('not_found', 'There is no such account.');
+    return found;
+  }
+
+  /** By the reports of the processes that run; the account's id is letters and digits. */
+  async function waitingOf(id: string): Promise<number> {
+    const field = `queue.byAccount.${id}`;
+    const reports = processes.aggregate<{ waiting: number }>(
+      [{ $match: { expires: { $gt: new Date() }, [field]: { $exists: true } } }, { $group: { _id: null, waiting: { $sum: `$${field}` } } }],
+      store.limits,
+    );
+    return (await store.limited(reports.toArray()))[0]?.waiting ?? 0;
+  }
+
+  const recentOf = (id: string) =>
+    store.limited(
+      renders.find({ account: id }, { projection: SUMMARY_FIELDS, sort: { at: -1, _id: -1 }, limit: RECENT, ...store.limits }).toArray(),
+    );
+
+  return [
+    route({
+      method: 'get',
+      path: '/accounts/:account/overview',
+      id: 'getOverview',
+      summary: 'The account at a glance.',
+      access: { permission: 'account.read' },
+      answer: overview,
+      handle: async ({ account: { id } }) => {
+        const account = await accountOf(id);
+        const [waiting, { lastDay, errors }, recent, nameOf] = await Promise.all([
+          waitingOf(id),
+          lastDayOf(id),
+          recentOf(id),
+          keyNames(store, id),
+        ]);
+        const plan = plans.find(({ name }) => name === account.plan);
+        return {
+          account: {
+            id,
+            name: account.name,
+            plan: account.plan,
+            parallel: plan?.parallel ?? PARALLEL_OF_UNKNOWN_PLAN,
+            monthlyQuota: plan?.monthlyQuota ?? null,
+            state: account.state,
+            createdAt: account.createdAt.toISOString(),
+          },
+          usage: { period: account.period, count: account.used },
+          running: account.running,
+          waiting,
+          lastDay,
+          errors,
+          recent: recent.map(render => summaryOf(render, nameOf)),
+          keys: account.keys,
+        };
+      },
+    }),
+  ];
+};

@@ -1,0 +1,67 @@
+// A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
+import { z } from 'zod';
+import type { Member } from '../../accounts/leases.ts';
+import { databaseUnreachable } from '../../accounts/refusals.ts';
+import { parseRenderRequest, renderRequestSchema } from '../../contract/render-request.ts';
+import { whileCallerWaits } from '../../http/hang-up.ts';
+import { answerWithPdf } from '../../http/render-answer.ts';
+import type { RenderUseCase } from '../../render.ts';
+import type { Store } from '../../store/store.ts';
+import type { RenderLog } from '../log/render-log.ts';
+import { shownRequest } from '../log/shown-request.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+export interface PlaygroundDeps {
+  store: Store;
+  render: RenderUseCase<Member>;
+  renders: RenderLog;
+  /** Ports that a page may have, and those of the operator's allow-list for accounts with intranet. */
+  ports: { ports: number[]; allowPorts: number[] };
+  bodyMaxBytes: number;
+}
+
+/** Described like the body of /v1/render, and checked by the same function, which knows what a schema alone does not. */
+const body = z.unknown().meta(described(renderRequestSchema));
+
+function described(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, '~standard': _standard, ...rest } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
+  return rest;
+}
+
+export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }: PlaygroundDeps): ConsoleRoute[] => {
+  async function mayReachIntranet(accountId: string): Promise<boolean> {
+    const found = await store
+      .limited(store.accounts.findOne({ _id: accountId }, { projection: { intranet: 1 }, ...store.limits }))
+      .catch(cause => {
+        throw databaseUnreachable(cause);
+      });
+    return found?.intranet ?? false;
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/accounts/:account/playground/render',
+      id: 'renderInPlayground',
+      summary: 'Renders without a key, on a place of the plan; with the watermark and uncounted unless `sandbox` is false.',
+      access: { permission: 'playground.render' },
+      body,
+      bodyMaxBytes,
+      answer: 'application/pdf',
+      handle: async ({ account, signedIn, body: given, ctx }) => {
+        const { bodyBytes, requestId, reservation } = ctx.state;
+        const intranet = await mayReachIntranet(account.id);
+        const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
+        const rendered = await renders.logged(requestId, 'playground', async entry => {
+          entry.who = { account: account.id, user: signedIn.user.id };
+          const asked = parseRenderRequest(given, { ...ports, intranet });
+          const request = { ...asked, sandbox: asked.sandbox ?? true };
+          entry.request = shownRequest(request);
+          ctx.state.rendering = true;
+          return whileCallerWaits(ctx, signal => render(request, member, { bodyBytes, room: reservation }, signal, entry.trace));
+        });
+        answerWithPdf(ctx, rendered);
+      },
+    }),
+  ];
+};

@@ -1,0 +1,22 @@
+// The settings of an account: its name.
+import type { Accounts } from '../../accounts/accounts.ts';
+import { accountRename } from '../contract/accounts.ts';
+import type { Audit } from '../people/audit.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+export const settingsRoutes = ({ accounts, audit }: { accounts: Pick<Accounts, 'renameAccount'>; audit: Audit }): ConsoleRoute[] => [
+  route({
+    method: 'patch',
+    path: '/accounts/:account',
+    id: 'renameAccount',
+    summary: 'Give the account another name',
+    access: { permission: 'account.rename' },
+    body: accountRename,
+    answer: 'none',
+    handle: async call => {
+      const { name } = call.body;
+      const before = await accounts.renameAccount(call.account.id, name);
+      if (before !== name) await audit.record(call, { action: 'account.renamed', target: name, details: { before } });
+    },
+  }),
+];

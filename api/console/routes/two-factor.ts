@@ -1,0 +1,85 @@
+// The rows of the second factor. Each asks for what only the person knows, and ends the person's other sessions when it changes how they sign in.
+import { invalid } from '../../contract/errors.ts';
+import type { UserDocument } from '../../store/store.ts';
+import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/people.ts';
+import type { People } from '../people/people.ts';
+import { type Call, type ConsoleRoute, route } from '../route.ts';
+import { checkPassword, storedUser } from './me.ts';
+
+export function twoFactorRoutes(people: People): ConsoleRoute[] {
+  const { twoFactor, limits, sessions, audit } = people;
+
+  async function checkCode(user: UserDocument, typed: string): Promise<void> {
+    await limits.again(user._id);
+    if (!(await twoFactor.use(user, typed))) throw invalid('`code` is wrong, or was used already. Take the next one, or a recovery code.');
+    await limits.againWasRight(user._id);
+  }
+
+  async function changed(call: Pick<Call, 'signedIn' | 'account' | 'clientIp'>, action: string): Promise<void> {
+    const { user, sessionId } = call.signedIn;
+    const ended = await sessions.endAll(user.id, sessionId);
+    await audit.record(call, { action, details: { sessionsEnded: ended } }, 'installation');
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/me/two-factor',
+      id: 'beginTwoFactor',
+      summary: 'Begin to set up a second factor: a secret for an app, which counts once a code of it is confirmed',
+      access: 'signed-in',
+      body: passwordAgain,
+      answer: twoFactorBegun,
+      handle: async call => {
+        const user = await storedUser(people, call.signedIn.user.id);
+        await checkPassword(people, user, 'password', call.body.password);
+        return twoFactor.begin(user);
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/me/two-factor/confirm',
+      id: 'confirmTwoFactor',
+      summary: 'Switch the second factor on with a code of the app; the recovery codes are shown here once. Ends your other sessions',
+      access: 'signed-in',
+      body: code,
+      answer: recoveryCodes,
+      handle: async call => {
+        const codes = await twoFactor.confirm(await storedUser(people, call.signedIn.user.id), call.body.code);
+        await changed(call, 'person.two_factor_on');
+        return { recoveryCodes: codes };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/me/two-factor/recovery-codes',
+      id: 'renewRecoveryCodes',
+      summary: 'New recovery codes, shown here once; the former ones are void',
+      access: 'signed-in',
+      body: code,
+      answer: recoveryCodes,
+      handle: async call => {
+        const user = await storedUser(people, call.signedIn.user.id);
+        await checkCode(user, call.body.code);
+        const codes = await twoFactor.renewRecoveryCodes(user._id);
+        await audit.record(call, { action: 'person.recovery_codes_renewed' }, 'installation');
+        return { recoveryCodes: codes };
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/me/two-factor',
+      id: 'endTwoFactor',
+      summary: 'Switch the second factor off. Ends your other sessions',
+      access: 'signed-in',
+      body: code,
+      answer: 'none',
+      handle: async call => {
+        const user = await storedUser(people, call.signedIn.user.id);
+        await checkCode(user, call.body.code);
+        await twoFactor.off(user._id);
+        await changed(call, 'person.two_factor_off');
+      },
+    }),
+  ];
+}

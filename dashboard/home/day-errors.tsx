@@ -1,0 +1,28 @@
+// What went wrong in the last day, with the way to the renders it happened to.
+import type { Overview } from '../../api/console/contract/accounts.ts';
+import { queryOf } from '../api.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { formatCount } from '../parts/format.ts';
+import { When } from '../parts/when.tsx';
+import { Words } from '../parts/words.tsx';
+import { hintFor } from '../renders/hints.ts';
+
+type DayError = Overview['errors'][number];
+
+export function DayErrors({ errors }: { errors: DayError[] }) {
+  const since = new Date(Date.now() - 86400e3).toISOString();
+  return (
+    <DataTable<DayError>
+      label="Errors of the last 24 hours"
+      rows={errors}
+      rowKey={({ code, reason }) => `${code} ${reason}`}
+      href={({ code }) => `/renders${queryOf({ status: 'error', code, from: since })}`}
+      columns={[
+        { title: 'Error', cell: ({ code, reason }) => <code>{reason ?? code}</code> },
+        { title: 'What to do', cell: ({ code, reason }) => <Words>{hintFor(code, reason) ?? ''}</Words> },
+        { title: 'Times', align: 'end', cell: ({ count }) => formatCount(count) },
+        { title: 'Last', align: 'end', cell: ({ lastAt }) => <When at={lastAt} /> },
+      ]}
+    />
+  );
+}

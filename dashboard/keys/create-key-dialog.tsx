@@ -1,0 +1,140 @@
+// Makes a key: name, expiry, allowed addresses. Then shows it, once.
+import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { CreatedKey } from '../../api/console/contract/accounts.ts';
+import { post } from '../api.ts';
+import { Failure } from '../parts/failure.tsx';
+import { fieldError, useAction } from '../parts/use-action.ts';
+import { useAccount } from '../session.tsx';
+import { dayFromNow, EXPIRIES, expiryTime } from './expiry.ts';
+import { KeyShownOnce } from './key-shown-once.tsx';
+
+interface Props {
+  opened: boolean;
+  onClose(): void;
+  onCreated?(created: CreatedKey): void;
+}
+
+export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
+  const [created, setCreated] = useState<CreatedKey>();
+  const close = () => {
+    onClose();
+    setCreated(undefined);
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={created ? 'Save your key' : 'Create an API key'}
+      size="lg"
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      // A click beside the dialog must not take away what cannot be shown again.
+      closeOnClickOutside={!created}
+    >
+      {created ? (
+        <KeyShownOnce created={created} onDone={close} />
+      ) : (
+        <CreateForm
+          onCancel={close}
+          onCreated={made => {
+            setCreated(made);
+            onCreated?.(made);
+          }}
+        />
+      )}
+    </Modal>
+  );
+}
+
+function CreateForm({ onCancel, onCreated }: { onCancel(): void; onCreated(created: CreatedKey): void }) {
+  const { id } = useAccount();
+  const [name, setName] = useState('');
+  const [expiry, setExpiry] = useState('never');
+  const [date, setDate] = useState(() => dayFromNow(30));
+  const [addresses, setAddresses] = useState('');
+  const create = useAction<void, CreatedKey>({
+    run: () => {
+      const expiresAt = expiryTime(expiry, date);
+      const allowedIps = addresses
+        .split(/[\n,]/)
+        .map(line => line.trim())
+        .filter(Boolean);
+      return post<CreatedKey>(`/accounts/${id}/keys`, {
+        name,
+        ...(expiresAt && { expiresAt }),
+        ...(allowedIps.length > 0 && { allowedIps }),
+      });
+    },
+    refresh: [
+      ['keys', id],
+      ['overview', id],
+    ],
+    after: onCreated,
+    errorInPlace: true,
+  });
+  const nameError = fieldError(create.error, 'name');
+  const expiryError = fieldError(create.error, 'expiresAt');
+  const addressError = fieldError(create.error, 'allowedIps');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!create.isPending) create.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="Where it is used, such as “billing service”."
+          required
+          maxLength={100}
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+          error={nameError}
+          autoComplete="off"
+          data-autofocus
+        />
+        <Group grow align="flex-start">
+          <NativeSelect
+            label="Expires"
+            data={EXPIRIES}
+            value={expiry}
+            onChange={event => setExpiry(event.currentTarget.value)}
+            error={expiry === 'date' ? undefined : expiryError}
+          />
+          {expiry === 'date' && (
+            <TextInput
+              type="date"
+              label="Last day"
+              required
+              min={dayFromNow(0)}
+              value={date}
+              onChange={event => setDate(event.currentTarget.value)}
+              error={expiryError}
+            />
+          )}
+        </Group>
+        <Textarea
+          label="Allowed IP addresses"
+          description="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere."
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={addresses}
+          onChange={event => setAddresses(event.currentTarget.value)}
+          error={addressError}
+          spellCheck={false}
+        />
+        {create.error && !nameError && !expiryError && !addressError && <Failure error={create.error} title="The key was not created" />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create the key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

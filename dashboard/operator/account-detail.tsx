@@ -1,0 +1,118 @@
+// One account as who runs the installation sees it: what it is, what was rendered, who works in it. Of its own things nothing can be changed from here.
+import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft } from 'lucide-react';
+import { Link } from 'wouter';
+import type { OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
+import type { Team } from '../../api/console/contract/people.ts';
+import { get } from '../api.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { Fact } from '../parts/fact.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { formatCount, formatMs } from '../parts/format.ts';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { Section } from '../parts/section.tsx';
+import { When } from '../parts/when.tsx';
+import { roleLabel } from '../team/roles.ts';
+import { ChangeAccount } from './change-account.tsx';
+import { Figures } from './figures.tsx';
+import { InviteOwner } from './invite-owner.tsx';
+import classes from './operator.module.css';
+import { StateBadge } from './states.tsx';
+
+function Renders({ overview }: { overview: Overview }) {
+  if (overview.recent.length === 0) return <Text size="sm">Nothing was rendered yet.</Text>;
+  return (
+    <DataTable
+      label="Recent renders"
+      rows={overview.recent}
+      rowKey={({ id }) => id}
+      columns={[
+        { title: 'When', cell: ({ at }) => <When at={at} /> },
+        {
+          title: 'Outcome',
+          cell: ({ outcome, code, reason }) => [outcome === 'ok' ? 'ok' : (code ?? outcome), reason].filter(Boolean).join(', '),
+        },
+        { title: 'Source', cell: ({ source, url }) => url ?? source ?? '—' },
+        { title: 'Pages', align: 'end', cell: ({ pages }) => (pages === null ? '—' : formatCount(pages)) },
+        { title: 'Time', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
+      ]}
+    />
+  );
+}
+
+export function AccountDetail({ id }: { id: string }) {
+  const account = useQuery({
+    queryKey: ['operator', 'account', id],
+    queryFn: ({ signal }) => get<OperatorAccount>(`/operator/accounts/${id}`, signal),
+  });
+  const overview = useQuery({ queryKey: ['overview', id], queryFn: ({ signal }) => get<Overview>(`/accounts/${id}/overview`, signal) });
+  const team = useQuery({ queryKey: ['team', id], queryFn: ({ signal }) => get<Team>(`/accounts/${id}/team`, signal) });
+  const { data } = account;
+  return (
+    <>
+      <Anchor component={Link} href="/operator/accounts" size="sm" display="inline-block" mb="xs">
+        <Group gap={4} component="span">
+          <ArrowLeft size={14} aria-hidden /> All accounts
+        </Group>
+      </Anchor>
+      <PageHeader
+        title={data?.name ?? 'Account'}
+        mark={data && <StateBadge state={data.state} />}
+        actions={<InviteOwner accountId={id} />}
+      />
+      {account.isPending && <Loading rows={4} height={72} />}
+      {account.error && <Failure error={account.error} retry={() => void account.refetch()} />}
+      {data && (
+        <Stack gap="lg">
+          <Figures
+            figures={[
+              ['Plan', data.plan],
+              ['This period', formatCount(data.usage)],
+              ['Running now', formatCount(data.running)],
+              ['Keys', formatCount(data.keys)],
+              ['Members', formatCount(data.members)],
+            ]}
+          />
+          <SimpleGrid cols={{ base: 1, md: 2 }} className={classes.top}>
+            <ChangeAccount key={`${data.plan} ${data.state} ${data.intranet}`} account={data} />
+            <Panel title="Made">
+              <Stack gap="sm">
+                <Text size="sm">
+                  <When at={data.createdAt} exact />
+                </Text>
+                <Fact name="Account id" value={data.id} />
+              </Stack>
+            </Panel>
+          </SimpleGrid>
+          <Section title="Recent renders">
+            {overview.isPending && <Loading rows={3} />}
+            {overview.error && <Failure error={overview.error} retry={() => void overview.refetch()} />}
+            {overview.data && <Renders overview={overview.data} />}
+          </Section>
+          <Section title="Team">
+            {team.isPending && <Loading rows={2} />}
+            {team.error && <Failure error={team.error} retry={() => void team.refetch()} />}
+            {team.data &&
+              (team.data.members.length === 0 ? (
+                <Text size="sm">Nobody works in this account. Invite its owner.</Text>
+              ) : (
+                <DataTable
+                  label="Team"
+                  rows={team.data.members}
+                  rowKey={({ user }) => user}
+                  columns={[
+                    { title: 'Name', cell: ({ name }) => name },
+                    { title: 'Email', cell: ({ email }) => email },
+                    { title: 'Role', cell: ({ role }) => roleLabel(role) },
+                  ]}
+                />
+              ))}
+          </Section>
+        </Stack>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+// Makes an account; its owner is invited from its own page afterwards.
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
+import { post } from '../api.ts';
+import { Failure } from '../parts/failure.tsx';
+import { fieldError, useAction } from '../parts/use-action.ts';
+import { useSession } from '../session.tsx';
+
+export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; onCreated(account: OperatorAccount): void }) {
+  const { plans } = useSession().me.installation;
+  const [name, setName] = useState('');
+  const [plan, setPlan] = useState(plans[0]?.name ?? '');
+  const create = useAction({
+    run: () => post<OperatorAccount>('/operator/accounts', { name, plan }),
+    done: ({ name: made }) => `The account ${made} was made.`,
+    refresh: [['operator', 'accounts']],
+    after: onCreated,
+    errorInPlace: true,
+  });
+  const nameError = fieldError(create.error, 'name');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!create.isPending) create.mutate();
+  };
+  return (
+    <Modal opened onClose={onClose} title="New account" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="Name"
+            value={name}
+            error={nameError}
+            maxLength={100}
+            autoComplete="off"
+            data-autofocus
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          <NativeSelect
+            label="Plan"
+            data={plans.map(each => ({ value: each.name, label: `${each.name} (${each.parallel} at once)` }))}
+            value={plan}
+            onChange={({ currentTarget }) => setPlan(currentTarget.value)}
+          />
+          {create.error && !nameError && <Failure error={create.error} />}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+              Make the account
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

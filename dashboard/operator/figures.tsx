@@ -1,0 +1,18 @@
+// A few figures side by side, each with its name.
+import { Paper, SimpleGrid } from '@mantine/core';
+import classes from './operator.module.css';
+
+export function Figures({ figures }: { figures: [name: string, value: string][] }) {
+  return (
+    <Paper withBorder p="md">
+      <SimpleGrid component="dl" cols={{ base: 2, xs: 3, md: figures.length }} m={0}>
+        {figures.map(([name, value]) => (
+          <div key={name} className={classes.figure}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </SimpleGrid>
+    </Paper>
+  );
+}

@@ -1,0 +1,52 @@
+// Lists the packages that are built into the page, with their licences, beside it: `packages.spdx.json`, for whoever must know what an image holds.
+import type { Plugin } from 'vite';
+
+/** What the build itself writes of each package. */
+interface Bundled {
+  name: string;
+  version: string;
+  identifier?: string | null;
+}
+
+export const LICENSES = 'licenses.json';
+
+/** SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/), with the fields that npm's own lists have. */
+export const pagePackages = (): Plugin => ({
+  name: 'page-packages',
+  enforce: 'post',
+  generateBundle: {
+    order: 'post',
+    handler(_options, bundle) {
+      const written = bundle[LICENSES];
+      if (written?.type !== 'asset')
+        throw new Error(`The build has not written ${LICENSES}: build.license in vite.config.ts must name it.`);
+      const bundled = JSON.parse(String(written.source)) as Bundled[];
+      const idOf = ({ name, version }: Bundled) => `SPDXRef-Package-${`${name}-${version}`.replaceAll(/[^A-Za-z0-9.-]/g, '.')}`;
+      const list = {
+        spdxVersion: 'SPDX-2.3',
+        dataLicense: 'CC0-1.0',
+        SPDXID: 'SPDXRef-DOCUMENT',
+        name: 'pressroom-page',
+        documentNamespace: `urn:uuid:${crypto.randomUUID()}`,
+        creationInfo: { created: `${new Date().toISOString().slice(0, 19)}Z`, creators: ['Tool: vite'] },
+        documentDescribes: bundled.map(idOf),
+        packages: bundled.map(each => ({
+          name: each.name,
+          SPDXID: idOf(each),
+          versionInfo: each.version,
+          downloadLocation: 'NOASSERTION',
+          filesAnalyzed: false,
+          licenseDeclared: each.identifier ?? 'NOASSERTION',
+          externalRefs: [
+            {
+              referenceCategory: 'PACKAGE-MANAGER',
+              referenceType: 'purl',
+              referenceLocator: `pkg:npm/${each.name.replace('@', '%40')}@${each.version}`,
+            },
+          ],
+        })),
+      };
+      this.emitFile({ type: 'asset', fileName: 'packages.spdx.json', source: `${JSON.stringify(list, null, 2)}\n` });
+    },
+  },
+});

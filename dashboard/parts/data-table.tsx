@@ -1,0 +1,109 @@
+// A table whose rows become cards on a narrow screen. The first column names its row.
+import { Button, Group, Paper, Table, Text } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import classes from './data-table.module.css';
+
+export interface Column<T> {
+  title: string;
+  cell(row: T): ReactNode;
+  /** `end` for figures. */
+  align?: 'end';
+  /** Takes the room that the others leave, and cuts what is longer. */
+  fill?: boolean;
+  /** The title is for screen readers only, as of a column of buttons. */
+  quietTitle?: boolean;
+}
+
+interface Props<T> {
+  /** What the table is, for who cannot see it. */
+  label: string;
+  columns: Column<T>[];
+  rows: T[];
+  rowKey(row: T): string;
+  /** The whole row leads there. */
+  href?: (row: T) => string;
+  /** Further pages. Absent when all rows are here. */
+  more?: { has: boolean; busy: boolean; load(): void };
+}
+
+export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props<T>) {
+  return (
+    <>
+      <Paper withBorder className={classes.frame}>
+        <Table className={classes.table} aria-label={label} verticalSpacing="xs" horizontalSpacing="md" highlightOnHover={Boolean(href)}>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map(({ title, align, quietTitle }) => (
+                <Table.Th key={title} scope="col" data-align={align} className={classes.title}>
+                  <span className={quietTitle ? classes.quiet : undefined}>{title}</span>
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(row => (
+              <Table.Tr key={rowKey(row)} className={classes.row}>
+                {columns.map(({ title, align, cell, quietTitle, fill }, index) =>
+                  index === 0 ? (
+                    <Table.Th key={title} scope="row" className={classes.name} data-fill={fill}>
+                      {href ? (
+                        <Link href={href(row)} className={classes.link}>
+                          {cell(row)}
+                        </Link>
+                      ) : (
+                        cell(row)
+                      )}
+                    </Table.Th>
+                  ) : (
+                    <Table.Td
+                      key={title}
+                      data-align={align}
+                      data-fill={fill}
+                      data-title={quietTitle ? undefined : title}
+                      className={classes.cell}
+                    >
+                      <div>{cell(row)}</div>
+                    </Table.Td>
+                  ),
+                )}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Paper>
+      {more && <More {...more} count={rows.length} />}
+    </>
+  );
+}
+
+/** The button stays where it is and keeps the focus while more is read; after the last page its place says so and takes the focus over. */
+function More({ has, busy, load, count }: NonNullable<Props<unknown>['more']> & { count: number }) {
+  const pressed = useRef(false);
+  const end = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (!has && pressed.current) end.current?.focus();
+  }, [has]);
+  return (
+    <Group justify="center" mt="md">
+      {has ? (
+        <Button
+          variant="default"
+          aria-disabled={busy}
+          onClick={() => {
+            pressed.current = true;
+            if (!busy) load();
+          }}
+        >
+          {busy ? 'Loading…' : 'Load more'}
+        </Button>
+      ) : (
+        pressed.current && (
+          <Text ref={end} tabIndex={-1} size="sm" c="dimmed">
+            All {count} are shown.
+          </Text>
+        )
+      )}
+    </Group>
+  );
+}

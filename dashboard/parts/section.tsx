@@ -1,0 +1,25 @@
+// A part of a screen with a heading of its own, without a frame: what is in it has frames.
+import { Group, Title } from '@mantine/core';
+import { type ReactNode, useId } from 'react';
+
+interface Props {
+  title: string;
+  /** At the end of the heading's line, such as a link to more of the same. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function Section({ title, actions, children }: Props) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id}>
+      <Group justify="space-between" gap="sm" mb="sm">
+        <Title order={2} size="h4" id={id}>
+          {title}
+        </Title>
+        {actions}
+      </Group>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,169 @@
+// One option of a request as a control: made from its description alone, so that a new option of the contract needs nothing here.
+import { Fieldset, NativeSelect, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { Words } from '../parts/words.tsx';
+import { type Field, labelOf } from './fields.ts';
+import { PairsInput } from './pairs-input.tsx';
+import classes from './playground.module.css';
+import { objectIn, switchValue, textValue, withGroupMember } from './request.ts';
+import { RowsInput } from './rows-input.tsx';
+import type { Json } from './snippets.ts';
+
+export interface FieldProps {
+  field: Field;
+  /** As the service names it; in a list with the row's number: `cookies.0.name`. */
+  path: string;
+  value: Json | undefined;
+  onChange(value: Json | undefined): void;
+  /** What the service said of fields, by path. */
+  complaints: ReadonlyMap<string, string>;
+}
+
+/** The first sentence says what it is; the rest is for who wants to know. */
+export function Explained({ description }: { description: string }) {
+  const [first = '', ...rest] = description.split(/(?<=\.) (?=[A-Z`])/);
+  return (
+    <>
+      <Words>{first}</Words>
+      {rest.length > 0 && (
+        <details className={classes.more}>
+          <summary>More</summary>
+          <Words>{rest.join(' ')}</Words>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Stands below the control: a `details` inside a label would be pressed with it. */
+const Below = ({ field, children }: { field: Field; children: ReactNode }) => (
+  <div className={field.control === 'long' ? classes.wide : undefined}>
+    {children}
+    <Text component="div" size="xs" c="dimmed" mt={4}>
+      <Explained description={field.description} />
+    </Text>
+  </div>
+);
+
+function TextField({ field, path, value, onChange, complaints }: FieldProps) {
+  const [left, setLeft] = useState(false);
+  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  const odd =
+    left && text !== '' && field.pattern?.test(text) === false ? `Not in the form that is expected here (${field.placeholder}).` : null;
+  const props = {
+    label: labelOf(field.name),
+    placeholder: field.placeholder,
+    value: text,
+    error: complaints.get(path) ?? odd,
+    required: false,
+    spellCheck: false,
+    autoComplete: 'off',
+    onBlur: () => setLeft(true),
+  };
+  return (
+    <Below field={field}>
+      {field.control === 'long' ? (
+        <Textarea
+          {...props}
+          className={classes.editor}
+          rows={4}
+          onChange={({ currentTarget }) => onChange(textValue(currentTarget.value, field))}
+        />
+      ) : (
+        <TextInput {...props} onChange={({ currentTarget }) => onChange(textValue(currentTarget.value, field))} />
+      )}
+    </Below>
+  );
+}
+
+function NumberField({ field, path, value, onChange, complaints }: FieldProps) {
+  return (
+    <Below field={field}>
+      <TextInput
+        type="number"
+        step="any"
+        min={field.range.min}
+        max={field.range.max}
+        label={labelOf(field.name)}
+        placeholder={field.placeholder}
+        value={typeof value === 'number' ? value : ''}
+        error={complaints.get(path)}
+        onChange={({ currentTarget }) => onChange(Number.isNaN(currentTarget.valueAsNumber) ? undefined : currentTarget.valueAsNumber)}
+      />
+    </Below>
+  );
+}
+
+/** A switch without a default of its own is neither on nor off: then it is a choice of three. */
+function ChoiceField({ field, path, value, onChange, complaints }: FieldProps) {
+  const choices = field.control === 'switch' ? ['true', 'false'] : field.choices;
+  const chosen = (text: string): Json | undefined => {
+    if (text === '' || text === field.standard) return undefined;
+    return field.control === 'switch' ? text === 'true' : text;
+  };
+  return (
+    <Below field={field}>
+      <NativeSelect
+        label={labelOf(field.name)}
+        data={[
+          { value: '', label: field.standard === undefined ? 'Default' : `Default (${field.standard})` },
+          ...choices.filter(choice => choice !== field.standard).map(choice => ({ value: choice, label: choice })),
+        ]}
+        value={value === undefined || value === field.standard ? '' : String(value)}
+        error={complaints.get(path)}
+        onChange={({ currentTarget }) => onChange(chosen(currentTarget.value))}
+      />
+    </Below>
+  );
+}
+
+function SwitchField({ field, path, value, onChange, complaints }: FieldProps) {
+  return (
+    <Below field={field}>
+      <Switch
+        label={labelOf(field.name)}
+        checked={typeof value === 'boolean' ? value : field.standard === true}
+        error={complaints.get(path)}
+        onChange={({ currentTarget }) => onChange(switchValue(currentTarget.checked, field))}
+      />
+    </Below>
+  );
+}
+
+function GroupField({ field, path, value, onChange, complaints }: FieldProps) {
+  const group = objectIn(value);
+  return (
+    <Fieldset legend={labelOf(field.name)} className={classes.wide}>
+      <Text component="div" size="xs" c="dimmed" mb="sm">
+        <Explained description={field.description} />
+        {complaints.has(path) && (
+          <Text size="xs" c="var(--mantine-color-error)">
+            {complaints.get(path)}
+          </Text>
+        )}
+      </Text>
+      <div className={classes.pair}>
+        {field.fields.map(inner => (
+          <FieldInput
+            key={inner.name}
+            field={inner}
+            path={`${path}.${inner.name}`}
+            value={group[inner.name]}
+            onChange={member => onChange(withGroupMember(group, inner.name, member))}
+            complaints={complaints}
+          />
+        ))}
+      </div>
+    </Fieldset>
+  );
+}
+
+export function FieldInput(props: FieldProps) {
+  const { control, standard } = props.field;
+  if (control === 'group') return <GroupField {...props} />;
+  if (control === 'rows') return <RowsInput {...props} />;
+  if (control === 'pairs') return <PairsInput {...props} />;
+  if (control === 'number') return <NumberField {...props} />;
+  if (control === 'choice' || (control === 'switch' && standard === undefined)) return <ChoiceField {...props} />;
+  return control === 'switch' ? <SwitchField {...props} /> : <TextField {...props} />;
+}

@@ -1,0 +1,82 @@
+// All options of a request in sections that open and close, with a search over names and descriptions.
+import { Accordion, Badge, Group, Text, TextInput } from '@mantine/core';
+import { Search } from 'lucide-react';
+import { useState } from 'react';
+import { FieldInput } from './field-input.tsx';
+import { found, type Section } from './fields.ts';
+import classes from './playground.module.css';
+import { type Options, withMember } from './request.ts';
+
+interface Props {
+  sections: Section[];
+  options: Options;
+  onChange(options: Options): void;
+  complaints: ReadonlyMap<string, string>;
+}
+
+/** Ids of the document are made of it, which have no spaces. */
+const idOf = ({ title }: Section) => title.toLowerCase().replace(/\W+/g, '-');
+
+export function OptionsForm({ sections, options, onChange, complaints }: Props) {
+  const [search, setSearch] = useState('');
+  const [opened, setOpened] = useState<string[]>([]);
+  const shown = found(sections, search);
+  const complainedOf = (section: Section) =>
+    section.fields.some(({ path }) => [...complaints.keys()].some(each => each === path || each.startsWith(`${path}.`)));
+  const complaining = sections.filter(complainedOf).map(idOf);
+  // While something is searched for, all that was found is to be seen, and what the service complains of always.
+  const open = search === '' ? [...new Set([...opened, ...complaining])] : shown.map(idOf);
+  return (
+    <>
+      <TextInput
+        type="search"
+        label="Search the options"
+        placeholder="e.g. margin, wait, cookie"
+        leftSection={<Search size={16} aria-hidden />}
+        value={search}
+        onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        mb="sm"
+      />
+      {shown.length === 0 && (
+        <Text size="sm" c="dimmed" role="status">
+          No option has to do with “{search}”.
+        </Text>
+      )}
+      <Accordion multiple variant="contained" order={3} value={open} onChange={setOpened} transitionDuration={0} keepMounted={false}>
+        {shown.map(section => {
+          const given = section.fields.filter(({ name }) => name in options).length;
+          return (
+            <Accordion.Item key={section.title} value={idOf(section)}>
+              <Accordion.Control>
+                <Group gap="xs">
+                  <Text fw={500} size="sm">
+                    {section.title}
+                  </Text>
+                  {given > 0 && (
+                    <Badge variant="light" size="sm">
+                      {given} set
+                    </Badge>
+                  )}
+                </Group>
+              </Accordion.Control>
+              <Accordion.Panel>
+                <div className={classes.pair}>
+                  {section.fields.map(field => (
+                    <FieldInput
+                      key={field.name}
+                      field={field}
+                      path={field.path}
+                      value={options[field.name]}
+                      onChange={value => onChange(withMember(options, field.name, value))}
+                      complaints={complaints}
+                    />
+                  ))}
+                </div>
+              </Accordion.Panel>
+            </Accordion.Item>
+          );
+        })}
+      </Accordion>
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+// Names with texts, such as headers: a line each. Keeps lines whose name is still empty, which the request cannot hold.
+import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Explained, type FieldProps } from './field-input.tsx';
+import { labelOf } from './fields.ts';
+import classes from './playground.module.css';
+import { type Options, objectIn } from './request.ts';
+
+interface Pair {
+  id: number;
+  name: string;
+  value: string;
+}
+
+let lastId = 0;
+const pair = (name = '', value = ''): Pair => {
+  lastId += 1;
+  return { id: lastId, name, value };
+};
+const pairsOf = (object: Options) => Object.entries(object).map(([name, value]) => pair(name, String(value)));
+const objectOf = (pairs: Pair[]): Options =>
+  Object.fromEntries(pairs.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]));
+const same = (one: Options, other: Options) => JSON.stringify(one) === JSON.stringify(other);
+
+export function PairsInput({ field, path, value, onChange, complaints }: FieldProps) {
+  const given = objectIn(value);
+  const [pairs, setPairs] = useState(() => pairsOf(given));
+  const [known, setKnown] = useState(given);
+  // Changed from elsewhere: the JSON view, an example.
+  if (!same(known, given)) {
+    setKnown(given);
+    if (!same(objectOf(pairs), given)) setPairs(pairsOf(given));
+  }
+  const set = (next: Pair[]) => {
+    setPairs(next);
+    const object = objectOf(next);
+    onChange(Object.keys(object).length > 0 ? object : undefined);
+  };
+  const change = (id: number, part: Partial<Pair>) => set(pairs.map(each => (each.id === id ? { ...each, ...part } : each)));
+  return (
+    <Fieldset legend={labelOf(field.name)} className={classes.wide}>
+      <Text component="div" size="xs" c="dimmed" mb="sm">
+        <Explained description={field.description} />
+      </Text>
+      {complaints.has(path) && (
+        <Text size="xs" c="var(--mantine-color-error)" mb="sm">
+          {complaints.get(path)}
+        </Text>
+      )}
+      <Stack gap="xs">
+        {pairs.map(({ id, name, value: text }, index) => (
+          <div key={id} className={classes.row}>
+            <TextInput
+              label={`Name ${index + 1}`}
+              value={name}
+              error={complaints.get(`${path}.${name}`)}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={({ currentTarget }) => change(id, { name: currentTarget.value })}
+            />
+            <TextInput
+              label={`Value ${index + 1}`}
+              value={text}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={({ currentTarget }) => change(id, { value: currentTarget.value })}
+            />
+            <ActionIcon
+              size="input-sm"
+              variant="default"
+              aria-label={`Remove line ${index + 1}`}
+              onClick={() => set(pairs.filter(each => each.id !== id))}
+            >
+              <Trash2 size={16} aria-hidden />
+            </ActionIcon>
+          </div>
+        ))}
+        <Group>
+          <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setPairs([...pairs, pair()])}>
+            Add a line
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}

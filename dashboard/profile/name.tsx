@@ -1,0 +1,59 @@
+// One's own name, and the address that it belongs to.
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { patch } from '../api.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { fieldError, useAction } from '../parts/use-action.ts';
+import { useSession } from '../session.tsx';
+
+export function NamePanel() {
+  const { user } = useSession().me;
+  const [name, setName] = useState(user.name);
+  const rename = useAction({
+    run: () => patch('/me', { name }),
+    done: 'Your name was changed.',
+    refresh: [['me'], ['team']],
+    errorInPlace: true,
+  });
+  const nameError = fieldError(rename.error, 'name');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!rename.isPending) rename.mutate();
+  };
+  return (
+    <Panel
+      title="You"
+      description={
+        <>
+          You sign in as <b>{user.email}</b>
+          {user.company && ', also through your company'}. Your team sees your name.
+        </>
+      }
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="Name"
+            value={name}
+            error={nameError}
+            maxLength={100}
+            autoComplete="name"
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          {rename.error && !nameError && <Failure error={rename.error} />}
+          <Group justify="space-between">
+            <Button type="submit" loading={rename.isPending} disabled={name.trim() === '' || name.trim() === user.name}>
+              Save the name
+            </Button>
+            {user.operator && (
+              <Text size="sm" c="dimmed">
+                You are an operator of this installation.
+              </Text>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,120 @@
+// Sets the second factor up: the password, the picture for the app, a code of it, the recovery codes.
+import { Button, Group, Image, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/people.ts';
+import { post } from '../api.ts';
+import { Fact } from '../parts/fact.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { fieldError, useAction } from '../parts/use-action.ts';
+import { useSession } from '../session.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
+
+function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
+  const { user } = useSession().me;
+  const [password, setPassword] = useState('');
+  const begin = useAction({
+    run: () => post<TwoFactorBegun>('/me/two-factor', { password }),
+    after: onBegun,
+    errorInPlace: true,
+  });
+  const passwordError = fieldError(begin.error, 'password');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!begin.isPending) begin.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">You need an app for one-time codes on your phone, or a password manager that makes them.</Text>
+        {user.hasPassword && (
+          <PasswordInput
+            label="Your password"
+            value={password}
+            error={passwordError}
+            autoComplete="current-password"
+            visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
+            data-autofocus
+            onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+          />
+        )}
+        {begin.error && !passwordError && <Failure error={begin.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={begin.isPending} disabled={user.hasPassword && password === ''}>
+            Continue
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: string[]): void }) {
+  const [code, setCode] = useState('');
+  const confirm = useAction({
+    run: () => post<Codes>('/me/two-factor/confirm', { code }),
+    refresh: [['me'], ['sessions']],
+    after: ({ recoveryCodes }) => onCodes(recoveryCodes),
+    errorInPlace: true,
+  });
+  const codeError = fieldError(confirm.error, 'code');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!confirm.isPending) confirm.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">Scan this with the app, or type the secret into it.</Text>
+        <Image
+          src={`data:image/svg+xml,${encodeURIComponent(begun.qrSvg)}`}
+          alt="A QR code with the secret below"
+          w={200}
+          h={200}
+          mx="auto"
+          bg="white"
+          radius="sm"
+        />
+        <Fact name="Secret" value={begun.secret} />
+        <TextInput
+          label="The code that the app shows now"
+          value={code}
+          error={codeError}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          data-autofocus
+          onChange={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+        {confirm.error && !codeError && <Failure error={confirm.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={confirm.isPending} disabled={code.trim().length < 6}>
+            Switch it on
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function TwoFactorSetup({ onClose }: { onClose(): void }) {
+  const [begun, setBegun] = useState<TwoFactorBegun>();
+  const [codes, setCodes] = useState<string[]>();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={codes ? 'The second factor is on' : 'Set up a second factor'}
+      centered
+      // The codes would be lost by a slip of the hand.
+      closeOnClickOutside={!codes}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {codes ? (
+        <RecoveryCodes codes={codes} onDone={onClose} />
+      ) : begun ? (
+        <Confirm begun={begun} onCodes={setCodes} />
+      ) : (
+        <Begin onBegun={setBegun} />
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,99 @@
+// The fields that filter the log of renders.
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ListFilter, X } from 'lucide-react';
+import { useState } from 'react';
+import type { Key } from '../../api/console/contract/accounts.ts';
+import { get } from '../api.ts';
+import { useAccount, useMay } from '../session.tsx';
+import classes from './filter-bar.module.css';
+import { type Filters, localTime, timeOf, type useFilters } from './filters.ts';
+import { CODES } from './hints.ts';
+
+/** The management API's word for renders that no key made. */
+const WITHOUT_KEY = 'none';
+const STATUSES = [
+  { value: '', label: 'All' },
+  { value: 'ok', label: 'OK' },
+  { value: 'error', label: 'Failed' },
+  { value: 'client_closed', label: 'Cancelled' },
+];
+
+export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeof useFilters>) {
+  const { id } = useAccount();
+  // Only on a phone are they folded away.
+  const [opened, setOpened] = useState(false);
+  const mayReadKeys = useMay('keys.read');
+  const keys = useQuery({
+    queryKey: ['keys', id],
+    queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
+    enabled: mayReadKeys,
+  });
+  // A revoked key is in no list, and its renders can be looked for all the same.
+  const known = (keys.data?.items ?? []).map(key => ({ value: key.id, label: `${key.name} …${key.last4}` }));
+  const keyChoices = [
+    { value: '', label: 'All' },
+    ...known,
+    { value: WITHOUT_KEY, label: 'Without a key (playground)' },
+    ...(filters.key && filters.key !== WITHOUT_KEY && !known.some(({ value }) => value === filters.key)
+      ? [{ value: filters.key, label: `Key ${filters.key}` }]
+      : []),
+  ];
+  const codes = filters.code && !CODES.includes(filters.code) ? [...CODES, filters.code] : CODES;
+  return (
+    <search aria-label="Filter the renders" className={classes.bar}>
+      <Button
+        size="xs"
+        variant="default"
+        className={classes.toggle}
+        leftSection={<ListFilter size={14} aria-hidden />}
+        aria-expanded={opened}
+        onClick={() => setOpened(!opened)}
+      >
+        {filtered ? 'Filters (some are set)' : 'Filters'}
+      </Button>
+      <div className={classes.fields} data-opened={opened || undefined}>
+        <NativeSelect
+          size="xs"
+          label="Status"
+          data={STATUSES}
+          value={filters.status}
+          onChange={event => change({ status: event.currentTarget.value as Filters['status'] })}
+        />
+        <NativeSelect
+          size="xs"
+          label="Error"
+          data={[{ value: '', label: 'All' }, ...codes]}
+          value={filters.code}
+          onChange={event => change({ code: event.currentTarget.value })}
+        />
+        <NativeSelect
+          size="xs"
+          label="Key"
+          data={keyChoices}
+          value={filters.key}
+          onChange={event => change({ key: event.currentTarget.value })}
+        />
+        <TextInput
+          size="xs"
+          type="datetime-local"
+          label="From"
+          value={localTime(filters.from)}
+          onChange={event => change({ from: timeOf(event.currentTarget.value) })}
+        />
+        <TextInput
+          size="xs"
+          type="datetime-local"
+          label="To"
+          value={localTime(filters.to)}
+          onChange={event => change({ to: timeOf(event.currentTarget.value) })}
+        />
+        {filtered && (
+          <Button size="xs" variant="subtle" leftSection={<X size={14} aria-hidden />} onClick={clear}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+    </search>
+  );
+}

@@ -1,0 +1,68 @@
+// Renders as rows that lead to their detail.
+import { Badge, Group, Text } from '@mantine/core';
+import type { RenderSummary } from '../../api/console/contract/accounts.ts';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
+import { OutcomeBadge } from '../parts/outcome-badge.tsx';
+import { When } from '../parts/when.tsx';
+import classes from './render-table.module.css';
+
+/** Who made the call: a key by its name, or the part of Pressroom. */
+export function callerOf({ via, key }: Pick<RenderSummary, 'via' | 'key'>): string {
+  if (via === 'playground') return 'Playground';
+  const name = key && (key.name ?? (key.last4 ? `a revoked key …${key.last4}` : 'a revoked key'));
+  return via === 'mcp' ? (name ? `MCP, ${name}` : 'MCP') : (name ?? 'API');
+}
+
+/** What was to be rendered. Of a request that was refused early neither may be known. */
+export const sourceOf = ({ source, url }: Pick<RenderSummary, 'source' | 'url'>) =>
+  source === 'html' ? 'HTML' : (url ?? (source === 'url' ? 'A URL' : 'A refused request'));
+
+const COLUMNS: Column<RenderSummary>[] = [
+  {
+    title: 'Render',
+    fill: true,
+    cell: ({ outcome, source, url, sandbox, code, reason }) => (
+      <Group gap="sm" wrap="nowrap" component="span">
+        <OutcomeBadge outcome={outcome} />
+        <span className={classes.what}>
+          <span className={classes.source}>{sourceOf({ source, url })}</span>
+          {outcome === 'error' && code && (
+            <Text span size="xs" c="dimmed" ff="monospace">
+              {reason ?? code}
+            </Text>
+          )}
+        </span>
+        {sandbox && (
+          <Badge size="sm" radius="sm" variant="default" tt="none" className={classes.mark}>
+            Sandbox
+          </Badge>
+        )}
+      </Group>
+    ),
+  },
+  { title: 'By', cell: render => <span className={classes.caller}>{callerOf(render)}</span> },
+  { title: 'Took', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
+  { title: 'Pages', align: 'end', cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)) },
+  { title: 'Size', align: 'end', cell: ({ bytes }) => (bytes === null ? '–' : formatBytes(bytes)) },
+  { title: 'When', align: 'end', cell: ({ at }) => <When at={at} /> },
+];
+
+interface Props {
+  label: string;
+  rows: RenderSummary[];
+  more?: Parameters<typeof DataTable>[0]['more'];
+}
+
+export function RenderTable({ label, rows, more }: Props) {
+  return (
+    <DataTable
+      label={label}
+      columns={COLUMNS}
+      rows={rows}
+      rowKey={({ id }) => id}
+      href={({ id }) => `/renders/${encodeURIComponent(id)}`}
+      {...(more && { more })}
+    />
+  );
+}

@@ -1,0 +1,64 @@
+// Where the time of a render went: its phases one after the other, as figures and as bars.
+import { Paper, Table, Text } from '@mantine/core';
+import type { RenderDetail } from '../../api/console/contract/accounts.ts';
+import { formatMs } from '../parts/format.ts';
+import classes from './waterfall.module.css';
+
+type Phase = keyof RenderDetail['timings'];
+/** In the order in which they happen. */
+const PHASES: [Phase, string][] = [
+  ['admit', 'Key, plan and quota are checked'],
+  ['queue', 'Waits for a worker'],
+  ['load', 'The page loads'],
+  ['wait', 'What the request waits for'],
+  ['print', 'Chrome prints'],
+  ['post', 'The PDF is finished'],
+  ['settle', 'The render is counted'],
+];
+
+export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | 'totalMs'>) {
+  const known = PHASES.flatMap(([phase, what]) => (timings[phase] === undefined ? [] : [{ phase, what, ms: timings[phase] }]));
+  if (known.length === 0) return <Text size="sm">It ended before any phase: {formatMs(totalMs)} in all.</Text>;
+  const whole = Math.max(
+    totalMs,
+    known.reduce((sum, { ms }) => sum + ms, 0),
+    1,
+  );
+  let begun = 0;
+  const bars = known.map(({ phase, what, ms }) => {
+    const bar = { phase, what, ms, left: (begun / whole) * 100, width: (ms / whole) * 100 };
+    begun += ms;
+    return bar;
+  });
+  return (
+    <Paper withBorder>
+      <Table aria-label="Phases" className={classes.table} verticalSpacing={6} horizontalSpacing="md">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Phase</Table.Th>
+            <Table.Th scope="col" className={classes.figure}>
+              Time
+            </Table.Th>
+            <Table.Th scope="col" className={classes.track}>
+              In {formatMs(totalMs)}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {bars.map(({ phase, what, ms, left, width }) => (
+            <Table.Tr key={phase}>
+              <Table.Th scope="row" className={classes.name}>
+                <span className={classes.phase}>{phase}</span>
+                <span className={classes.what}>{what}</span>
+              </Table.Th>
+              <Table.Td className={classes.figure}>{formatMs(ms)}</Table.Td>
+              <Table.Td className={classes.track}>
+                <div className={classes.bar} data-phase={phase} style={{ marginLeft: `${left}%`, width: `max(2px, ${width}%)` }} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Paper>
+  );
+}

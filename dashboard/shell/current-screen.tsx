@@ -1,0 +1,103 @@
+// The screen that the path names, or why there is none. After each change of screen its heading takes the focus.
+import { Anchor, Button } from '@mantine/core';
+import { useQueryErrorResetBoundary } from '@tanstack/react-query';
+import { Ban, Compass, UserX } from 'lucide-react';
+import { Suspense, useEffect, useRef } from 'react';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { Empty } from '../parts/empty.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { HEADING_ID, PageHeader } from '../parts/page-header.tsx';
+import { screens } from '../screens.tsx';
+import { useSession } from '../session.tsx';
+import { ScreenBoundary } from './screen-boundary.tsx';
+import { signOut } from './sign-out.ts';
+import { maySee } from './visible-screens.ts';
+
+/** Focuses the heading of the new screen as soon as it is there; until then the focus stays on what was pressed. */
+function useHeadingFocus(location: string) {
+  const last = useRef(location);
+  useEffect(() => {
+    if (last.current === location) return;
+    last.current = location;
+    window.scrollTo(0, 0);
+    const focusIt = () => {
+      const heading = document.getElementById(HEADING_ID);
+      heading?.focus({ preventScroll: true });
+      return heading !== null;
+    };
+    if (focusIt()) return;
+    const watch = new MutationObserver(() => {
+      if (focusIt()) watch.disconnect();
+    });
+    watch.observe(document.body, { childList: true, subtree: true });
+    return () => watch.disconnect();
+  }, [location]);
+}
+
+export function CurrentScreen() {
+  const [location] = useLocation();
+  const session = useSession();
+  const { reset } = useQueryErrorResetBoundary();
+  useHeadingFocus(location);
+  const { account, me } = session;
+  if (!account && location === '/' && me.user.operator) return <Redirect to="/operator/accounts" replace />;
+  return (
+    <ScreenBoundary key={`${account?.id} ${location}`} onReset={reset}>
+      <Suspense fallback={<Loading rows={6} />}>
+        <Switch>
+          {screens.map(screen => {
+            const { path, component: Component } = screen;
+            return (
+              <Route key={path} path={path}>
+                {maySee(screen, session) ? <Component /> : account || screen.section === 'operator' ? <NotAllowed /> : <NoAccount />}
+              </Route>
+            );
+          })}
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </ScreenBoundary>
+  );
+}
+
+function NotFound() {
+  return (
+    <>
+      <PageHeader title="Not found" />
+      <Empty icon={Compass} title="There is no such screen">
+        The link may be old.{' '}
+        <Anchor component={Link} href="/" inherit underline="always">
+          Go to the start
+        </Anchor>
+      </Empty>
+    </>
+  );
+}
+
+function NotAllowed() {
+  const { account } = useSession();
+  return (
+    <>
+      <PageHeader title="Not for your role" />
+      <Empty icon={Ban} title={account ? `Your role in ${account.name} is ${account.role}` : 'You do not run this installation'}>
+        It does not show this screen. An owner or admin of the account can change your role.
+      </Empty>
+    </>
+  );
+}
+
+function NoAccount() {
+  return (
+    <>
+      <PageHeader title="No account" />
+      <Empty icon={UserX} title="You are not a member of an account">
+        <p>Ask an owner or admin of an account to invite you. If they did, open the link that they sent you.</p>
+        <Button variant="default" onClick={() => void signOut()}>
+          Sign out
+        </Button>
+      </Empty>
+    </>
+  );
+}

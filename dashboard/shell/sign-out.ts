@@ -1,0 +1,13 @@
+// Ends the session, here and on the server.
+import { post } from '../api.ts';
+import { notify } from '../parts/notices.tsx';
+
+export async function signOut(): Promise<void> {
+  try {
+    await post('/me/sign-out');
+  } catch (error) {
+    notify((error as Error).message, 'error');
+    return;
+  }
+  location.assign('/app/sign-in');
+}

@@ -1,0 +1,53 @@
+// Which screens a person sees, and the icon of each in the navigation.
+import {
+  Activity,
+  BookKey,
+  ChartColumn,
+  CreditCard,
+  FileText,
+  FlaskConical,
+  HeartPulse,
+  House,
+  KeyRound,
+  type LucideIcon,
+  Plug,
+  ScrollText,
+  Settings,
+  UserCog,
+  Users,
+} from 'lucide-react';
+import { type Screen, screens } from '../screens.tsx';
+import type { Session } from '../session.tsx';
+
+export const ICONS: Record<string, LucideIcon> = {
+  '/': House,
+  '/keys': KeyRound,
+  '/playground': FlaskConical,
+  '/renders': FileText,
+  '/usage': ChartColumn,
+  '/connect': Plug,
+  '/team': Users,
+  '/billing': CreditCard,
+  '/audit': ScrollText,
+  '/settings': Settings,
+  '/operator/accounts': BookKey,
+  '/operator/people': UserCog,
+  '/operator/live': Activity,
+  '/operator/audit': ScrollText,
+  '/operator/health': HeartPulse,
+};
+
+export const SECTION_TITLES: Partial<Record<Screen['section'], string>> = {
+  account: 'Account',
+  settings: 'Settings',
+  operator: 'Installation',
+};
+
+export function maySee({ section, permission }: Screen, { me, account }: Session): boolean {
+  if (section === 'personal') return true;
+  if (section === 'operator') return me.user.operator;
+  return account !== undefined && (permission === undefined || account.permissions.includes(permission));
+}
+
+/** Those of the navigation, in its order. */
+export const shownScreens = (session: Session) => screens.filter(screen => screen.label !== undefined && maySee(screen, session));

@@ -1,0 +1,94 @@
+// Invites somebody: an address and a role go in, a link that is shown once comes out.
+import { Alert, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { Invited } from '../../api/console/contract/people.ts';
+import { post } from '../api.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { formatTime } from '../parts/format.ts';
+import { fieldError, useAction } from '../parts/use-action.ts';
+import { RoleChoice } from './role-choice.tsx';
+import { type Role, roleLabel } from './roles.ts';
+
+interface Props {
+  /** Where the invitation is made. */
+  path: string;
+  accountId: string;
+  /** The role of who invites. */
+  own: string;
+  /** The role that is chosen at first. */
+  first?: Role;
+  onClose(): void;
+}
+
+function Link({ invited, onClose }: { invited: Invited; onClose(): void }) {
+  const { invitation, link } = invited;
+  return (
+    <Stack>
+      <Text size="sm">
+        Send this link to {invitation.email}. Whoever opens it joins as {roleLabel(invitation.role)}.
+      </Text>
+      <Code block aria-label="Invitation link">
+        {link}
+      </Code>
+      <Alert color="yellow" variant="light">
+        The link is shown only this once. It works once, until {formatTime(invitation.expiresAt)} (7 days). If it gets lost, revoke the
+        invitation and make another.
+      </Alert>
+      <Group justify="flex-end" gap="xs">
+        <CopyButton text={link} label="Copy the link" size="sm" />
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+export function InviteForm({ path, accountId, own, first = 'developer', onClose }: Props) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>(first);
+  const invite = useAction({
+    run: () => post<Invited>(path, { email, role }),
+    refresh: [['team', accountId]],
+    errorInPlace: true,
+  });
+  if (invite.data) return <Link invited={invite.data} onClose={onClose} />;
+  const emailError = fieldError(invite.error, 'email');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!invite.isPending) invite.mutate();
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput
+          type="email"
+          label="Email address"
+          description="No mail is sent: you get a link to pass on."
+          value={email}
+          error={emailError}
+          autoComplete="off"
+          data-autofocus
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <RoleChoice own={own} value={role} onChange={setRole} />
+        {invite.error && !emailError && <Failure error={invite.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Make the link
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function InviteDialog({ opened, ...props }: Omit<Props, 'path'> & { opened: boolean }) {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="Invite somebody" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <InviteForm {...props} path={`/accounts/${props.accountId}/team/invitations`} />
+    </Modal>
+  );
+}

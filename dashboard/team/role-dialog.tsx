@@ -1,0 +1,46 @@
+// Gives a member another role.
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useState } from 'react';
+import type { Team } from '../../api/console/contract/people.ts';
+import { patch } from '../api.ts';
+import { Failure } from '../parts/failure.tsx';
+import { useAction } from '../parts/use-action.ts';
+import { RoleChoice } from './role-choice.tsx';
+import { roleLabel } from './roles.ts';
+
+export type Member = Team['members'][number];
+
+interface Props {
+  accountId: string;
+  own: string;
+  member: Member;
+  onClose(): void;
+}
+
+export function RoleDialog({ accountId, own, member, onClose }: Props) {
+  const [role, setRole] = useState(member.role);
+  const change = useAction({
+    run: () => patch(`/accounts/${accountId}/team/members/${member.user}`, { role }),
+    done: `${member.name} is ${roleLabel(role)} now.`,
+    // One's own role changes what one may do.
+    refresh: [['team', accountId], ...(member.you ? [['me']] : [])],
+    after: onClose,
+    errorInPlace: true,
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Role of ${member.name}`} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack>
+        <RoleChoice own={own} value={role} onChange={setRole} />
+        {change.error && <Failure error={change.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={change.isPending} disabled={role === member.role} onClick={() => change.mutate()}>
+            Change the role
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

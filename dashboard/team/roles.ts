@@ -1,0 +1,18 @@
+// The roles in an account, in words. The server's list decides what each may do (api/console/contract/permissions.ts); this only tells of it.
+import type { Team } from '../../api/console/contract/people.ts';
+
+export type Role = Team['members'][number]['role'];
+
+/** From the one who may do most. */
+export const ROLES: { role: Role; label: string; may: string }[] = [
+  { role: 'owner', label: 'Owner', may: 'Everything, and who else is an owner' },
+  { role: 'admin', label: 'Admin', may: 'Everything but paying and owners' },
+  { role: 'developer', label: 'Developer', may: 'Keys, renders, playground and usage' },
+  { role: 'billing', label: 'Billing', may: 'Plan, invoices and usage' },
+  { role: 'viewer', label: 'Viewer', may: 'Sees keys, renders and usage; changes nothing' },
+];
+
+export const roleLabel = (role: string) => ROLES.find(each => each.role === role)?.label ?? role;
+
+/** Only an owner makes owners. */
+export const rolesToGive = (own: string) => (own === 'owner' ? ROLES : ROLES.filter(({ role }) => role !== 'owner'));

@@ -1,0 +1,91 @@
+// Draws a chart over days with uPlot: bars that stand on each other, or lines. Knows nothing of React.
+import 'uplot/dist/uPlot.min.css';
+import uPlot from 'uplot';
+
+export interface Series {
+  label: string;
+  color: { light: string; dark: string };
+  /** One for each day; null draws a gap. */
+  values: (number | null)[];
+}
+
+export interface Drawing {
+  /** `2026-11-22`, each day of a range. */
+  days: string[];
+  /** Bars stand on each other in this order, the first at the bottom. */
+  series: Series[];
+  kind: 'bars' | 'lines';
+  format(value: number): string;
+}
+
+export const HEIGHT_PX = 240;
+const INK = { light: { text: '#5c636a', grid: '#e9ecef' }, dark: { text: '#a6abb1', grid: '#3a3a3a' } };
+const FONT = '12px system-ui, sans-serif';
+const DAY_S = 86_400;
+
+/** Each series with all below it added, so that drawn from the tallest to the lowest each shows its own part. */
+function stacked(series: Series[]): number[][] {
+  let below: number[] = [];
+  return series.map(({ values }) => {
+    below = values.map((value, index) => (below[index] ?? 0) + (value ?? 0));
+    return below;
+  });
+}
+
+/** Draws into `target` and follows its width. `onDay` gets the index of the day under the pointer, or null. Returns what takes it away again. */
+export function draw(
+  target: HTMLElement,
+  { days, series, kind, format }: Drawing,
+  scheme: 'light' | 'dark',
+  onDay: (index: number | null) => void,
+): () => void {
+  const ink = INK[scheme];
+  const axis = { stroke: ink.text, font: FONT, grid: { stroke: ink.grid, width: 1 }, ticks: { show: false } };
+  const bars = kind === 'bars';
+  const paths = uPlot.paths.bars!({ size: [0.7, 48], radius: 0.1 });
+  const plot = new uPlot(
+    {
+      width: target.clientWidth,
+      height: HEIGHT_PX,
+      tzDate: seconds => uPlot.tzDate(new Date(seconds * 1e3), 'Etc/UTC'),
+      legend: { show: false },
+      cursor: { points: { show: !bars }, drag: { x: false, y: false }, y: false },
+      scales: {
+        // Half a day of room, so that the first and last bar are whole.
+        x: { range: (_, min, max) => [min - DAY_S / 2, max + DAY_S / 2] },
+        y: { range: (_, __, max) => [0, Math.max(max * 1.08, 1)] },
+      },
+      axes: [
+        {
+          ...axis,
+          size: 28,
+          grid: { show: false },
+          values: '{MMM} {D}',
+          space: 70,
+          incrs: [1, 2, 3, 7, 14, 30, 60].map(count => count * DAY_S),
+        },
+        // There are no halves of renders.
+        { ...axis, size: 64, values: (_, splits) => splits.map(value => (bars && value % 1 !== 0 ? '' : format(value))) },
+      ],
+      series: [
+        {},
+        ...(bars ? [...series].reverse() : series).map(({ label, color }) => ({
+          label,
+          stroke: color[scheme],
+          ...(bars
+            ? { fill: color[scheme], width: 0, paths, points: { show: false } }
+            : { width: 2, points: { size: 5, fill: color[scheme] } }),
+        })),
+      ],
+      hooks: { setCursor: [({ cursor }) => onDay(cursor.idx ?? null)] },
+    },
+    [days.map(day => Date.parse(day) / 1e3), ...(bars ? stacked(series).reverse() : series.map(({ values }) => values))],
+    target,
+  );
+  const resized = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }));
+  resized.observe(target);
+  return () => {
+    resized.disconnect();
+    plot.destroy();
+  };
+}

@@ -1,0 +1,96 @@
+// `pressroom admin`: people who run the installation, and passwords that were forgotten: for whoever holds the database.
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { emailText, nameText } from '../../api/console/contract/common.ts';
+import { newPassword } from '../../api/console/contract/people.ts';
+import { createAudit } from '../../api/console/people/audit.ts';
+import { createFirstOwner, WAITING_ACCOUNT } from '../../api/console/people/first-owner.ts';
+import { createSessions } from '../../api/console/people/sessions.ts';
+import { twoFactorOff } from '../../api/console/people/two-factor.ts';
+import { createUsers } from '../../api/console/people/users.ts';
+import type { Terminal } from './accounts.ts';
+import { askPassword } from './ask-password.ts';
+import { CommandFailed, wrongUsage } from './failure.ts';
+
+interface PasswordOptions {
+  passwordFile?: string;
+  passwordStdin?: boolean;
+}
+
+const FILE = ['--password-file <file>', 'a file that holds the password; without it and --password-stdin it is asked for'] as const;
+const STDIN = ['--password-stdin', 'the password comes on standard input'] as const;
+
+const withoutLineEnd = (written: string) => written.replace(/\r?\n$/, '');
+
+async function passwordOf({ passwordFile, passwordStdin }: PasswordOptions): Promise<string> {
+  if (passwordFile !== undefined && passwordStdin) throw wrongUsage('Give --password-file or --password-stdin, not both.');
+  if (passwordStdin) return withoutLineEnd(await text(process.stdin));
+  if (passwordFile === undefined) return askPassword();
+  try {
+    return withoutLineEnd(await readFile(passwordFile, 'utf8'));
+  } catch (error) {
+    throw new CommandFailed(`${passwordFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 1, error);
+  }
+}
+
+function checked<T>(option: string, parsed: { success: true; data: T } | { success: false; error: { issues: { message: string }[] } }): T {
+  if (parsed.success) return parsed.data;
+  throw wrongUsage(`${option} must be ${parsed.error.issues[0]!.message}.`);
+}
+
+export function addAdminCommands(program: Command, { print, say, withAccounts }: Terminal): void {
+  const admin = program.command('admin').description('who runs this installation, and forgotten passwords');
+
+  admin
+    .command('create')
+    .description('make a person who runs this installation, and may sign in to the dashboard')
+    .requiredOption('--email <address>', 'what the person signs in with')
+    .option('--name <name>', 'what the person is called (default: what stands before the @)')
+    .option(...FILE)
+    .option(...STDIN)
+    .option('--account <name>', `an account that the person owns from now on (default: \`${WAITING_ACCOUNT}\`, when there is one)`)
+    .addHelpText('after', '\nExample:\n  pressroom admin create --email ada@example.com --name "Ada Lovelace"')
+    .action(async (options: PasswordOptions & { email: string; name?: string; account?: string }) => {
+      const email = checked('--email', emailText.safeParse(options.email));
+      const name = checked('--name', nameText().safeParse(options.name ?? email.split('@')[0]));
+      const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
+      const owned = await withAccounts(async (_accounts, { store, plans }) => {
+        const firstOwner = createFirstOwner(store, plans);
+        const wanted = options.account ?? WAITING_ACCOUNT;
+        const there = await firstOwner.isTaken(wanted);
+        if (!there && options.account !== undefined)
+          throw new CommandFailed(`There is no account named \`${wanted}\`. \`pressroom accounts list\` shows them.`);
+        const user = await createUsers(store).create({ email, name, password, operator: true });
+        if (there) await firstOwner.addOwner(wanted, user._id);
+        await createAudit(store).note({ actor: 'command line' }, { action: 'operator.created', target: email });
+        return there ? wanted : undefined;
+      });
+      print(`${email}\n`);
+      say(`${name} can sign in now and runs this installation${owned === undefined ? '' : `; the account \`${owned}\` is theirs`}.`);
+    });
+
+  admin
+    .command('reset-password')
+    .description('give a person a new password, for one that was forgotten; ends their sessions')
+    .requiredOption('--email <address>', 'whose')
+    .option(...FILE)
+    .option(...STDIN)
+    .option('--two-factor-off', 'switch the second factor off as well, for a device that was lost')
+    .addHelpText('after', '\nExample:\n  pressroom admin reset-password --email ada@example.com')
+    .action(async (options: PasswordOptions & { email: string; twoFactorOff?: boolean }) => {
+      const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
+      const ended = await withAccounts(async (_accounts, { store }) => {
+        const users = createUsers(store);
+        const user = await users.byEmail(options.email);
+        if (!user) throw new CommandFailed(`There is no person with the address ${options.email}.`);
+        await users.setPassword(user._id, password);
+        if (options.twoFactorOff) await twoFactorOff(store, user._id);
+        const sessionsEnded = await createSessions(store).endAll(user._id);
+        const details = { sessionsEnded, twoFactorOff: options.twoFactorOff ?? false };
+        await createAudit(store).note({ actor: 'command line' }, { action: 'person.password_reset', target: user.email, details });
+        return sessionsEnded;
+      });
+      say(`The password is set. Sessions that were ended: ${ended}.`);
+    });
+}

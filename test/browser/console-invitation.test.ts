@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+
+describe('the page of an invitation', function () {
+  this.timeout(60_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    browser = await consoleBrowser(rig);
+  });
+  after(async () => {
+    await browser?.close();
+    await rig.stop();
+  });
+
+  async function invited(email = `${randomUUID()}@example.com`): Promise<string> {
+    const account = await rig.account2();
+    const owner = await rig.person({ role: 'owner', account });
+    const { link } = await owner.good<{ link: string }>('POST', `/accounts/${account}/team/invitations`, { email, role: 'developer' });
+    return link.slice(link.indexOf('/invitation'));
+  }
+
+  it('takes the code out of the address into its field, and leads a new person into the dashboard', async () => {
+    const { page, quiet } = await browser.open(undefined, await invited());
+    expect(await page.inputValue('input[name=token]')).to.match(/^[\w-]{43}$/);
+    expect(page.url()).not.to.include('#');
+    await page.click('text=Continue');
+    await page.fill('input[name=name]', 'Ada Lovelace');
+    await page.fill('input[name=password]', 'correct horse battery');
+    await page.click('button:text-is("Join")');
+    await page.waitForURL(({ pathname }) => !pathname.startsWith('/app/invitation'));
+    await page.waitForSelector('#root h1');
+    quiet();
+    await page.context().close();
+  });
+
+  it('works without scripts, with the code typed in', async () => {
+    const link = await invited();
+    const { page } = await browser.open(undefined, '/invitation', { javaScriptEnabled: false });
+    await page.fill('input[name=token]', link.split('#')[1]!);
+    await page.keyboard.press('Enter');
+    await page.fill('input[name=name]', 'Ada Lovelace');
+    await page.fill('input[name=password]', 'correct horse battery');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(({ pathname }) => !pathname.startsWith('/app/invitation'));
+    expect(await page.context().cookies()).to.satisfy((cookies: { name: string }[]) =>
+      cookies.some(({ name }) => name.endsWith('-session')),
+    );
+    await page.context().close();
+  });
+
+  for (const [size, viewport] of Object.entries(SIZES))
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`has no barrier on a ${size} in ${colorScheme}, whoever opens it`, async () => {
+        const person = await rig.person();
+        for (const [who, visitor, link] of [
+          ['new', undefined, await invited()],
+          ['known', undefined, await invited(person.email)],
+          ['member', person, await invited(person.email)],
+          ['other', person, await invited()],
+        ] as const) {
+          const { page } = await browser.open(visitor, link, { viewport, colorScheme });
+          expect(await barriers(page), 'the code').to.deep.equal([]);
+          await page.click('text=Continue');
+          await page.waitForURL(/accept$/);
+          expect(await barriers(page), who).to.deep.equal([]);
+          const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+          expect(wide, who).to.equal(false);
+          await picture(page, `invitation-${who}-${size}-${colorScheme}`);
+          await page.context().close();
+        }
+      });
+});

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { renderCall } from '../support/http-call.ts';
+
+const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+const dialog = (page: Page) => page.getByRole('dialog');
+const notice = (page: Page, text: string) => page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
+
+describe('the operator’s screens in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let operator: Person;
+  before(async () => {
+    rig = await consoleRig({ env: { PRESSROOM_BILLING: 'manual' } });
+    browser = await consoleBrowser(rig);
+    operator = await rig.person({ operator: true });
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+
+  it('makes an account and invites its owner by a link', async () => {
+    const { page, quiet } = await browser.open(operator, '/operator/accounts');
+    await page.getByRole('button', { name: 'New account' }).click();
+    await dialog(page).getByLabel('Name').fill('Newcomers Ltd');
+    await dialog(page).getByLabel('Plan').selectOption('growth');
+    await dialog(page).getByRole('button', { name: 'Make the account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Newcomers Ltd' }).waitFor();
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await dialog(page).getByLabel('Email address').fill('owner@example.com');
+    expect(await dialog(page).getByLabel('Owner').isChecked()).to.equal(true);
+    await dialog(page).getByRole('button', { name: 'Make the link' }).click();
+    await dialog(page)
+      .getByLabel('Invitation link')
+      .filter({ hasText: /\/app\/invitation#/ })
+      .waitFor();
+    quiet();
+  });
+
+  it('suspends an account from the next request on, says what that does, and lifts it', async () => {
+    const { page, quiet } = await browser.open(operator, `/operator/accounts?account=${rig.accountId}`);
+    const render = async () => (await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status;
+    expect(await render()).to.equal(200);
+    await page.getByRole('button', { name: 'Suspend the account' }).click();
+    await dialog(page).getByText('403 subscription_inactive').waitFor();
+    await dialog(page).getByRole('button', { name: 'Suspend the account' }).click();
+    await notice(page, 'The account is suspended.');
+    expect(await render()).to.equal(403);
+    await page.getByText('Suspended', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Lift the suspension' }).click();
+    await dialog(page).getByRole('button', { name: 'Lift the suspension' }).click();
+    await notice(page, 'The account works again.');
+    expect(await render()).to.equal(200);
+    quiet();
+  });
+
+  it('changes plan and reach of an account, and shows its renders and its team', async () => {
+    const account = await rig.account2('free');
+    const owner = await rig.person({ role: 'owner', account });
+    const { page, quiet } = await browser.open(operator, `/operator/accounts?account=${account}`);
+    await page.getByLabel('Plan').selectOption('scale');
+    await page.getByLabel('May reach the intranet').click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await notice(page, 'The account was changed.');
+    expect(await operator.good(`GET`, `/operator/accounts/${account}`)).to.deep.include({ plan: 'scale', intranet: true });
+    await row(page, owner.email).filter({ hasText: 'Owner' }).waitFor();
+    await page.getByText('Nothing was rendered yet.').waitFor();
+    quiet();
+  });
+
+  it('finds accounts by name and by state, and opens one', async () => {
+    await rig.accounts.createAccount('Zebra Works', { plan: 'free' });
+    const { page, quiet } = await browser.open(operator, '/operator/accounts');
+    await row(page, 'Zebra Works').waitFor();
+    await page.getByLabel('Search').fill('zebra');
+    await row(page, 'scale').first().waitFor({ state: 'detached' });
+    await page.getByLabel('State').selectOption('unpaid');
+    await page.getByText('No account fits').waitFor();
+    await page.getByLabel('State').selectOption('active');
+    await page.getByRole('link', { name: 'Zebra Works' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Zebra Works' }).waitFor();
+    quiet();
+  });
+
+  it('disables a person, whose sessions end, and makes another an operator', async () => {
+    const gone = await rig.person({ role: 'viewer' });
+    await gone.good('PATCH', '/me', { name: 'Gerd Gone' });
+    const raised = await rig.person({});
+    await raised.good('PATCH', '/me', { name: 'Rosa Raised' });
+    const { page, quiet } = await browser.open(operator, '/operator/people');
+    await page.getByLabel('Search').fill('gerd');
+    await row(page, 'Rosa Raised').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Disable Gerd Gone' }).click();
+    await dialog(page).getByRole('button', { name: 'Disable', exact: true }).click();
+    await row(page, 'Gerd Gone').filter({ hasText: 'Disabled' }).waitFor();
+    expect((await gone.call('GET', '/me')).status).to.equal(401);
+    await page.getByLabel('Search').fill('');
+    await page.getByRole('button', { name: 'Make operator: Rosa Raised' }).click();
+    await dialog(page).getByRole('button', { name: 'Make an operator' }).click();
+    await row(page, 'Rosa Raised').filter({ hasText: 'Operator' }).getByText('Operator', { exact: true }).first().waitFor();
+    expect((await raised.call('GET', '/operator/users')).status).to.equal(200);
+    quiet();
+  });
+
+  it('shows workers and queue as they are while a render runs', async () => {
+    const { page, quiet } = await browser.open(operator, '/operator/live');
+    const busy = page.getByRole('term').filter({ hasText: 'Slots busy' }).locator('xpath=following-sibling::dd');
+    await busy.filter({ hasText: /^0 of \d/ }).waitFor();
+    const rendering = renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true, wait_delay: '12s' });
+    await busy.filter({ hasText: /^1 of \d/ }).waitFor();
+    await page.getByText(/^1 of \d+ busy$/).waitFor();
+    expect((await rendering).status).to.equal(200);
+    await busy.filter({ hasText: /^0 of \d/ }).waitFor();
+    quiet();
+  });
+
+  it('shows what the installation needs, and how to mend it', async () => {
+    const { page, quiet } = await browser.open(operator, '/operator/health');
+    const checks = page.getByRole('list', { name: 'Checks' });
+    await checks.getByRole('heading', { name: 'Database', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await checks.getByText('Good').first().waitFor();
+    quiet();
+  });
+
+  it('refuses all of it to who is no operator, in the service’s own words', async () => {
+    const owner = await rig.person({ role: 'owner' });
+    const { page } = await browser.open(owner, '/operator/accounts');
+    expect(await page.getByRole('link', { name: 'Workers & queue' }).count()).to.equal(0);
+    expect((await owner.call('GET', '/operator/accounts')).status).to.equal(403);
+  });
+
+  it('has no barrier on any of its screens', async () => {
+    await operator.good('POST', '/operator/accounts', { name: 'Barrier Free Ltd' });
+    await browser.looks(operator, '/operator/accounts', 'operator-accounts', page => row(page, 'Active').first().waitFor());
+    await browser.looks(operator, `/operator/accounts?account=${rig.accountId}`, 'operator-account', page =>
+      page.getByRole('table', { name: 'Recent renders' }).waitFor(),
+    );
+    await browser.looks(operator, '/operator/people', 'operator-people', page => row(page, operator.email).waitFor());
+    await browser.looks(operator, '/operator/live', 'operator-live', page =>
+      page
+        .getByText(/^\d+ of \d+ busy$/)
+        .first()
+        .waitFor(),
+    );
+    await browser.looks(operator, '/operator/health', 'operator-health', page => page.getByRole('list', { name: 'Checks' }).waitFor());
+    await browser.looks(operator, '/operator/audit', 'operator-audit', page => row(page, 'Made the account').first().waitFor());
+  });
+});

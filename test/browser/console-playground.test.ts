@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+
+const status = (page: Page, text: string) =>
+  page.getByRole('region', { name: 'Result' }).getByRole('status').filter({ hasText: text }).waitFor();
+const render = (page: Page) => page.getByRole('button', { name: 'Render', exact: true }).click();
+const html = (page: Page) => page.getByLabel('HTML document');
+const focused = (page: Page) => page.evaluate('document.activeElement.tagName');
+const open = (page: Page, section: string) => page.getByRole('button', { name: section }).click();
+const show = (page: Page, view: string) =>
+  page.getByRole('radiogroup', { name: 'How the request is shown' }).getByText(view, { exact: true }).click();
+const fact = (page: Page, name: string) =>
+  page.getByRole('term').filter({ hasText: name }).locator('xpath=following-sibling::dd').textContent();
+
+describe('the playground in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig();
+    browser = await consoleBrowser(rig);
+    person = await rig.person({ role: 'developer' });
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+
+  it('renders with the options of its form, in the sandbox, and shows pages, size, phases and no count', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await html(page).fill('<p>one<p style="break-before: page">two<p style="break-before: page">three');
+    await open(page, 'Page');
+    await page.getByLabel('Pages', { exact: true }).fill('2-');
+    await render(page);
+    await status(page, 'The PDF is here.');
+    expect(await fact(page, 'Pages')).to.equal('2');
+    expect(await fact(page, 'Size')).to.match(/KiB$/);
+    expect(await fact(page, 'Counted')).to.equal('No, sandbox');
+    const phases = await page.getByRole('region', { name: 'Where the time went' }).getByRole('listitem').allTextContents();
+    expect(phases.join(' ')).to.include('load').and.to.include('print');
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Save the PDF' }).click();
+    expect((await download).suggestedFilename()).to.equal('document.pdf');
+    quiet();
+  });
+
+  it('says that a render counts when the sandbox is switched off, and counts it', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await page.getByLabel('Sandbox').click();
+    await page.getByText('counts towards your plan').waitFor();
+    await render(page);
+    await status(page, 'The PDF is here.');
+    expect(await fact(page, 'Counted')).to.match(/^No\. \d+ this period$/);
+    quiet();
+  });
+
+  it('marks the field that the service complains of, opens its section, and forgets it when something is changed', async () => {
+    const { page } = await browser.open(person, '/playground');
+    await open(page, 'Margins');
+    await page.getByLabel('Top').fill('-1in');
+    await open(page, 'Margins');
+    await render(page);
+    await status(page, 'The render failed.');
+    await page.getByRole('alert').filter({ hasText: 'validation_error' }).waitFor();
+    const top = page.getByLabel('Top');
+    expect(await top.getAttribute('aria-invalid')).to.equal('true');
+    await page.getByText(/^`margin\.top` must/).waitFor();
+    await top.fill('1in');
+    await page.getByText(/^`margin\.top` must/).waitFor({ state: 'detached' });
+  });
+
+  it('shows code and reason when the page is at fault, with the id of the call', async () => {
+    const { page } = await browser.open(person, '/playground');
+    await html(page).fill('<p>x');
+    await open(page, 'Additions');
+    await page.getByLabel('JavaScript').fill('throw new Error("an error of the page")');
+    await render(page);
+    const alert = page.getByRole('alert').filter({ hasText: 'an error of the page' });
+    await alert.waitFor();
+    expect(await alert.textContent())
+      .to.include('validation_error')
+      .and.to.match(/Request id: [0-9a-f-]{36}/);
+  });
+
+  it('can be cancelled, which ends the render', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await open(page, 'Waits');
+    await page.getByLabel('Wait delay').fill('30s');
+    await render(page);
+    await rig.worker.until({ busy: 1 });
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await status(page, 'Cancelled.');
+    await rig.worker.until({ busy: 0 });
+    quiet();
+  });
+
+  it('is worked by the keyboard: Tab leaves the editor, Ctrl and Enter renders', async () => {
+    const { page } = await browser.open(person, '/playground');
+    await html(page).fill('<p>keys');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).not.to.equal('TEXTAREA');
+    await page.keyboard.press('Shift+Tab');
+    expect(await focused(page)).to.equal('TEXTAREA');
+    await page.keyboard.press('Control+Enter');
+    await status(page, 'The PDF is here.');
+  });
+
+  it('takes its request from JSON and gives it as JSON, and keeps what does not parse in the editor', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await show(page, 'JSON');
+    const editor = page.getByLabel('Request as JSON');
+    await editor.fill('{"html": "<p>typed", "landscape": true, "margin": {"top": "2in"}}');
+    await show(page, 'Form');
+    expect(await html(page).inputValue()).to.equal('<p>typed');
+    await open(page, 'Page');
+    expect(await page.getByLabel('Landscape').isChecked()).to.equal(true);
+    await open(page, 'Margins');
+    await page.getByLabel('Left').fill('3cm');
+    await show(page, 'JSON');
+    expect(JSON.parse(await editor.inputValue())).to.deep.equal({
+      html: '<p>typed',
+      landscape: true,
+      margin: { top: '2in', left: '3cm' },
+    });
+    await editor.fill('{"html": ');
+    await page.getByText('This is not JSON yet').waitFor();
+    await show(page, 'Form');
+    expect(await html(page).inputValue()).to.equal('<p>typed');
+    quiet();
+  });
+
+  it('finds an option by a word, takes cookies as rows and headers as lines', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await page.getByLabel('Search the options').fill('cookies');
+    await page.getByRole('button', { name: 'Add a cookie' }).click();
+    const cookie = page.getByRole('group', { name: 'Cookie 1' });
+    await cookie.getByLabel('Name').fill('session');
+    await cookie.getByLabel('Domain').fill('example.com');
+    await cookie.getByLabel('Same site').selectOption('Lax');
+    await cookie.getByLabel('Secure').click();
+    await page.getByLabel('Search the options').fill('extra headers');
+    await page.getByRole('button', { name: 'Add a line' }).click();
+    await page.getByLabel('Name 1').fill('X-Tenant');
+    await page.getByLabel('Value 1').fill('42');
+    await show(page, 'JSON');
+    const { html: _, format: __, margin: ___, ...chosen } = JSON.parse(await page.getByLabel('Request as JSON').inputValue());
+    expect(chosen).to.deep.equal({
+      cookies: [{ name: 'session', value: '', domain: 'example.com', same_site: 'Lax', secure: true }],
+      extra_http_headers: { 'X-Tenant': '42' },
+    });
+    quiet();
+  });
+
+  it('opens with the address in its own address, and keeps what was changed over a reload', async () => {
+    const { page, quiet } = await browser.open(person, `/playground?url=${encodeURIComponent('https://example.com/a?b=c')}`);
+    const address = page.getByLabel('Address of the page');
+    expect(await address.inputValue()).to.equal('https://example.com/a?b=c');
+    await address.fill('https://example.com/d');
+    await page.reload();
+    expect(await address.inputValue()).to.equal('https://example.com/d');
+    quiet();
+  });
+
+  it('gives the same call as code, which follows the form', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await html(page).fill('<p>as code');
+    await page.getByRole('tab', { name: 'Python' }).click();
+    const code = page.getByRole('region', { name: 'Python' });
+    await code.filter({ hasText: '"html": "<p>as code"' }).waitFor();
+    expect(await code.textContent())
+      .to.include('/v1/render"')
+      .and.to.include('"sandbox": True');
+    quiet();
+  });
+
+  it('starts from an example', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    await page.getByLabel('Start from an example').selectOption({ index: 2 });
+    expect(await html(page).inputValue()).to.include('Quarterly report');
+    await render(page);
+    await status(page, 'The PDF is here.');
+    expect(await fact(page, 'Pages')).to.equal('3');
+    quiet();
+  });
+
+  it('has no barrier and nothing that sticks out, in light and dark, wide and narrow', async () => {
+    await browser.looks(person, '/playground', 'playground', async page => {
+      for (const section of ['Page', 'Margins', 'Header & footer', 'Waits', 'Requests', 'Additions', 'Metadata']) await open(page, section);
+      await render(page);
+      await status(page, 'The PDF is here.');
+      await page.getByRole('button', { name: 'Add a cookie' }).click();
+      await page.getByRole('button', { name: 'Add a line' }).click();
+    });
+  });
+});

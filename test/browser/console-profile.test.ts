@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { createSessions } from '../../api/console/people/sessions.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+
+const PASSWORD = 'a sentence that nobody else thinks of';
+const FIREFOX = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 15.0; rv:150.0) Gecko/20100101 Firefox/150.0';
+
+describe('the profile in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    browser = await consoleBrowser(rig);
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+  beforeEach(async () => {
+    person = await rig.person({ role: 'viewer' });
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const notice = (page: Page, text: string) => page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
+  const session = (page: Page, text: string) => page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: text });
+  const shownCodes = async (page: Page) => {
+    const list = dialog(page).getByRole('list', { name: 'Recovery codes' });
+    await list.waitFor();
+    return list.getByRole('listitem').allTextContents();
+  };
+  const elsewhere = () => createSessions(rig.store).open({ user: person.id, method: 'password', ip: '203.0.113.7', userAgent: FIREFOX });
+
+  it('changes one’s name', async () => {
+    const { page, quiet } = await browser.open(person, '/profile');
+    await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace');
+    await page.getByRole('button', { name: 'Save the name' }).click();
+    await notice(page, 'Your name was changed.');
+    quiet();
+  });
+
+  it('says the rules before a password is set, and what is wrong at its field', async () => {
+    const { page } = await browser.open(person, '/profile');
+    await page.getByText('At least 12 characters.').waitFor();
+    const field = page.getByLabel('New password', { exact: true });
+    await field.fill('short');
+    await page.getByRole('button', { name: 'Set a password' }).click();
+    await page.getByText('Must be at least 12 characters').waitFor();
+    await field.fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set a password' }).click();
+    await notice(page, 'The password was changed.');
+    await page.getByLabel('Current password', { exact: true }).fill('not this one at all');
+    await field.fill(`${PASSWORD} again`);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('not your current password.').waitFor();
+  });
+
+  it('sets up the second factor with an app, shows recovery codes once, renews them and switches it off', async () => {
+    await person.good('POST', '/me/password', { next: PASSWORD });
+    const { page, quiet } = await browser.open(person, '/profile');
+    await page.getByRole('button', { name: 'Set it up' }).click();
+    await dialog(page).getByLabel('Your password', { exact: true }).fill(PASSWORD);
+    await dialog(page).getByRole('button', { name: 'Continue' }).click();
+    const picture = dialog(page).getByRole('img', { name: 'A QR code' });
+    await picture.waitFor();
+    await eventually('the picture is drawn', () => page.evaluate<boolean>('document.querySelector("img[alt^=\'A QR\']").naturalWidth > 0'));
+    const secret = (await dialog(page)
+      .getByText(/^[A-Z2-7]{32}$/)
+      .textContent())!;
+    const app = new TOTP({ secret: Secret.fromBase32(secret) });
+    await dialog(page).getByLabel('The code that the app shows now').fill(app.generate());
+    await dialog(page).getByRole('button', { name: 'Switch it on' }).click();
+    const codes = await shownCodes(page);
+    expect(codes).to.have.length(10);
+    const download = page.waitForEvent('download');
+    await dialog(page).getByRole('link', { name: 'Save as a file' }).click();
+    expect((await readFile(await (await download).path(), 'utf8')).trim().split('\n')).to.deep.equal(codes);
+    await dialog(page).getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByText('10 recovery codes left').waitFor();
+
+    await page.getByRole('button', { name: 'Make new recovery codes' }).click();
+    await dialog(page).getByLabel('A code of your app').fill(codes[0]!);
+    await dialog(page).getByRole('button', { name: 'Make new codes' }).click();
+    const renewed = await shownCodes(page);
+    expect(renewed).to.have.length(10);
+    expect(renewed).not.to.include(codes[1]);
+    await dialog(page).getByRole('button', { name: 'I have kept them' }).click();
+
+    await page.getByRole('button', { name: 'Switch it off' }).click();
+    await dialog(page).getByLabel('A code of your app').fill(codes[2]!);
+    await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
+    await dialog(page).getByText('wrong, or was used already').waitFor();
+    await dialog(page).getByLabel('A code of your app').fill(renewed[0]!);
+    await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
+    await notice(page, 'The second factor is off.');
+    await page.getByRole('button', { name: 'Set it up' }).waitFor();
+    quiet(/400 \(Bad Request\)/);
+  });
+
+  it('shows where one is signed in, in words, and ends one session or all others', async () => {
+    await elsewhere();
+    const { page, quiet } = await browser.open(person, '/profile');
+    await session(page, 'Firefox on macOS').filter({ hasText: '203.0.113.7' }).waitFor();
+    expect(await session(page, 'This one').count()).to.equal(1);
+    await page.getByRole('button', { name: 'End the session of Firefox on macOS' }).click();
+    await session(page, 'Firefox on macOS').waitFor({ state: 'detached' });
+
+    await elsewhere();
+    await elsewhere();
+    await page.reload();
+    await session(page, 'Firefox on macOS').first().waitFor();
+    await page.getByRole('button', { name: 'End all others' }).click();
+    await dialog(page).getByRole('button', { name: 'End them' }).click();
+    await session(page, 'Firefox on macOS').first().waitFor({ state: 'detached' });
+    await session(page, 'This one').waitFor();
+    quiet();
+  });
+
+  it('has no barrier, also while the second factor is set up', async () => {
+    await elsewhere();
+    await browser.looks(person, '/profile', 'profile', page => session(page, 'Firefox').waitFor());
+    await browser.looks(person, '/profile', 'profile-second-factor', async page => {
+      await page.getByRole('button', { name: 'Set it up' }).click();
+      await dialog(page).getByRole('button', { name: 'Continue' }).click();
+      await dialog(page).getByRole('img', { name: 'A QR code' }).waitFor();
+    });
+  });
+});

@@ -1,0 +1,158 @@
+// The log of renders in a real browser: its filters, its pages, and one render with all that is known of it.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { RenderDocument } from '../../api/store/store.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+
+describe('the log of renders in the dashboard', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let developer: Person;
+  let keyId: string;
+
+  /** Ten days ago: on this day there is one render, at half past ten in UTC. */
+  const LONE_DAY = new Date(Date.now() - 10 * 86_400_000).toISOString().slice(0, 10);
+  const FAILED_ID = '019ab000-0000-7000-8000-00000000fa11';
+  const document = (index: number, over: Partial<RenderDocument> = {}): RenderDocument => ({
+    _id: `render-${String(index).padStart(4, '0')}`,
+    account: rig.accountId,
+    at: new Date(Date.now() - index * 60_000 - 5_000),
+    key: keyId,
+    via: 'api',
+    outcome: 'ok',
+    sandbox: false,
+    counted: true,
+    source: 'html',
+    options: {},
+    timings: { admit: 2, queue: 1, load: 10, print: 20, post: 3, settle: 2 },
+    totalMs: 38,
+    pages: 2,
+    bytes: 20_480,
+    ...over,
+  });
+  const failed: Partial<RenderDocument> = {
+    outcome: 'error',
+    code: 'render_failed',
+    reason: 'page_unreachable',
+    message: 'The page could not be reached: `net::ERR_CONNECTION_REFUSED`.',
+    counted: false,
+    source: 'url',
+    url: 'https://example.com/invoices/7',
+  };
+
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    [browser, developer] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'developer' })]);
+    keyId = (await rig.store.accounts.findOne({ _id: rig.accountId }))!.keys[0]!.id;
+    const {
+      pages: _pages,
+      bytes: _bytes,
+      ...without
+    } = document(3, {
+      ...failed,
+      _id: FAILED_ID,
+      options: { format: 'A4', landscape: true, css: '212 characters' },
+      timings: { admit: 2, queue: 40, load: 900 },
+      totalMs: 942,
+      console: [
+        { level: 'log', text: 'hello' },
+        { level: 'error', text: '<img src=x onerror="console.error(1)">' },
+      ],
+    });
+    const { key: _key, ...played } = document(5, { via: 'playground', user: developer.id, sandbox: true, counted: false });
+    await rig.store.console.renders.insertMany([
+      without,
+      played,
+      ...Array.from({ length: 60 }, (_, index) => document(index + 10)),
+      document(100, { at: new Date(`${LONE_DAY}T10:30:05Z`) }),
+      document(90, { outcome: 'client_closed', counted: false }),
+    ]);
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+
+  const rows = (page: Page) => page.getByRole('table', { name: 'Renders' }).getByRole('rowheader');
+  const count = async (page: Page, wanted: number) => {
+    await rows(page)
+      .nth(wanted - 1)
+      .waitFor();
+    expect(await rows(page).count()).to.equal(wanted);
+  };
+
+  it('reads one page after the other, and the focus stays where it is', async () => {
+    const { page, quiet } = await browser.open(developer, '/renders');
+    await count(page, 50);
+    const more = page.getByRole('button', { name: 'Load more' });
+    await more.focus();
+    await page.keyboard.press('Enter');
+    await count(page, 64);
+    await page.getByText('All 64 are shown.').waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal('All 64 are shown.');
+    quiet();
+  });
+
+  it('filters by status, error and key, and keeps the filters in the address', async () => {
+    const { page, quiet } = await browser.open(developer, '/renders');
+    await count(page, 50);
+    await page.getByLabel('Status').selectOption('Failed');
+    await count(page, 1);
+    await page.getByLabel('Error', { exact: true }).selectOption('ssrf_blocked');
+    await page.getByText('No render matches these filters').waitFor();
+    expect(new URL(page.url()).search).to.equal('?status=error&code=ssrf_blocked');
+    await page.goBack();
+    await count(page, 1);
+    await page.reload();
+    await count(page, 1);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByLabel('Key', { exact: true }).selectOption('Without a key (playground)');
+    await count(page, 1);
+    expect(await rows(page).first().textContent()).to.include('Sandbox');
+    quiet();
+  });
+
+  it('filters by time, in the reader’s time zone', async () => {
+    const { page } = await browser.open(developer, '/renders', { timezoneId: 'Asia/Tokyo' });
+    await count(page, 50);
+    await page.getByLabel('From', { exact: true }).fill(`${LONE_DAY}T19:30`);
+    await page.getByLabel('To', { exact: true }).fill(`${LONE_DAY}T19:31`);
+    await count(page, 1);
+    expect(new URL(page.url()).searchParams.get('from')).to.equal(`${LONE_DAY}T10:30:00.000Z`);
+    await page.getByLabel('To', { exact: true }).fill(`${LONE_DAY}T19:29`);
+    await page.getByText('No render matches these filters').waitFor();
+  });
+
+  it('tells all of a render that failed: why, what to do, where its time went, and what its page wrote', async () => {
+    const { page, quiet } = await browser.open(developer, '/renders?status=error');
+    await rows(page).getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: 'Render', exact: true }).waitFor();
+    await page.getByText('render_failed: page_unreachable').waitFor();
+    await page.getByText('net::ERR_CONNECTION_REFUSED').waitFor();
+    await page.getByText('Check its name, its port').waitFor();
+    const phases = await page.getByRole('table', { name: 'Phases' }).getByRole('row').allTextContents();
+    expect(phases.slice(1).map(text => text.replace(/[A-Z].*?(?=\d)/, ' '))).to.deep.equal(['admit 2 ms', 'queue 40 ms', 'load 900 ms']);
+    await page.getByText('212 characters').waitFor();
+    await page.getByText('<img src=x onerror="console.error(1)">').waitFor();
+    expect(await page.locator('img').count()).to.equal(0);
+    await page.getByRole('link', { name: 'Open in the playground' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
+    await page.locator('input[value="https://example.com/invoices/7"]').waitFor();
+    quiet();
+  });
+
+  it('says so when there is no such render, and leads back', async () => {
+    const { page, quiet } = await browser.open(developer, '/renders/nothing');
+    await page.getByText('There is no such render in the log.').waitFor();
+    await page.getByRole('link', { name: 'All renders' }).click();
+    await count(page, 50);
+    quiet(/status of 404/);
+  });
+
+  it('has no barrier, in either colours and on either size', async () => {
+    await browser.looks(developer, '/renders', 'renders', page => count(page, 50));
+    await browser.looks(developer, `/renders/${FAILED_ID}`, 'render', page => page.getByText('212 characters').waitFor());
+  });
+});

@@ -1,0 +1,207 @@
+// The dashboard's shell in a real browser: navigation, focus, accounts, colours, the palette, and what stands in the way of a screen.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+
+describe('the dashboard’s shell in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let owner: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    [browser, owner] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'owner' })]);
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+  const screens = (page: Page) => page.getByRole('navigation', { name: 'Screens' });
+  const focused = (page: Page) => page.evaluate('document.activeElement.textContent') as Promise<string>;
+
+  /** One more account of which the person is the owner. */
+  async function joinAccount(person: Person, name: string): Promise<void> {
+    const id = await rig.account2();
+    await rig.store.accounts.updateOne({ _id: id }, { $set: { name } });
+    await rig.store.console.teams.insertOne({ _id: id, members: [{ user: person.id, role: 'owner', since: new Date() }], invitations: [] });
+  }
+
+  it('opens each screen by its link, names it in the title, and moves the focus to its heading', async () => {
+    const { page, quiet } = await browser.open(owner, '/');
+    await heading(page, 'Home').waitFor();
+    for (const name of ['API keys', 'Renders', 'Usage', 'Home']) {
+      await screens(page).getByRole('link', { name }).click();
+      await page.locator('h1:focus').filter({ hasText: name }).waitFor();
+      expect(await page.title()).to.equal(`${name} · Pressroom`);
+      expect(await screens(page).locator('[aria-current=page]').textContent()).to.equal(name);
+    }
+    quiet();
+  });
+
+  it('lets the keyboard skip the navigation', async () => {
+    const { page } = await browser.open(owner, '/keys');
+    await heading(page, 'API keys').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).to.equal('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).to.equal('Create a key');
+  });
+
+  it('switches the account, searches among many, and remembers the choice', async () => {
+    const person = await rig.person({ role: 'viewer' });
+    for (let count = 1; count <= 9; count += 1) await joinAccount(person, `Company number ${count}`);
+    const { page, quiet } = await browser.open(person, '/');
+    await page.getByRole('button', { name: /Switch account/ }).click();
+    await page.getByRole('combobox', { name: 'Switch to an account' }).fill('number 7');
+    expect(await barriers(page)).to.deep.equal([]);
+    await page.getByRole('option', { name: 'Company number 7' }).click();
+    await page.getByRole('button', { name: /^Account: Company number 7/ }).waitFor();
+    await screens(page).getByRole('link', { name: 'Plan & billing' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: /^Account: Company number 7/ }).waitFor();
+    quiet();
+  });
+
+  it('switches between a few accounts by a menu', async () => {
+    const person = await rig.person({ role: 'owner' });
+    await joinAccount(person, 'The other one');
+    const { page, quiet } = await browser.open(person, '/keys');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    await page.getByRole('button', { name: /Switch account/ }).click();
+    expect(await barriers(page)).to.deep.equal([]);
+    await page.getByRole('menuitemradio', { name: 'The other one' }).click();
+    await page.getByText('No API keys yet').waitFor();
+    quiet();
+  });
+
+  it('follows the system’s colours until somebody chooses, and remembers that', async () => {
+    const { page } = await browser.open(owner, '/', { colorScheme: 'dark' });
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
+    await heading(page, 'Home').waitFor();
+    expect(await scheme()).to.equal('dark');
+    await page.getByRole('button', { name: 'Colours: as the system' }).click();
+    await page.getByRole('menuitemradio', { name: 'Light' }).click();
+    await page.getByRole('button', { name: 'Colours: light' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Colours: light' }).waitFor();
+    expect(await scheme()).to.equal('light');
+  });
+
+  it('goes anywhere by a few letters', async () => {
+    const { page, quiet } = await browser.open(owner, '/');
+    await heading(page, 'Home').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a screen or an account' }).waitFor();
+    await page.keyboard.type('usa');
+    await page.getByRole('option', { name: 'Usage', selected: true }).waitFor();
+    await picture(page, 'palette-desktop-light');
+    expect(await barriers(page)).to.deep.equal([]);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Usage').waitFor();
+    quiet();
+  });
+
+  it('folds the navigation into a drawer on a phone', async () => {
+    const { page, quiet } = await browser.open(owner, '/', { viewport: SIZES.phone });
+    await page.getByRole('button', { name: 'Open the navigation' }).click();
+    await screens(page).getByRole('link', { name: 'Team' }).waitFor();
+    await picture(page, 'drawer-phone-light');
+    expect(await barriers(page)).to.deep.equal([]);
+    await screens(page).getByRole('link', { name: 'Renders' }).click();
+    await heading(page, 'Renders').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    quiet();
+  });
+
+  it('hides what the role does not see, and says so to who goes there all the same', async () => {
+    const { page, quiet } = await browser.open(await rig.person({ role: 'viewer' }), '/audit');
+    await heading(page, 'Not for your role').waitFor();
+    await page.getByText('Your role in', { exact: false }).filter({ hasText: 'is viewer' }).waitFor();
+    const labels = await screens(page).getByRole('link').allTextContents();
+    expect(labels).to.include.members(['Home', 'API keys', 'Renders', 'Usage', 'Team']);
+    expect(labels)
+      .not.to.include.members(['Audit log'])
+      .and.not.to.include.members(['Playground'])
+      .and.not.to.include.members(['Accounts']);
+    quiet();
+  });
+
+  it('leads an operator without an account to the operator’s screens', async () => {
+    const { page } = await browser.open(await rig.person({ operator: true }), '/');
+    await heading(page, 'Accounts').waitFor();
+    expect(new URL(page.url()).pathname).to.equal('/app/operator/accounts');
+    expect(await screens(page).getByRole('link', { name: 'API keys' }).count()).to.equal(0);
+  });
+
+  it('tells who is in no account what to do', async () => {
+    const { page, quiet } = await browser.open(await rig.person(), '/');
+    await page.getByText('You are not a member of an account').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    quiet();
+  });
+
+  it('says on every screen that an account is not served, and whom to ask', async () => {
+    const account = await rig.account2();
+    await rig.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
+    const { page, quiet } = await browser.open(await rig.person({ role: 'owner', account }), '/keys');
+    await page.getByText('This account is suspended. Ask who runs this installation.').waitFor();
+    expect(await barriers(page)).to.deep.equal([]);
+    quiet();
+  });
+
+  it('shows what the server says when a call fails, with the id of the request, and tries again', async () => {
+    const { page, quiet } = await browser.open(owner, '/usage');
+    await heading(page, 'Usage').waitFor();
+    const error = { code: 'not_found', message: 'There is no such account.', request_id: '0190-abc' };
+    await page.route('**/keys', route => route.fulfill({ status: 404, json: { error } }), { times: 1 });
+    await screens(page).getByRole('link', { name: 'API keys' }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('There is no such account.').waitFor();
+    await alert.getByText('0190-abc').waitFor();
+    expect(await barriers(page)).to.deep.equal([]);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    quiet(/status of 404/);
+  });
+
+  it('signs out, after which the way back is the sign-in', async () => {
+    const person = await rig.person({ role: 'owner' });
+    const { page } = await browser.open(person, '/');
+    await page.getByRole('button', { name: /your menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL('**/app/sign-in');
+    expect((await person.call('GET', '/me')).status).to.equal(401);
+  });
+
+  it('goes to the sign-in, and means to come back, when the session has ended', async () => {
+    const person = await rig.person({ role: 'owner' });
+    const { page } = await browser.open(person, '/usage');
+    await heading(page, 'Usage').waitFor();
+    await rig.store.console.sessions.deleteMany({ user: person.id });
+    await screens(page).getByRole('link', { name: 'API keys' }).click();
+    await page.waitForURL('**/app/sign-in?next=%2Fapp%2Fkeys');
+  });
+
+  it('loads in less than 250 KB, all in all', async () => {
+    const { page } = await browser.open(undefined, '/sign-in');
+    const [name = '', value = ''] = owner.cookie.split('=');
+    await page.context().addCookies([{ name, value, domain: 'localhost', path: '/', secure: true }]);
+    let bytes = 0;
+    const sizes: Promise<void>[] = [];
+    page.on('requestfinished', request =>
+      sizes.push(
+        request.sizes().then(({ responseBodySize }) => {
+          bytes += responseBodySize;
+        }),
+      ),
+    );
+    await page.goto(`${browser.origin}/app`);
+    await page.getByText('Running now').waitFor();
+    await Promise.all(sizes);
+    expect(bytes).to.be.below(250_000).and.above(50_000);
+  });
+});

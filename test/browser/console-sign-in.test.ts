@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { createSetup } from '../../api/console/people/setup.ts';
+import { createTwoFactor } from '../../api/console/people/two-factor.ts';
+import { createUsers } from '../../api/console/people/users.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+
+const EMAIL = 'ada@example.com';
+const PASSWORD = 'correct horse battery';
+/** The browser's own words for an answer such as 401. */
+const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const active = (page: Page) => page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
+
+describe('the sign-in pages in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    browser = await consoleBrowser(rig);
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+  /** One browser after the other comes from here, as a guesser would. */
+  beforeEach(() => rig.store.console.signInLimits.deleteMany({}));
+
+  /** Light and dark, desktop and phone: axe finds nothing, nothing sticks out, the page is quiet. */
+  async function looks(path: string, name: string, act: (page: Page) => Promise<unknown> = async () => {}, expected?: RegExp) {
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const size of ['desktop', 'phone'] as const) {
+        await rig.store.console.signInLimits.deleteMany({});
+        const { page, quiet } = await browser.open(undefined, path, { colorScheme, viewport: SIZES[size] });
+        await act(page);
+        await picture(page, `${name}-${size}-${colorScheme}`);
+        expect(await barriers(page), `${name}, ${size}, ${colorScheme}`).to.deep.equal([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(SIZES[size].width);
+        quiet(expected);
+        await page.context().close();
+      }
+  }
+
+  async function typed(page: Page, password = PASSWORD): Promise<void> {
+    await page.getByLabel('Email').fill(EMAIL);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await button(page, 'Sign in').click();
+  }
+
+  describe('before anybody is there', () => {
+    it('the setup can be read by everybody', () => looks('/setup', 'setup'));
+
+    it('the setup says what is wrong where it is wrong', () =>
+      looks(
+        '/setup',
+        'setup-wrong',
+        async page => {
+          await page.getByLabel('Setup token').fill('x');
+          await page.getByLabel('Your name').fill('Ada');
+          await page.getByLabel('Email').fill(EMAIL);
+          await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+          await page.getByLabel('Name of your team').fill('Team');
+          await button(page, 'Set up').click();
+          await page.getByText('This token is wrong').waitFor();
+          expect(await active(page)).to.equal('token');
+        },
+        REFUSED,
+      ));
+
+    it('the link fills in its token and takes it out of the address; the rest goes by keyboard', async () => {
+      const token = await createSetup(rig.store).createToken();
+      const { page, quiet } = await browser.open(undefined, `/setup#${token}`);
+      expect(await page.getByLabel('Setup token').inputValue()).to.equal(token);
+      expect(page.url()).to.equal(`${browser.origin}/app/setup`);
+      expect(await active(page)).to.equal('name');
+      await page.keyboard.type('Ada');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(EMAIL);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Space');
+      expect(await page.getByLabel('Password', { exact: true }).getAttribute('type')).to.equal('text');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('My team');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${browser.origin}/app`);
+      quiet();
+      await page.context().close();
+    });
+  });
+
+  describe('afterwards', () => {
+    it('the setup says that it is done', () => looks('/setup', 'setup-done'));
+
+    it('the sign-in can be read by everybody', () => looks('/sign-in', 'sign-in'));
+
+    it('the sign-in says what is wrong, and the cursor is in the password', () =>
+      looks(
+        '/sign-in',
+        'sign-in-wrong',
+        async page => {
+          await typed(page, 'wrong');
+          await page.getByRole('alert').waitFor();
+          expect(await active(page)).to.equal('password');
+          expect(await page.getByLabel('Email').inputValue()).to.equal(EMAIL);
+        },
+        REFUSED,
+      ));
+
+    it('somebody without scripts signs in, and comes to the page that was wanted', async () => {
+      const { page } = await browser.open(undefined, '/keys', { javaScriptEnabled: false });
+      await typed(page);
+      await page.waitForURL(`${browser.origin}/app/keys`);
+      const cookies = await page.context().cookies();
+      expect(cookies.map(({ name, httpOnly, secure, sameSite }) => ({ name, httpOnly, secure, sameSite }))).to.deep.equal([
+        { name: '__Host-pressroom-session', httpOnly: true, secure: true, sameSite: 'Lax' },
+        { name: '__Host-pressroom-device', httpOnly: true, secure: true, sameSite: 'Lax' },
+      ]);
+      await page.context().close();
+    });
+
+    it('the second factor can be read by everybody, and its code signs in without scripts', async () => {
+      const users = createUsers(rig.store);
+      const user = async () => (await users.byEmail(EMAIL))!;
+      const anHourAgo = Date.now() - 3600e3;
+      const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom' }, () => anHourAgo);
+      const secret = Secret.fromBase32((await twoFactor.begin(await user())).secret);
+      await twoFactor.confirm(await user(), TOTP.generate({ secret, timestamp: anHourAgo }));
+      const toCode = async (page: Page) => {
+        await typed(page);
+        await page.getByLabel('Code').waitFor();
+      };
+      await looks('/sign-in', 'second-factor', toCode);
+      await looks(
+        '/sign-in',
+        'recovery-code-wrong',
+        async page => {
+          await toCode(page);
+          await page.getByRole('link', { name: 'Use a recovery code' }).click();
+          await page.getByLabel('Recovery code').fill('not one of them');
+          await button(page, 'Sign in').click();
+          await page.getByText('This code is wrong').waitFor();
+        },
+        REFUSED,
+      );
+      await rig.store.console.signInLimits.deleteMany({});
+      const { page } = await browser.open(undefined, '/sign-in?next=/app/keys', { javaScriptEnabled: false });
+      await toCode(page);
+      await page.getByLabel('Code').fill(TOTP.generate({ secret }));
+      await button(page, 'Sign in').click();
+      await page.waitForURL(`${browser.origin}/app/keys`);
+      await page.context().close();
+    });
+  });
+});

@@ -1,0 +1,177 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { Role } from '../../api/store/store.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+
+const NAMES: Record<string, Role> = { Olga: 'owner', Adam: 'admin', Vera: 'viewer' };
+
+describe('the team, the audit log and the settings in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let account: string;
+  let people: Record<string, Person>;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    browser = await consoleBrowser(rig);
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+  beforeEach(async () => {
+    account = await rig.account2();
+    people = {};
+    for (const [name, role] of Object.entries(NAMES)) {
+      people[name] = await rig.person({ role, account });
+      await people[name].good('PATCH', '/me', { name });
+    }
+  });
+
+  const open = (name: string, path = '/team') => browser.open(people[name]!, path);
+  const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const notice = (page: Page, text: string) => page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
+
+  it('invites by a link that is shown once, and takes the invitation back', async () => {
+    const { page, quiet } = await open('Olga');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await dialog(page).getByLabel('Email address').fill('new@example.com');
+    await dialog(page).getByLabel('Billing').check();
+    await dialog(page).getByRole('button', { name: 'Make the link' }).click();
+    const link = await dialog(page).getByLabel('Invitation link').textContent();
+    expect(link).to.match(/\/app\/invitation#\S{20,}$/);
+    await dialog(page).getByText('shown only this once').waitFor();
+    await dialog(page).getByRole('button', { name: 'Done' }).click();
+    const invited = page.getByRole('table', { name: 'Pending invitations' }).getByRole('row').filter({ hasText: 'new@example.com' });
+    expect(await invited.textContent())
+      .to.include('Billing')
+      .and.to.include('Olga');
+    expect(await page.content()).not.to.include(link!.split('#')[1]);
+    await page.getByRole('button', { name: 'Revoke the invitation of new@example.com' }).click();
+    await dialog(page).getByRole('button', { name: 'Revoke the invitation' }).click();
+    await invited.waitFor({ state: 'detached' });
+    quiet();
+  });
+
+  it('says at the field what is wrong with an address', async () => {
+    const { page } = await open('Olga');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await dialog(page).getByLabel('Email address').fill('nobody');
+    await dialog(page).getByRole('button', { name: 'Make the link' }).click();
+    await dialog(page).getByText('an email address such as').waitFor();
+    expect(await dialog(page).getByLabel('Email address').getAttribute('aria-invalid')).to.equal('true');
+  });
+
+  it('gives another role, with words for each', async () => {
+    const { page, quiet } = await open('Adam');
+    await page.getByRole('button', { name: 'Change role of Vera' }).click();
+    await dialog(page).getByText('Keys, renders, playground and usage').waitFor();
+    expect(await dialog(page).getByRole('radio', { name: 'Owner' }).count(), 'an admin makes no owners').to.equal(0);
+    await dialog(page).getByLabel('Developer').check();
+    await dialog(page).getByRole('button', { name: 'Change the role' }).click();
+    await row(page, 'Vera').filter({ hasText: 'Developer' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Change role of Olga' }).count(), 'nor changes them').to.equal(0);
+    quiet();
+  });
+
+  it('removes a member', async () => {
+    const { page, quiet } = await open('Olga');
+    await page.getByRole('button', { name: 'Remove Vera' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+    await notice(page, 'Vera was removed.');
+    await row(page, 'Vera').waitFor({ state: 'detached' });
+    expect((await people['Vera']!.call('GET', `/accounts/${account}/team`)).status).to.equal(404);
+    quiet();
+  });
+
+  it('keeps the last owner, in the service’s own words', async () => {
+    const { page } = await open('Olga');
+    await page.getByRole('button', { name: 'Leave the account' }).click();
+    await dialog(page).getByRole('button', { name: 'Leave', exact: true }).click();
+    await dialog(page).getByRole('alert').filter({ hasText: 'never without an owner' }).waitFor();
+  });
+
+  it('lets a viewer look and leave, and do nothing else', async () => {
+    const { page, quiet } = await open('Vera');
+    await row(page, 'Olga').waitFor();
+    const buttons = await page.getByRole('main').getByRole('button').allTextContents();
+    expect(buttons).to.deep.equal(['Leave']);
+    await page.getByRole('button', { name: 'Leave the account' }).click();
+    await dialog(page).getByRole('button', { name: 'Leave', exact: true }).click();
+    await notice(page, 'You have left');
+    quiet();
+  });
+
+  it('shows in the audit log who did what, and filters it', async () => {
+    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, { email: 'guest@example.com', role: 'viewer' });
+    await people['Adam']!.good('PATCH', `/accounts/${account}/team/members/${people['Vera']!.id}`, { role: 'developer' });
+    const { page, quiet } = await open('Olga', '/audit');
+    await row(page, 'Invited guest@example.com').filter({ hasText: people['Olga']!.email }).waitFor();
+    await row(page, 'Changed the role of').filter({ hasText: 'role: viewer → developer' }).waitFor();
+    await page.getByLabel('Filter what is shown').fill('guest@');
+    await row(page, 'Changed the role of').waitFor({ state: 'detached' });
+    await row(page, 'Invited').waitFor();
+    await page.getByLabel('Filter what is shown').fill('nothing of the kind');
+    await page.getByRole('status').filter({ hasText: 'None of the' }).waitFor();
+    quiet();
+  });
+
+  it('loads more of the audit log, and keeps what was there', async () => {
+    const entries = Array.from({ length: 60 }, (_, index) => ({
+      _id: `entry${index}`,
+      at: new Date(Date.UTC(2026, 0, 1, 0, index)),
+      account,
+      actor: 'somebody@example.com',
+      action: 'account.renamed',
+      target: `name ${index}`,
+    }));
+    await rig.store.console.audit.insertMany(entries);
+    const { page, quiet } = await open('Olga', '/audit');
+    await row(page, 'name 59').waitFor();
+    expect(await row(page, 'name 0').count()).to.equal(0);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('name 0', { exact: true }).waitFor();
+    await row(page, 'name 59').waitFor();
+    quiet();
+  });
+
+  it('renames the account everywhere at once', async () => {
+    const { page, quiet } = await open('Olga', '/settings');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Renamed Ltd');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await notice(page, 'The account was renamed.');
+    await page.getByRole('banner').first().getByText('Renamed Ltd').waitFor();
+    await page.getByText(account, { exact: true }).waitFor();
+    quiet();
+  });
+
+  it('shows names that are markup as text', async () => {
+    const evil = '<img src=x onerror="document.title=1"><script>alert(1)</script>';
+    await people['Vera']!.good('PATCH', '/me', { name: evil });
+    await people['Olga']!.good('PATCH', `/accounts/${account}`, { name: evil });
+    const { page, quiet } = await open('Olga');
+    await row(page, evil).waitFor();
+    await page.goto(`${browser.origin}/app/audit`);
+    await row(page, evil).first().waitFor();
+    quiet();
+  });
+
+  it('has no barrier on the screens of team, audit log and settings', async () => {
+    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, { email: 'guest@example.com', role: 'viewer' });
+    await browser.looks(people['Olga']!, '/team', 'team', page => row(page, 'guest@example.com').waitFor());
+    await browser.looks(people['Olga']!, '/audit', 'audit', page => row(page, 'Invited').waitFor());
+    await browser.looks(people['Olga']!, '/settings', 'settings', page => page.getByText(account, { exact: true }).waitFor());
+  });
+  it('has no barrier in its dialogs', async () => {
+    await browser.looks(people['Olga']!, '/team', 'team-invite', async page => {
+      await page.getByRole('button', { name: 'Invite' }).click();
+      await dialog(page).getByLabel('Email address').waitFor();
+    });
+    await browser.looks(people['Olga']!, '/team', 'team-remove', async page => {
+      await page.getByRole('button', { name: 'Remove Vera' }).click();
+      await dialog(page).getByRole('button', { name: 'Remove', exact: true }).waitFor();
+    });
+  });
+});

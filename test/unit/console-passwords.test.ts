@@ -1,0 +1,54 @@
+import { parseOptions } from '@node-rs/argon2';
+import { expect } from 'chai';
+import { createPasswords } from '../../api/console/people/passwords.ts';
+import { ApiError } from '../../api/contract/errors.ts';
+
+describe('passwords', () => {
+  const passwords = createPasswords();
+
+  it('are stored as Argon2id with 19 MiB and two passes, each with a salt of its own', async () => {
+    const [one, other] = await Promise.all([passwords.hash('correct horse'), passwords.hash('correct horse')]);
+    expect(one).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(parseOptions(one)).to.include({ saltLen: 16, outputLen: 32 });
+    expect(one).not.to.equal(other);
+  });
+
+  it('are known again, and others are not', async () => {
+    const hash = await passwords.hash('correct horse');
+    expect(await passwords.verify(hash, 'correct horse')).to.equal(true);
+    for (const other of ['', 'correct hors', 'correct horse ', 'Correct horse'])
+      expect(await passwords.verify(hash, other)).to.equal(false);
+  });
+
+  it('are the same however a keyboard composes their letters', async () => {
+    const hash = await passwords.hash('caf\u00e9 au lait');
+    expect(await passwords.verify(hash, 'cafe\u0301 au lait')).to.equal(true);
+  });
+
+  it('cost the same work when there is nobody to compare with', async () => {
+    const one = createPasswords({ atOnce: 1, maxWaiting: 0 });
+    const first = one.verify(undefined, 'correct horse');
+    // While it works nothing else finds room.
+    const refused = await one.hash('x').catch(error => error);
+    expect(refused).to.be.instanceOf(ApiError);
+    expect(await first).to.equal(false);
+    expect(await one.verify(undefined, '')).to.equal(false);
+  });
+
+  it('wait in a line that has an end, where the answer says when to come again', async () => {
+    const two = createPasswords({ atOnce: 2, maxWaiting: 3 });
+    const all = await Promise.allSettled(Array.from({ length: 8 }, (_, each) => two.hash(`password ${each}`)));
+    expect(all.filter(({ status }) => status === 'fulfilled')).to.have.length(5);
+    const refused = all.flatMap(each => (each.status === 'rejected' ? [each.reason] : []));
+    for (const error of refused) expect(error).to.deep.include({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '2' } });
+    expect(await two.hash('later')).to.match(/^\$argon2id/);
+  });
+
+  it('give their place on when one of them fails', async () => {
+    const one = createPasswords({ atOnce: 1, maxWaiting: 1 });
+    const broken = one.verify('no hash at all', 'x').catch(error => error);
+    const waiting = one.hash('x');
+    expect(await broken).to.be.instanceOf(Error);
+    expect(await waiting).to.match(/^\$argon2id/);
+  });
+});
