@@ -46,7 +46,7 @@ ${inner.length > 0 ? markup`<div class="inner">${inner.map(row => field(row, `${
 const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
-  --header "Authorization: Bearer $PRESSROOM_API_KEY" \\
+  --header "Authorization: Bearer $PRESSROOM_KEY" \\
   --header 'Content-Type: application/json' \\
   --data ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))} \\
   --fail-with-body --output page.pdf`;

@@ -14,7 +14,7 @@ interface Props {
 }
 
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
-export const planTitle = ({ name, title }: Pick<Plan, 'name' | 'title'>) => title ?? capitalized(name);
+const planTitle = ({ name, title }: Pick<Plan, 'name' | 'title'>) => title ?? capitalized(name);
 
 function Card({ plan, billing, mayPay, choosing, onChoose }: Props & { plan: Plan }) {
   const offered = billing.mode === 'stripe' && mayPay && plan.sold && (!plan.current || billing.state === 'canceled');

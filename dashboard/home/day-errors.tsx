@@ -6,17 +6,19 @@ import { formatCount } from '../parts/format.ts';
 import { When } from '../parts/when.tsx';
 import { Words } from '../parts/words.tsx';
 import { hintFor } from '../renders/hints.ts';
+import { useMay } from '../session.tsx';
 
 type DayError = Overview['errors'][number];
 
 export function DayErrors({ errors }: { errors: DayError[] }) {
+  const mayReadRenders = useMay('renders.read');
   const since = new Date(Date.now() - 86400e3).toISOString();
   return (
     <DataTable<DayError>
       label="Errors of the last 24 hours"
       rows={errors}
       rowKey={({ code, reason }) => `${code} ${reason}`}
-      href={({ code }) => `/renders${queryOf({ status: 'error', code, from: since })}`}
+      {...(mayReadRenders && { href: ({ code }: DayError) => `/renders${queryOf({ status: 'error', code, from: since })}` })}
       columns={[
         { title: 'Error', cell: ({ code, reason }) => <code>{reason ?? code}</code> },
         { title: 'What to do', cell: ({ code, reason }) => <Words>{hintFor(code, reason) ?? ''}</Words> },

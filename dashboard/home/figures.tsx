@@ -36,7 +36,7 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
   const finished = lastDay.ok + lastDay.failed;
   const used = quota === null ? 0 : percent(usage.count, quota);
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
       <Figure title={`Renders in ${period}`} value={formatCount(usage.count)} {...(quota !== null && { of: `of ${formatCount(quota)}` })}>
         {quota !== null && (
           <Progress

@@ -1,9 +1,9 @@
 // One account as who runs the installation sees it: what it is, what was rendered, who works in it. Of its own things nothing can be changed from here.
-import { Anchor, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
 import { Link } from 'wouter';
-import type { OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
+import type { Key, OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
 import type { Team } from '../../api/console/contract/people.ts';
 import { get } from '../api.ts';
 import { DataTable } from '../parts/data-table.tsx';
@@ -43,6 +43,23 @@ function Renders({ overview }: { overview: Overview }) {
   );
 }
 
+function Keys({ keys }: { keys: Key[] }) {
+  if (keys.length === 0) return <Text size="sm">There is no key.</Text>;
+  return (
+    <DataTable
+      label="API keys"
+      rows={keys}
+      rowKey={({ id }) => id}
+      columns={[
+        { title: 'Name', cell: ({ name }) => name },
+        { title: 'Key', cell: ({ prefix, last4 }) => <Code>{`${prefix}…${last4}`}</Code> },
+        { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'never') },
+        { title: 'Expires', cell: ({ expiresAt, expired }) => (expired ? 'expired' : expiresAt ? <When at={expiresAt} /> : 'never') },
+      ]}
+    />
+  );
+}
+
 export function AccountDetail({ id }: { id: string }) {
   const account = useQuery({
     queryKey: ['operator', 'account', id],
@@ -50,6 +67,7 @@ export function AccountDetail({ id }: { id: string }) {
   });
   const overview = useQuery({ queryKey: ['overview', id], queryFn: ({ signal }) => get<Overview>(`/accounts/${id}/overview`, signal) });
   const team = useQuery({ queryKey: ['team', id], queryFn: ({ signal }) => get<Team>(`/accounts/${id}/team`, signal) });
+  const keys = useQuery({ queryKey: ['keys', id], queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal) });
   const { data } = account;
   return (
     <>
@@ -91,6 +109,11 @@ export function AccountDetail({ id }: { id: string }) {
             {overview.isPending && <Loading rows={3} />}
             {overview.error && <Failure error={overview.error} retry={() => void overview.refetch()} />}
             {overview.data && <Renders overview={overview.data} />}
+          </Section>
+          <Section title="API keys">
+            {keys.isPending && <Loading rows={2} />}
+            {keys.error && <Failure error={keys.error} retry={() => void keys.refetch()} />}
+            {keys.data && <Keys keys={keys.data.items} />}
           </Section>
           <Section title="Team">
             {team.isPending && <Loading rows={2} />}

@@ -13,8 +13,6 @@ export const STATES: { state: State; label: string; color: string; means: string
   { state: 'paused', label: 'Suspended', color: 'red', means: 'Renders are refused until it is lifted.' },
 ];
 
-export const stateLabel = (state: string) => STATES.find(each => each.state === state)?.label ?? state;
-
 export function StateBadge({ state }: { state: State }) {
   const { label, color } = STATES.find(each => each.state === state)!;
   return (

@@ -1,6 +1,7 @@
 // One option of a request as a control: made from its description alone, so that a new option of the contract needs nothing here.
 import { Fieldset, NativeSelect, Switch, Text, Textarea, TextInput } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useDebouncedValue } from '@mantine/hooks';
+import type { ReactNode } from 'react';
 import { Words } from '../parts/words.tsx';
 import { type Field, labelOf } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
@@ -45,11 +46,15 @@ const Below = ({ field, children }: { field: Field; children: ReactNode }) => (
   </div>
 );
 
+/** After such a pause nobody is in the middle of a word. */
+const TYPING_MS = 800;
+
 function TextField({ field, path, value, onChange, complaints }: FieldProps) {
-  const [left, setLeft] = useState(false);
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
-  const odd =
-    left && text !== '' && field.pattern?.test(text) === false ? `Not in the form that is expected here (${field.placeholder}).` : null;
+  // Not when the field is left: a line that appears under the pointer moves away what was about to be pressed.
+  const [settled] = useDebouncedValue(text, TYPING_MS);
+  const fits = settled !== text || text === '' || field.pattern?.test(text) !== false;
+  const odd = fits ? null : `Not in the form that is expected here (${field.placeholder}).`;
   const props = {
     label: labelOf(field.name),
     placeholder: field.placeholder,
@@ -58,7 +63,6 @@ function TextField({ field, path, value, onChange, complaints }: FieldProps) {
     required: false,
     spellCheck: false,
     autoComplete: 'off',
-    onBlur: () => setLeft(true),
   };
   return (
     <Below field={field}>

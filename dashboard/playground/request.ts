@@ -71,13 +71,15 @@ export const textValue = (text: string, { required }: Field): string | undefined
 export const switchValue = (on: boolean, { standard }: Field): boolean | undefined => (on === (standard ?? false) ? undefined : on);
 
 /**
- * Which fields the service's sentence complains of: those that stand at the beginning of a sentence ("`margin.top` must be …"), each with its sentence.
+ * Which fields the service's sentences complain of, each with what it says: those that stand at the beginning of a sentence ("`margin.top` must be …").
+ * At the field itself its name need not be said again.
  */
 export function complaints(message: string): Map<string, string> {
   const sentences = message.split(/(?<=[.?]) (?=`)/);
   const found = sentences.flatMap(sentence => {
-    const [, path] = /^`([^`]+)`/.exec(sentence) ?? [];
-    return path === undefined ? [] : [[path, sentence] as [string, string]];
+    const [, path, words = ''] = /^`([^`]+)` (.*)$/s.exec(sentence) ?? [];
+    const plain = words.replaceAll('`', '');
+    return path === undefined ? [] : [[path, plain.charAt(0).toUpperCase() + plain.slice(1)] as [string, string]];
   });
   return new Map(found);
 }

@@ -1,7 +1,7 @@
 // The same call in five languages, ready to paste. Owns how a request's values are written in each language, so that any text arrives as it is.
 
 /** Where the code takes the key from. */
-export const KEY_VARIABLE = 'PRESSROOM_API_KEY';
+export const KEY_VARIABLE = 'PRESSROOM_KEY';
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 

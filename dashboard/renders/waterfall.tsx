@@ -7,7 +7,7 @@ import classes from './waterfall.module.css';
 type Phase = keyof RenderDetail['timings'];
 /** In the order in which they happen. */
 const PHASES: [Phase, string][] = [
-  ['admit', 'Key, plan and quota are checked'],
+  ['admit', 'Key and plan are checked'],
   ['queue', 'Waits for a worker'],
   ['load', 'The page loads'],
   ['wait', 'What the request waits for'],

@@ -75,7 +75,7 @@ export default function Home() {
 function FiguresLoading() {
   return (
     <>
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mb="xl">
+      <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm" mb="xl">
         {['usage', 'running', 'day', 'time'].map(figure => (
           <Skeleton key={figure} height={124} />
         ))}

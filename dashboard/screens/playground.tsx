@@ -69,6 +69,7 @@ export default function Playground() {
               </Title>
               <NativeSelect
                 label="Start from an example"
+                w={260}
                 value=""
                 data={[{ value: '', label: 'Choose…' }, ...EXAMPLES.map(({ label }) => label)]}
                 onChange={({ currentTarget }) => {

@@ -71,8 +71,8 @@ function Detail({ render }: { render: RenderDetail }) {
           </>
         }
       />
+      {outcome === 'error' && <WhatWentWrong render={render} />}
       <Stack gap="xl">
-        {outcome === 'error' && <WhatWentWrong render={render} />}
         <Facts
           facts={[
             ['Ended', <When key="at" at={at} exact />],

@@ -16,10 +16,20 @@ import { maySee } from './visible-screens.ts';
 /** Focuses the heading of the new screen as soon as it is there; until then the focus stays on what was pressed. */
 function useHeadingFocus(location: string) {
   const last = useRef(location);
+  const wentBack = useRef(false);
+  useEffect(() => {
+    const onBack = () => {
+      wentBack.current = true;
+    };
+    window.addEventListener('popstate', onBack);
+    return () => window.removeEventListener('popstate', onBack);
+  }, []);
   useEffect(() => {
     if (last.current === location) return;
     last.current = location;
-    window.scrollTo(0, 0);
+    // Who goes back wants to be where they were; the browser sees to that.
+    if (!wentBack.current) window.scrollTo(0, 0);
+    wentBack.current = false;
     const focusIt = () => {
       const heading = document.getElementById(HEADING_ID);
       heading?.focus({ preventScroll: true });

@@ -22,6 +22,8 @@ export const HEIGHT_PX = 240;
 const INK = { light: { text: '#5c636a', grid: '#e9ecef' }, dark: { text: '#a6abb1', grid: '#3a3a3a' } };
 const FONT = '12px system-ui, sans-serif';
 const DAY_S = 86_400;
+/** There are no halves of renders. */
+const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat();
 
 /** Each series with all below it added, so that drawn from the tallest to the lowest each shows its own part. */
 function stacked(series: Series[]): number[][] {
@@ -64,8 +66,7 @@ export function draw(
           space: 70,
           incrs: [1, 2, 3, 7, 14, 30, 60].map(count => count * DAY_S),
         },
-        // There are no halves of renders.
-        { ...axis, size: 64, values: (_, splits) => splits.map(value => (bars && value % 1 !== 0 ? '' : format(value))) },
+        { ...axis, size: 64, ...(bars && { incrs: WHOLE_STEPS }), values: (_, splits) => splits.map(format) },
       ],
       series: [
         {},
@@ -74,7 +75,7 @@ export function draw(
           stroke: color[scheme],
           ...(bars
             ? { fill: color[scheme], width: 0, paths, points: { show: false } }
-            : { width: 2, points: { size: 5, fill: color[scheme] } }),
+            : { width: 2, points: { show: true, size: 5, fill: color[scheme] } }),
         })),
       ],
       hooks: { setCursor: [({ cursor }) => onDay(cursor.idx ?? null)] },

@@ -95,6 +95,19 @@ describe('home and usage in the dashboard', function () {
       await page.getByRole('progressbar', { name: '0 of 8 places are in use' }).waitFor({ state: 'attached' });
     });
 
+    it('shows who only pays the figures, and no renders', async () => {
+      const { page, quiet } = await browser.open(await rig.person({ role: 'billing' }), '/');
+      await page.getByRole('heading', { name: 'Errors of the last 24 hours' }).waitFor();
+      expect(await page.getByRole('table', { name: 'Recent renders' }).count()).to.equal(0);
+      expect(await page.getByRole('main').getByRole('link').count()).to.equal(0);
+      const { recent } = await (await rig.person({ role: 'billing' })).good<{ recent: unknown[] }>(
+        'GET',
+        `/accounts/${rig.accountId}/overview`,
+      );
+      expect(recent).to.deep.equal([]);
+      quiet();
+    });
+
     it('leads from an error of the day to the renders that had it', async () => {
       const { page, quiet } = await browser.open(owner, '/');
       await page.getByRole('table', { name: 'Errors of the last 24 hours' }).getByRole('link', { name: 'ssrf_blocked' }).click();

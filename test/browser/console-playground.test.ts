@@ -67,9 +67,9 @@ describe('the playground in a browser', function () {
     await page.getByRole('alert').filter({ hasText: 'validation_error' }).waitFor();
     const top = page.getByLabel('Top');
     expect(await top.getAttribute('aria-invalid')).to.equal('true');
-    await page.getByText(/^`margin\.top` must/).waitFor();
+    await page.getByText(/^Must be a length of 0 or more/).waitFor();
     await top.fill('1in');
-    await page.getByText(/^`margin\.top` must/).waitFor({ state: 'detached' });
+    await page.getByText(/^Must be a length of 0 or more/).waitFor({ state: 'detached' });
   });
 
   it('shows code and reason when the page is at fault, with the id of the call', async () => {
@@ -162,6 +162,16 @@ describe('the playground in a browser', function () {
     await page.reload();
     expect(await address.inputValue()).to.equal('https://example.com/d');
     quiet();
+  });
+
+  it('forgets what was typed when the person signs out', async () => {
+    const leaving = await rig.person({ role: 'developer' });
+    const { page } = await browser.open(leaving, '/playground');
+    await html(page).fill('<p>a secret');
+    await page.getByRole('button', { name: 'your menu' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL('**/app/sign-in');
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).to.equal('{}');
   });
 
   it('gives the same call as code, which follows the form', async () => {

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { createSessions } from '../../api/console/people/sessions.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { eventually } from '../support/eventually.ts';
 
 const PASSWORD = 'a sentence that nobody else thinks of';
 const FIREFOX = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 15.0; rv:150.0) Gecko/20100101 Firefox/150.0';
@@ -68,7 +69,9 @@ describe('the profile in a browser', function () {
     await dialog(page).getByRole('button', { name: 'Continue' }).click();
     const picture = dialog(page).getByRole('img', { name: 'A QR code' });
     await picture.waitFor();
-    await eventually('the picture is drawn', () => page.evaluate<boolean>('document.querySelector("img[alt^=\'A QR\']").naturalWidth > 0'));
+    await eventually(async () => {
+      expect(await page.evaluate('document.querySelector("img[alt^=\'A QR\']").naturalWidth')).to.be.greaterThan(0);
+    });
     const secret = (await dialog(page)
       .getByText(/^[A-Z2-7]{32}$/)
       .textContent())!;

@@ -46,6 +46,13 @@ describe('the limits of signing in', function () {
       expect(await times(6, () => limits().password(attempt))).to.deep.equal([...Array(5).fill('tried'), 30]);
     });
 
+    it('takes two tries at once, whichever clock is behind', async () => {
+      const attempt = { email: someEmail(), ip: someIp(), device: undefined };
+      await limits().password(attempt);
+      const behind = createSignInLimits(rig.store, CONSOLE_SECRET, () => at - 50);
+      expect(await outcome(behind.password(attempt))).to.equal('tried');
+    });
+
     it('doubles each pause, and ends at an hour', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(5, () => limits().password(attempt));

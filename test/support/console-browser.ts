@@ -40,7 +40,9 @@ export async function barriers(page: Page): Promise<string[]> {
   // The page's policy forbids foreign scripts, so axe comes by the debugger's way.
   await page.evaluate(await readFile(AXE, 'utf8'));
   return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run();
+    const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run({
+      rules: { 'target-size': { enabled: true } },
+    });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
   });
 }

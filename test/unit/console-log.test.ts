@@ -187,6 +187,10 @@ describe('a table as CSV', () => {
     it(`holds no formula that begins with ${JSON.stringify(start)}`, () => {
       expect(csv([[`${start}cmd()`]])).to.match(/^"?'/);
     });
+
+  it('holds no formula for a spreadsheet that divides lines at semicolons', () => {
+    expect(csv([['a;=cmd()', 'b; +1', 'c\t@x', 'd;e', 'f=1']])).to.equal("a;'=cmd(),b;' +1,c\t'@x,d;e,f=1\r\n");
+  });
 });
 
 describe('the range of a usage', () => {

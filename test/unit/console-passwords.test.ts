@@ -44,6 +44,16 @@ describe('passwords', () => {
     expect(await two.hash('later')).to.match(/^\$argon2id/);
   });
 
+  it('of people who are known go first, in a line that strangers cannot fill', async () => {
+    const one = createPasswords({ atOnce: 1, maxWaiting: 2 });
+    const done: string[] = [];
+    const verify = (name: string, who: 'known' | 'stranger') => one.verify(undefined, name, who).then(() => done.push(name));
+    const strangers = ['working', 'second', 'third'].map(name => verify(name, 'stranger'));
+    expect(await verify('one too many', 'stranger').catch(error => error)).to.be.instanceOf(ApiError);
+    await Promise.all([...strangers, verify('known', 'known')]);
+    expect(done).to.deep.equal(['working', 'known', 'second', 'third']);
+  });
+
   it('give their place on when one of them fails', async () => {
     const one = createPasswords({ atOnce: 1, maxWaiting: 1 });
     const broken = one.verify('no hash at all', 'x').catch(error => error);

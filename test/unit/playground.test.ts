@@ -162,7 +162,7 @@ describe('a request of the playground', () => {
       '`margin.top` must be a length, such as "10mm", not "x". `lanscape` is not a field; did you mean `landscape`? `scale` is 3.';
     const found = complaints(message);
     expect([...found.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
-    expect(found.get('margin.top')).to.match(/^`margin\.top` must .*"x"\.$/);
+    expect(found.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
     expect(complaints('The page answered 404. Set `raise_for_status` to false.').size).to.equal(0);
   });
 });

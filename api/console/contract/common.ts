@@ -18,6 +18,8 @@ export const nameText = (max = 100) =>
 export const emailText = z
   .string({ error: 'an email address' })
   .trim()
+  // Before the letters are made small: the Kelvin sign would become a `k`, and its address somebody else's.
+  .regex(/^\p{ASCII}*$/u, 'an email address such as ada@example.com')
   .toLowerCase()
   .max(254, 'at most 254 characters')
   .pipe(z.email('an email address such as ada@example.com'));

@@ -1,4 +1,4 @@
-// Turns the rows of the management API into middleware: session, origin, permission, body, handler, answer, in this order and for every row alike.
+// Turns the rows of the management API into middleware: session, origin, permission, share, body, handler, answer, in this order and for every row alike.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { BODY_TIMES, type BodyLimits, jsonBody } from '../../http/body.ts';
@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
 import type { Sessions } from '../people/sessions.ts';
 import type { Call, ConsoleRoute, SignedIn } from '../route.ts';
+import { createChangeBound } from './change-bound.ts';
 import { checked, strict } from './checked.ts';
 import type { Cookies } from './cookies.ts';
 import { sameOrigin } from './same-origin.ts';
@@ -43,6 +44,7 @@ const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
 export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surroundings): Handled[] {
   const { publicUrl, store, sessions, cookies, budget, trustedProxies } = around;
   const ownPages = sameOrigin(publicUrl, { navigation: false });
+  const countChange = createChangeBound();
 
   /** Every answer is of this person and this moment. */
   const unkept: Middleware = async (ctx, next) => {
@@ -74,6 +76,7 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
         throw new ApiError('forbidden', 'Only who runs this installation may do this.');
       const params = (ctx as Context & { params: Record<string, string> }).params;
       const account = params['account'] === undefined ? undefined : await accountOf(row, signedIn, params['account']);
+      if (row.method !== 'get') countChange(signedIn.user.id);
       ctx.state.signedIn = signedIn;
       if (account) ctx.state.account = account;
       await next();

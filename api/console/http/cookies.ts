@@ -24,11 +24,15 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
   const secure = https || hostname === 'localhost' || hostname.endsWith('.localhost');
   const securely = (ctx: Context) => secure && (https || !isSafari(ctx.get('User-Agent')));
 
+  /**
+   * Only what a browser itself puts between two cookies is taken off. `trim` takes a no-break space too, and a cookie with one before its name is of another name to
+   * the browser: any host of the domain may set it, `__Host-` or not (PortSwigger's research on cookie prefixes, 2025).
+   */
   function read(ctx: Context, name: string): string | undefined {
     const wanted = `${securely(ctx) ? '__Host-' : ''}pressroom-${name}=`;
     const found = (ctx.get('Cookie') || '')
       .split(';')
-      .map(each => each.trim())
+      .map(each => each.replace(/^[ \t]+/, ''))
       .find(each => each.startsWith(wanted));
     return found?.slice(wanted.length) || undefined;
   }

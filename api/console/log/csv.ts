@@ -3,12 +3,14 @@
 type Cell = string | number | null;
 
 /** Spreadsheets take a text that begins so for a formula, which may send the other cells elsewhere (https://owasp.org/www-community/attacks/CSV_Injection). */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const FORMULA = /^(?=[=+\-@\t\r\n＝＋－＠])/;
+/** Where the comma is the decimal sign they divide lines at semicolons, whatever quotes say: a cell of theirs can begin within one of ours. */
+const INNER_FORMULA = /(?<=[;\t])(?=\s*[=+\-@＝＋－＠])/g;
 
 function cell(value: Cell): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const text = value.replace(FORMULA, "'").replace(INNER_FORMULA, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

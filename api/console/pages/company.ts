@@ -108,6 +108,8 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     const query = new URLSearchParams(ctx.querystring);
     // Somebody else's callback, opened in this browser, must not end the sign-in that was begun here.
     if (query.get('state') !== begun.state) throw beginAgain();
+    // The cookie is good for many calls, and each would have us ask the provider.
+    await limits.company(entrance.ipOf(ctx));
     cookies.clear(ctx, 'company');
     const claims = await provider.finish(query, begun);
     if (await setup.needed()) return ctx.redirect('/app/setup');
@@ -178,7 +180,7 @@ ${passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', n
   async function wrong(user: UserDocument, passingId: string, password: string, code: string): Promise<Asked | undefined> {
     if (password === '') return { passwordError: 'Type your password.' };
     if (user.twoFactor && code === '') return { codeError: 'Type the code that your app shows.' };
-    await limits.again(user._id);
+    await limits.again(user._id, 'password');
     if (!(await passwords.verify(user.password, password.slice(0, MAX_PASSWORD + 1))))
       return { passwordError: 'This is not the password of that address.' };
     if (user.twoFactor) {
@@ -186,7 +188,7 @@ ${passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', n
       if (!(await twoFactor.use(user, code))) return { codeError: 'This code is wrong, or was used before.' };
       await limits.secondFactorWasRight({ user: user._id, device: undefined });
     }
-    await limits.againWasRight(user._id);
+    await limits.againWasRight(user._id, 'password');
     return undefined;
   }
 

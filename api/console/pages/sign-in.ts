@@ -89,7 +89,8 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
     let good: boolean;
     try {
       await limits.password(attempt);
-      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1));
+      const who = attempt.device === undefined ? 'stranger' : 'known';
+      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), who);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
       ctx.state.code = error.code;

@@ -1,17 +1,22 @@
 // The one way into a session: whoever has proved who they are, by whatever means, comes through here.
 import type { Network } from '../../../common/addresses.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { clientIp } from '../../http/client-ip.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Audit } from './audit.ts';
 import type { Devices } from './devices.ts';
+import { proofsOf } from './second-step.ts';
 import type { Sessions } from './sessions.ts';
 import type { Users } from './users.ts';
 
 export interface Entrance {
-  /** Opens a session with a token of its own, ends the one that the browser had, and notes it. */
-  enter(ctx: Context, user: Pick<UserDocument, '_id' | 'email'>, method: SessionDocument['method']): Promise<void>;
+  /**
+   * Opens a session with a token of its own, ends the one that the browser had, and notes it. `user`: as it was when the person proved who they are. Rejects with
+   * ApiError `unauthorized` when password, second factor or the right to sign in is another one by now.
+   */
+  enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void>;
   ipOf(ctx: Context): string;
 }
 
@@ -27,17 +32,20 @@ interface Deps {
 export function createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }: Deps): Entrance {
   const ipOf = (ctx: Context) => clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies);
 
-  async function enter(
-    ctx: Context,
-    { _id, email }: Pick<UserDocument, '_id' | 'email'>,
-    method: SessionDocument['method'],
-  ): Promise<void> {
+  async function enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void> {
+    const { _id, email } = user;
     const ip = ipOf(ctx);
     // A token that stood in the browser before may be known to whoever put it there.
     const former = cookies.session(ctx);
     const whose = former && (await sessions.find(former));
     if (whose) await sessions.end(whose.user.id, whose.sessionId);
-    const { token, maxAgeMs } = await sessions.open({ user: _id, method, ip, userAgent: ctx.get('User-Agent') });
+    const { token, publicId, maxAgeMs } = await sessions.open({ user: _id, method, ip, userAgent: ctx.get('User-Agent') });
+    // Checking a password takes its time. A change meanwhile has ended all sessions that there were, and this one was not there yet.
+    const current = await users.byId(_id);
+    if (!current || current.disabled || proofsOf(current) !== proofsOf(user)) {
+      await sessions.end(_id, publicId);
+      throw new ApiError('unauthorized', 'How you sign in was changed in this moment. Sign in again.');
+    }
     cookies.setSession(ctx, token, maxAgeMs);
     devices.remember(ctx, _id);
     await users.signedIn(_id);

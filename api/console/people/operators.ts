@@ -2,6 +2,8 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import type { Sessions } from './sessions.ts';
+import { stillGiven } from './team-rules.ts';
+import { createTeams } from './teams.ts';
 
 export interface UserChange {
   operator?: boolean | undefined;
@@ -12,7 +14,8 @@ export interface UserChange {
 
 export interface Operators {
   /**
-   * Changes another person, and ends the sessions of one who is disabled or whose identity of the company is forgotten. Returns the person as it was before.
+   * Changes another person, and ends the sessions of one who is disabled or whose identity of the company is forgotten; invitations that the person gave and could
+   * give no more are void. Returns the person as it was before.
    * Throws ApiError `not_found`, or `conflict` for oneself and for the last operator.
    */
   change(actor: string, user: string, change: UserChange): Promise<UserDocument>;
@@ -21,6 +24,14 @@ export interface Operators {
 export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>): Operators {
   const { users } = store.console;
   const { limits, limited } = store;
+  const { change: changeTeam } = createTeams(store);
+
+  /** As an operator the person invited into every account; as a member into some. */
+  async function takeBackInvitations(user: string): Promise<void> {
+    const found = store.console.teams.find({ 'invitations.by': user }, { projection: { _id: 1 }, ...limits });
+    for (const { _id } of await limited(found.toArray()))
+      await changeTeam(_id, ({ members, invitations }) => ({ invitations: stillGiven(invitations, members, user) }));
+  }
 
   const hasOperator = async () =>
     (await limited(users.countDocuments({ operator: true, disabled: { $ne: true } }, { limit: 1, ...limits }))) > 0;
@@ -51,6 +62,7 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
     // Links that the person gave away would let in whoever holds them.
     if (disabled)
       await limited(store.console.teams.updateMany({ 'invitations.by': user }, { $pull: { invitations: { by: user } } }, limits));
+    else if (operator === false) await takeBackInvitations(user);
     return before;
   }
 

@@ -6,7 +6,7 @@ import { ApiError } from '../../contract/errors.ts';
 const COST = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
 /** Each holds its memory and a core; renders need both too. */
 const AT_ONCE = 2;
-/** The last of them waits for about a second. */
+/** In each of the two lines. The last of them waits for about a second. */
 const MAX_WAITING = 32;
 const RETRY_AFTER_S = 2;
 
@@ -14,11 +14,16 @@ const base64 = (bytes: number) => Buffer.alloc(bytes).toString('base64').replace
 /** The hash of nobody's password: it costs what a real one does, and nothing that can be typed gives it. */
 const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${base64(16)}$${base64(32)}`;
 
+type Who = 'known' | 'stranger';
+
 export interface Passwords {
-  /** For `UserDocument.password`. Rejects with ApiError `rate_limited` when too many wait. */
+  /** For `UserDocument.password`. Who sets one has shown a session or a link, and is known. Rejects with ApiError `rate_limited` when too many wait. */
   hash(password: string): Promise<string>;
-  /** Takes the same time when there is no hash, so that nobody learns who has one; false then. Rejects as `hash` does. */
-  verify(hash: string | undefined, password: string): Promise<boolean>;
+  /**
+   * Takes the same time when there is no hash, so that nobody learns who has one; false then. `known`: the person is signed in, or was before on this device; such
+   * people have a line of their own that goes first, so that strangers who fill theirs keep nobody of them out. Rejects as `hash` does.
+   */
+  verify(hash: string | undefined, password: string, who?: Who): Promise<boolean>;
 }
 
 /** The same letters typed on another system can be other code points (RFC 8265, section 4.2). */
@@ -26,10 +31,11 @@ const prepared = (password: string) => password.normalize('NFC');
 
 export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } = {}): Passwords {
   let running = 0;
-  const line: (() => void)[] = [];
+  const lines: Record<Who, (() => void)[]> = { known: [], stranger: [] };
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async function inTurn<T>(who: Who, work: () => Promise<T>): Promise<T> {
     if (running >= atOnce) {
+      const line = lines[who];
       if (line.length >= maxWaiting)
         throw new ApiError('rate_limited', 'Too many people sign in at this moment. Try again in a few seconds.', {
           retryAfterS: RETRY_AFTER_S,
@@ -40,16 +46,16 @@ export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } =
     try {
       return await work();
     } finally {
-      const next = line.shift();
+      const next = lines.known.shift() ?? lines.stranger.shift();
       if (next) next();
       else running -= 1;
     }
   }
 
   return {
-    hash: password => inTurn(() => argon2(prepared(password), COST)),
-    verify: async (hash, password) => {
-      const good = await inTurn(() => argon2Verify(hash ?? NOBODYS, prepared(password)));
+    hash: password => inTurn('known', () => argon2(prepared(password), COST)),
+    verify: async (hash, password, who = 'stranger') => {
+      const good = await inTurn(who, () => argon2Verify(hash ?? NOBODYS, prepared(password)));
       return hash !== undefined && good;
     },
   };

@@ -19,8 +19,8 @@ export interface SecondStep {
   end(ctx: Context): void;
 }
 
-/** Another password or another second factor has another one. */
-const state = ({ password, twoFactor }: UserDocument): string =>
+/** What a sign-in stands on: another password or another second factor has another one. */
+export const proofsOf = ({ password, twoFactor }: UserDocument): string =>
   createHash('sha256')
     .update(JSON.stringify([password ?? null, twoFactor?.secret ?? null]))
     .digest('base64url');
@@ -35,12 +35,12 @@ export function createSecondStep(secret: string, cookies: Cookies, users: Users,
     const [id, userId, method, until, given] = JSON.parse(text) as [string, string, Method, number, string];
     if (until <= now()) return undefined;
     const user = await users.byId(userId);
-    return user?.twoFactor && !user.disabled && state(user) === given ? { user, id, method } : undefined;
+    return user?.twoFactor && !user.disabled && proofsOf(user) === given ? { user, id, method } : undefined;
   }
 
   return {
     begin: (ctx, user, method) => {
-      const text = JSON.stringify([randomBase62(20), user._id, method, now() + LASTS_MS, state(user)]);
+      const text = JSON.stringify([randomBase62(20), user._id, method, now() + LASTS_MS, proofsOf(user)]);
       cookies.setPassing(ctx, 'second-factor', seal.seal(text), LASTS_MS);
     },
     waiting,

@@ -23,7 +23,7 @@ export interface NewSession {
 
 export interface Sessions {
   /** The token for the cookie, which is stored nowhere, and how long it can last. */
-  open(session: NewSession): Promise<{ token: string; maxAgeMs: number }>;
+  open(session: NewSession): Promise<{ token: string; publicId: string; maxAgeMs: number }>;
   /** Who that is, or undefined when the session is over or the person disabled. Keeps the session alive. */
   find(token: string): Promise<SignedIn | undefined>;
   listOf(user: string): Promise<SessionDocument[]>;
@@ -44,12 +44,13 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
 
   async function open({ user, method, ip, userAgent }: NewSession) {
     const token = createToken();
+    const publicId = randomBase62(16);
     const at = now();
     await limited(
       sessions.insertOne(
         {
           _id: hashToken(token),
-          publicId: randomBase62(16),
+          publicId,
           user,
           method,
           createdAt: new Date(at),
@@ -66,7 +67,7 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
       sessions.find({ user }, { sort: { createdAt: -1 }, skip: MAX_SESSIONS, projection: { _id: 1 }, ...limits }).toArray(),
     );
     if (surplus.length > 0) await limited(sessions.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } }, limits));
-    return { token, maxAgeMs: ABSOLUTE_MS };
+    return { token, publicId, maxAgeMs: ABSOLUTE_MS };
   }
 
   async function find(token: string): Promise<SignedIn | undefined> {

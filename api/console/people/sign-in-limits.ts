@@ -17,7 +17,11 @@ const OF_SUBSCRIBER = { max: 20, windowMs: 60_000 };
 const OF_EMAIL = { max: 100, windowMs: 3600e3 };
 /** Guesses of codes by who knows the password already. Of a million codes three are good at any time: ten a day find one in ninety years. */
 const OF_SECOND_FACTOR = { max: 10, windowMs: 24 * 3600e3 };
+/** Ways back from the company's provider, of which each makes us ask it. A whole office comes from one address in the morning. */
+const OF_COMPANY = { max: 100, windowMs: 60_000 };
 const OF_PASSING = { max: 5, windowMs: 600_000 };
+
+export type Confirmation = 'password' | 'code';
 
 export interface SignInLimits {
   /**
@@ -31,9 +35,14 @@ export interface SignInLimits {
   secondFactor(attempt: { user: string; passing: string; device: string | undefined }): Promise<'go on' | 'start over'>;
   /** The code was right. */
   secondFactorWasRight(attempt: { user: string; device: string | undefined }): Promise<void>;
-  /** Counts a try to confirm something with a password or a code inside a session. Rejects with ApiError `rate_limited`. */
-  again(user: string): Promise<void>;
-  againWasRight(user: string): Promise<void>;
+  /**
+   * Counts a try to confirm something inside a session. Each kind has its count: who knows the password could else forget wrong codes by typing it in between.
+   * Rejects with ApiError `rate_limited`.
+   */
+  again(user: string, what: Confirmation): Promise<void>;
+  againWasRight(user: string, what: Confirmation): Promise<void>;
+  /** Counts a way back from the company's provider. Rejects with ApiError `rate_limited`. */
+  company(ip: string): Promise<void>;
 }
 
 export const pauseAfterMs = (tries: number): number =>
@@ -89,7 +98,8 @@ export function createSignInLimits(store: Store, secret: string, now = () => Dat
       {
         $set: {
           count: { $cond: [pausing, '$count', next] },
-          until: { $cond: [pausing, '$until', { $add: [at, pause] }] },
+          // Without a pause a time long ago: who looks at a clock that is a little behind would wait otherwise.
+          until: { $cond: [pausing, '$until', { $cond: [{ $gt: [pause, 0] }, { $add: [at, pause] }, new Date(0)] }] },
           expires: new Date(at.getTime() + FORGOTTEN_AFTER_MS),
         },
       },
@@ -126,7 +136,8 @@ export function createSignInLimits(store: Store, secret: string, now = () => Dat
       return (await within(digest('passing', passing), OF_PASSING)) > 0 ? 'start over' : 'go on';
     },
     secondFactorWasRight: ({ user, device }) => forget(codes(user, device)),
-    again: user => hold(() => growing(digest('again', user))),
-    againWasRight: user => forget(digest('again', user)),
+    again: (user, what) => hold(() => growing(digest('again', what, user))),
+    againWasRight: (user, what) => forget(digest('again', what, user)),
+    company: ip => hold(() => within(digest('company', subscriber(ip)), OF_COMPANY)),
   };
 }

@@ -36,9 +36,9 @@ export async function checkPassword(
 ): Promise<void> {
   if (user.password === undefined) return;
   if (typed === undefined || typed === '') throw invalid(`\`${field}\` must be your current password.`);
-  await limits.again(user._id);
-  if (!(await passwords.verify(user.password, typed))) throw invalid(`\`${field}\` is not your current password.`);
-  await limits.againWasRight(user._id);
+  await limits.again(user._id, 'password');
+  if (!(await passwords.verify(user.password, typed, 'known'))) throw invalid(`\`${field}\` is not your current password.`);
+  await limits.againWasRight(user._id, 'password');
 }
 
 export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs }: MeDeps): ConsoleRoute[] {

@@ -4,6 +4,7 @@ import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';
+import { MAY } from '../contract/permissions.ts';
 import { keyNames } from '../log/key-names.ts';
 import { createLastDays } from '../log/last-day.ts';
 import { SUMMARY_FIELDS, summaryOf } from '../log/render-summary.ts';
@@ -67,12 +68,13 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
       summary: 'The account at a glance.',
       access: { permission: 'account.read' },
       answer: overview,
-      handle: async ({ account: { id } }) => {
+      handle: async ({ account: { id, role } }) => {
         const account = await accountOf(id);
         const [waiting, { lastDay, errors }, recent, nameOf] = await Promise.all([
           waitingOf(id),
           lastDayOf(id),
-          recentOf(id),
+          // Who pays sees what is used, and not what was rendered.
+          role === 'operator' || MAY[role].includes('renders.read') ? recentOf(id) : [],
           keyNames(store, id),
         ]);
         const plan = plans.find(({ name }) => name === account.plan);

@@ -10,9 +10,9 @@ export function twoFactorRoutes(people: People): ConsoleRoute[] {
   const { twoFactor, limits, sessions, audit } = people;
 
   async function checkCode(user: UserDocument, typed: string): Promise<void> {
-    await limits.again(user._id);
+    await limits.again(user._id, 'code');
     if (!(await twoFactor.use(user, typed))) throw invalid('`code` is wrong, or was used already. Take the next one, or a recovery code.');
-    await limits.againWasRight(user._id);
+    await limits.againWasRight(user._id, 'code');
   }
 
   async function changed(call: Pick<Call, 'signedIn' | 'account' | 'clientIp'>, action: string): Promise<void> {
