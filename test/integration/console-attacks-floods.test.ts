@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { passwords } from '../../api/console/people/passwords.ts';
 import { createSignInLimits } from '../../api/console/people/sign-in-limits.ts';
 import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
@@ -25,6 +26,22 @@ describe('who sends the dashboard too much', function () {
     expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
     expect((await one.call('GET', '/me')).status).to.equal(200);
     expect((await other.call('PATCH', '/me', { name: 'Eve' })).status).to.equal(200);
+  });
+
+  it('fills neither the counts of tries nor those of a person: a try that nobody has the time to look at is none', async () => {
+    const { signInLimits } = rig.store.console;
+    await signInLimits.deleteMany({});
+    let over = false;
+    // More than wait at once, each of them at the end of the line again as soon as it was looked at.
+    const crowd = Array.from({ length: 34 }, async () => {
+      while (!over) await passwords.verify(undefined, 'a guess');
+    });
+    const answer = await rig.visitor().post('/app/sign-in', { email: 'ada@example.com', password: 'correct horse battery' });
+    over = true;
+    await Promise.all(crowd);
+    expect(answer.status).to.equal(429);
+    expect(words(answer)).to.include('Too many people sign in at this moment');
+    expect(await signInLimits.countDocuments()).to.equal(0);
   });
 
   it('does not have the company’s provider asked: a hundred ways back a minute are one address’s share', async () => {

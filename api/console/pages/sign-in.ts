@@ -86,10 +86,11 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
 
     const user = await users.byEmail(email);
     const attempt = { email, ip: entrance.ipOf(ctx), device: devices.known(ctx, user?._id) };
+    const who = attempt.device === undefined ? 'stranger' : 'known';
     let good: boolean;
     try {
+      passwords.checkRoom(who);
       await limits.password(attempt);
-      const who = attempt.device === undefined ? 'stranger' : 'known';
       good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), who);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;

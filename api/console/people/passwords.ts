@@ -17,6 +17,8 @@ const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST
 type Who = 'known' | 'stranger';
 
 export interface Passwords {
+  /** Throws the ApiError `rate_limited` of a full line, for who would not even count a try that nobody has the time to look at. */
+  checkRoom(who: Who): void;
   /** For `UserDocument.password`. Who sets one has shown a session or a link, and is known. Rejects with ApiError `rate_limited` when too many wait. */
   hash(password: string): Promise<string>;
   /**
@@ -33,15 +35,18 @@ export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } =
   let running = 0;
   const lines: Record<Who, (() => void)[]> = { known: [], stranger: [] };
 
+  function checkRoom(who: Who): void {
+    if (running >= atOnce && lines[who].length >= maxWaiting)
+      throw new ApiError('rate_limited', 'Too many people sign in at this moment. Try again in a few seconds.', {
+        retryAfterS: RETRY_AFTER_S,
+      });
+  }
+
   async function inTurn<T>(who: Who, work: () => Promise<T>): Promise<T> {
+    checkRoom(who);
     if (running >= atOnce) {
-      const line = lines[who];
-      if (line.length >= maxWaiting)
-        throw new ApiError('rate_limited', 'Too many people sign in at this moment. Try again in a few seconds.', {
-          retryAfterS: RETRY_AFTER_S,
-        });
       // Who ends hands its place on: nobody who comes later can take it.
-      await new Promise<void>(resolve => line.push(resolve));
+      await new Promise<void>(resolve => lines[who].push(resolve));
     } else running += 1;
     try {
       return await work();
@@ -53,6 +58,7 @@ export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } =
   }
 
   return {
+    checkRoom,
     hash: password => inTurn('known', () => argon2(prepared(password), COST)),
     verify: async (hash, password, who = 'stranger') => {
       const good = await inTurn(who, () => argon2Verify(hash ?? NOBODYS, prepared(password)));

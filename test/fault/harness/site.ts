@@ -13,6 +13,8 @@ import { type PressroomProcess, startPressroom } from './pressroom-process.ts';
 import { startWitness, type Witness } from './witness.ts';
 
 const PEPPER = 'a pepper of the scenarios';
+/** With it there is the dashboard, and with that the log of renders. */
+const DASHBOARD_SECRET = 'a secret of the scenarios';
 /** The longest that it may take on a busy machine. */
 const START_MS = 60_000;
 const POOL_SECRET = 'a pool secret of the scenarios';
@@ -148,6 +150,7 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
       PRESSROOM_HOST: '127.0.0.1',
       PRESSROOM_DRAIN_DELAY: '0s',
       PRESSROOM_PEPPER: PEPPER,
+      PRESSROOM_SECRET: DASHBOARD_SECRET,
       MONGODB_URI: toMongod ? cluster.uriThrough(toMongod.port) : cluster.uri,
       PRESSROOM_WORKERS: (links ? toWorkers : workers).map(({ port }) => `ws://127.0.0.1:${port}`).join(','),
       ...env,
@@ -207,7 +210,7 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
     render: (account, body, api) => renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
     stop: async () => {
       await stop();
-      const told = toldIn(everyProcess, [PEPPER, POOL_SECRET, ...accounts.map(({ key }) => key)]);
+      const told = toldIn(everyProcess, [PEPPER, POOL_SECRET, DASHBOARD_SECRET, ...accounts.map(({ key }) => key)]);
       if (told.length > 0) throw new Error(`a secret of the scenario stands in a log:\n${told.join('\n')}`);
     },
   };
