@@ -91,7 +91,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const teams = createTeams(store);
   const invitations = createInvitations(store, teams);
   const operators = createOperators(store, sessions);
-  const people = createPeople({ ...deps, cookies, sessions, audit, companySignIn: deps.company && { name: deps.company.name } });
+  const people = createPeople({ ...deps, cookies, sessions, audit, companySignIn: deps.company });
   const formPage = pageRoutes(deps);
   const { billing, routes: paymentRoutes, services: billingServices } = createBilling({ ...deps, config: deps.billing, audit });
   const rows: ConsoleRoute[] = [

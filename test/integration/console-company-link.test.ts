@@ -175,6 +175,40 @@ describe('the sign-in of the company for a person with a password', function () 
     expect((await rig.signIn(rig.visitor(), ada)).headers['location']).to.equal(LINK);
   });
 
+  const COMPANY_AND_BACK = '/app/sign-in/company?next=%2Fapp%2Finvitation%2Faccept';
+
+  /** The page that a new person with `email` is shown by the link of an invitation. */
+  async function invited(visitor: Visitor, email: string): Promise<string> {
+    const owner = await rig.person({ role: 'owner' });
+    const invitation = { email, role: 'viewer' };
+    const { link } = await owner.good<{ link: string }>('POST', `/accounts/${rig.accountId}/team/invitations`, invitation);
+    await visitor.post('/app/invitation', { token: new URL(link).hash.slice(1) });
+    return (await visitor.get('/app/invitation/accept', {})).body.toString();
+  }
+
+  it('makes no person of a company’s address by an invitation: the company says who that is', async () => {
+    const ada = somebody();
+    const visitor = rig.visitor();
+    expect(await invited(visitor, ada.email))
+      .to.include(COMPANY_AND_BACK)
+      .and.not.include('new-password');
+    await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
+    expect(await rig.store.console.users.findOne({ email: ada.email })).to.equal(null);
+    expect((await rig.signIn(visitor, ada, '/app/invitation/accept')).headers['location']).to.equal('/app/invitation/accept');
+    await visitor.post('/app/invitation/accept', { as: 'member' });
+    expect((await visitor.me())!.accounts.map(({ role }) => role)).to.deep.equal(['viewer']);
+  });
+
+  it('takes a password for an address that the company does not know, which it would refuse', async () => {
+    const visitor = rig.visitor();
+    const email = `ada.${Date.now()}@elsewhere.example`;
+    expect(await invited(visitor, email))
+      .to.include('new-password')
+      .and.not.include(COMPANY_AND_BACK);
+    await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
+    expect((await visitor.me())!.email).to.equal(email);
+  });
+
   describe('where passwords are switched off', () => {
     let variant: ConsoleRig;
     before(async () => {
@@ -215,22 +249,11 @@ describe('the sign-in of the company for a person with a password', function () 
       expect(page.indexOf('/app/sign-in/company')).to.be.within(0, page.indexOf('name="password"'));
     });
 
-    it('sends who is invited to the company instead of taking a new password, and back to the invitation', async () => {
-      const owner = await rig.person({ role: 'owner' });
-      const ada = somebody();
-      const { link } = await owner.good<{ link: string }>('POST', `/accounts/${rig.accountId}/team/invitations`, {
-        email: ada.email,
-        role: 'viewer',
-      });
+    it('sends whoever is invited to the company', async () => {
       const visitor = rig.visitor(variant);
-      await visitor.post('/app/invitation', { token: new URL(link).hash.slice(1) });
-      const page = (await visitor.get('/app/invitation/accept', {})).body.toString();
-      expect(page).to.include('/app/sign-in/company?next=%2Fapp%2Finvitation%2Faccept').and.not.include('new-password');
-      await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
-      expect(await rig.store.console.users.findOne({ email: ada.email })).to.equal(null);
-      expect((await rig.signIn(visitor, ada, '/app/invitation/accept')).headers['location']).to.equal('/app/invitation/accept');
-      await visitor.post('/app/invitation/accept', { as: 'member' });
-      expect((await visitor.me())!.accounts.map(({ role }) => role)).to.deep.equal(['viewer']);
+      expect(await invited(visitor, 'ada@elsewhere.example'))
+        .to.include(COMPANY_AND_BACK)
+        .and.not.include('new-password');
     });
   });
 });

@@ -36,7 +36,7 @@ export function invitationPages(
   { store, invitations }: { store: Store; invitations: Invitations },
   route: ReturnType<typeof pageRoutes>,
 ): PageRoute[] {
-  const { users, sessions, cookies, entrance, audit, publicUrl, companySignIn, passwordSignIn } = people;
+  const { users, sessions, cookies, entrance, audit, publicUrl, companySignIn, newWithPassword } = people;
 
   function askForToken(ctx: Context, error?: string, status = 200): void {
     const token = field({
@@ -109,10 +109,7 @@ export function invitationPages(
           }),
         ],
         'Join',
-      )}${
-        companySignIn &&
-        markup`<p class="or">or</p><p><a class="main-button quiet" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${companySignIn.name}</a></p>`
-      }`,
+      )}`,
       status,
     );
 
@@ -130,7 +127,7 @@ export function invitationPages(
       return send(ctx, open, markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`, 403);
     if (invited)
       return send(ctx, open, markup`<p><a class="main-button" href="${withNext('/app/sign-in', ACCEPT_PAGE)}">Sign in to accept</a></p>`);
-    if (!passwordSignIn && companySignIn)
+    if (companySignIn && !newWithPassword(open.invitation.email))
       return send(
         ctx,
         open,
@@ -199,7 +196,8 @@ export function invitationPages(
       if (!(await accept(ctx, { _id: signedIn.user.id, email: signedIn.user.email }))) return gone(ctx);
       ctx.status = 303;
       return ctx.redirect('/app');
-    } else if (as === 'new' && passwordSignIn && !signedIn && !invited) return join(ctx, open, sent.get('name'), sent.get('password'));
+    } else if (as === 'new' && !signedIn && !invited && newWithPassword(open.invitation.email))
+      return join(ctx, open, sent.get('name'), sent.get('password'));
     // What the form stood for is not so any more: the page as it is now.
     ctx.status = 303;
     ctx.redirect(ACCEPT_PAGE);

@@ -24,8 +24,8 @@ export interface PeopleDeps {
   audit: Audit;
   plans: readonly Plan[];
   trustedProxies: readonly Network[];
-  /** What the company's sign-in is called, when there is one. */
-  companySignIn?: { name: string } | undefined;
+  /** What the company's sign-in is called and whose addresses it knows, when there is one. */
+  companySignIn?: { name: string; domains: readonly string[] } | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
 }
@@ -40,6 +40,11 @@ export function createPeople(deps: PeopleDeps) {
     publicUrl,
     companySignIn,
     passwordSignIn,
+    /**
+     * Whether somebody new with this address gets a password. Not whom the company knows: the link of an invitation goes to who invites, and would make a person
+     * of an address that is another's.
+     */
+    newWithPassword: (email: string) => passwordSignIn && !companySignIn?.domains.includes(email.slice(email.lastIndexOf('@') + 1)),
     cookies,
     sessions,
     audit,
