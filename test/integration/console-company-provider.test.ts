@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { readCompanyConfig } from '../../api/console/people/company-config.ts';
-import type { CompanyProblem } from '../../api/console/people/company-problems.ts';
+import type { CompanyProblem } from '../../api/console/people/company-problem.ts';
 import { createCompanyProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/people/company-provider.ts';
 import { silentLog } from '../../common/log.ts';
 import { type TestProvider, testProvider } from '../support/company-provider.ts';

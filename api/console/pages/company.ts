@@ -7,8 +7,8 @@ import type { Store, UserDocument } from '../../store/store.ts';
 import { formBody } from '../http/form-body.ts';
 import { createCompany } from '../people/company.ts';
 import type { CompanyConfig } from '../people/company-config.ts';
-import { beginAgain, CompanyProblem } from '../people/company-problems.ts';
-import { type Begun, createCompanyProvider } from '../people/company-provider.ts';
+import { beginAgain, CompanyProblem } from '../people/company-problem.ts';
+import type { Begun, CompanyProvider } from '../people/company-provider.ts';
 import type { People } from '../people/people.ts';
 import { createSeal } from '../people/seal.ts';
 import type { Teams } from '../people/teams.ts';
@@ -46,7 +46,14 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
   if (!config) return [];
   const { name } = config;
   const { users, passwords, passwordSignIn, limits, twoFactor, entrance, setup, cookies, audit } = people;
-  const provider = createCompanyProvider({ config, publicUrl: deps.publicUrl, log });
+  let loading: Promise<CompanyProvider> | undefined;
+  /** Its library is loaded by the first who signs in through the company. */
+  const provider = () => {
+    loading ??= import('../people/company-provider.ts').then(({ createCompanyProvider }) =>
+      createCompanyProvider({ config, publicUrl: deps.publicUrl, log }),
+    );
+    return loading;
+  };
   const company = createCompany({ config, store: deps.store, users, teams: deps.teams, audit, log });
   const seal = createSeal(secret, 'company sign-in');
 
@@ -82,7 +89,7 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
   async function leave(ctx: Context): Promise<void> {
     // Else the first of the company would close the setup without being able to run the installation.
     if (await setup.needed()) return ctx.redirect('/app/setup');
-    const { url, begun } = await provider.begin();
+    const { url, begun } = await (await provider()).begin();
     remember(ctx, { kind: 'begun', ...begun, next: nextPath(ctx.query['next']), untilMs: Date.now() + PASSING_MS });
     ctx.set('Cache-Control', 'no-store');
     ctx.status = 303;
@@ -111,7 +118,7 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     // The cookie is good for many calls, and each would have us ask the provider.
     await limits.company(entrance.ipOf(ctx));
     cookies.clear(ctx, 'company');
-    const claims = await provider.finish(query, begun);
+    const claims = await (await provider()).finish(query, begun);
     if (await setup.needed()) return ctx.redirect('/app/setup');
     const person = await company.personOf(claims, entrance.ipOf(ctx));
     if (person.kind === 'known') return enter(ctx, person.user, begun.next);

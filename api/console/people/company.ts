@@ -5,7 +5,7 @@ import type { Store, UserDocument } from '../../store/store.ts';
 import { emailText, nameText } from '../contract/common.ts';
 import type { Audit } from './audit.ts';
 import type { CompanyConfig } from './company-config.ts';
-import { CompanyProblem } from './company-problems.ts';
+import { CompanyProblem } from './company-problem.ts';
 import type { CompanyClaims } from './company-provider.ts';
 import { MAX_MEMBERS } from './team-rules.ts';
 import type { Teams } from './teams.ts';

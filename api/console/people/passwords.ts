@@ -1,6 +1,8 @@
 // Hashes of passwords: Argon2id in PHC notation. Owns its cost, and how many hashes one process makes at the same time.
-import { hash as argon2, verify as argon2Verify } from '@node-rs/argon2';
 import { ApiError } from '../../contract/errors.ts';
+
+/** Loaded when somebody signs in: it is memory that an API which only renders does not need. */
+const argon2 = () => import('@node-rs/argon2');
 
 /** 19 MiB, two passes: about 60 ms of one core (OWASP's password storage cheat sheet). */
 const COST = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
@@ -59,9 +61,9 @@ export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } =
 
   return {
     checkRoom,
-    hash: password => inTurn('known', () => argon2(prepared(password), COST)),
+    hash: password => inTurn('known', async () => (await argon2()).hash(prepared(password), COST)),
     verify: async (hash, password, who = 'stranger') => {
-      const good = await inTurn(who, () => argon2Verify(hash ?? NOBODYS, prepared(password)));
+      const good = await inTurn(who, async () => (await argon2()).verify(hash ?? NOBODYS, prepared(password)));
       return hash !== undefined && good;
     },
   };

@@ -1,0 +1,110 @@
+// The first minutes of somebody new: from `npm start` to a key, a render, its row in the log, and an account that is suspended.
+import { expect } from 'chai';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { groupMembers, type NpmStart, npmStart } from '../support/npm-start.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+describe('the first minutes with npm start', function () {
+  this.timeout(180_000);
+  const at = temporaryFolder();
+  let pressroom: NpmStart;
+  let browser: Browser;
+  let page: Page;
+  let key: string;
+
+  before(async () => {
+    pressroom = await npmStart(at('data'));
+    browser = await chromium.launch({ executablePath: process.env.PRESSROOM_CHROME!, args: ['--no-sandbox'] });
+    page = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage();
+  });
+  after(async () => {
+    await browser?.close();
+    pressroom.ctrlC();
+    await pressroom.ended;
+    await eventually(() => expect(groupMembers(pressroom.leader)).to.deep.equal([]));
+  });
+
+  const render = (body: object = { html: '<h1>Hello</h1>' }) =>
+    fetch(`${pressroom.url}/v1/render`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('open the dashboard by the link of the terminal, which works once', async () => {
+    const link = await eventually(() => {
+      const found = /\/app\/setup#[\w-]+/.exec(pressroom.out())?.[0];
+      if (!found) throw new Error(`no link yet: ${pressroom.out()}`);
+      return pressroom.url + found;
+    });
+    await page.goto(link);
+    await page.getByLabel('Your name').fill('Ada Lovelace');
+    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+
+    const stranger = await (await browser.newContext()).newPage();
+    await stranger.goto(link);
+    await stranger.getByRole('heading', { name: 'Set up already' }).waitFor();
+    await stranger.context().close();
+  });
+
+  it('make a key, with which a call gives a PDF', async () => {
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page
+      .getByRole('button', { name: /create/i })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('my first key');
+    await dialog.getByRole('button', { name: /create/i }).click();
+    key = await eventually(async () => {
+      const found = /pressroom_live_\w+/.exec(await page.getByRole('dialog').innerText())?.[0];
+      if (!found) throw new Error('no key yet');
+      return found;
+    });
+    const answer = await render();
+    expect(answer.status).to.equal(200);
+    expect(
+      Buffer.from(await answer.arrayBuffer())
+        .subarray(0, 5)
+        .toString(),
+    ).to.equal('%PDF-');
+  });
+
+  it('render in the playground, and find both renders in the log', async () => {
+    await page.goto(`${pressroom.url}/app/playground`);
+    await page.getByRole('button', { name: /^Render/ }).click();
+    await page.getByText('The PDF is here.').waitFor();
+    await eventually(async () => {
+      await page.goto(`${pressroom.url}/app/renders`);
+      await page.getByRole('table', { name: 'Renders' }).waitFor();
+      const text = await page.getByRole('table', { name: 'Renders' }).innerText();
+      expect(text).to.include('Playground').and.include('my first key');
+    });
+  });
+
+  it('suspend the account as its operator: the next call is refused', async () => {
+    await page.goto(`${pressroom.url}/app/operator/accounts`);
+    await page
+      .getByRole('link', { name: 'default' })
+      .or(page.getByRole('button', { name: 'default' }))
+      .first()
+      .click();
+    await page
+      .getByRole('button', { name: /^suspend/i })
+      .first()
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^suspend/i })
+      .click();
+    await eventually(async () => {
+      const answer = await render();
+      expect(answer.status).to.equal(403);
+      expect(((await answer.json()) as { error: { code: string } }).error.code).to.equal('subscription_inactive');
+    });
+  });
+});

@@ -1,0 +1,106 @@
+// What people, callers and pages can have the dashboard show: none of it becomes part of the page, on any screen.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+
+const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+const RENDER_ID = '019ab000-0000-7000-8000-0000000000aa';
+
+describe('hostile texts in the dashboard', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let owner: Person;
+
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    [browser, owner] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'owner', operator: true })]);
+    const account = `/accounts/${rig.accountId}`;
+    const name = `${HOSTILE} ${Date.now()}`;
+    await owner.good('PATCH', '/me', { name: HOSTILE });
+    await owner.good('PATCH', account, { name });
+    const { key } = await owner.good<{ key: { id: string } }>('POST', `${account}/keys`, { name: HOSTILE });
+    await owner.good('POST', `${account}/team/invitations`, { email: `"<img/src=x>"@example.com`, role: 'viewer' }).catch(() => {});
+    const { console: kept } = rig.store;
+    await kept.sessions.updateMany({ user: owner.id }, { $set: { userAgent: HOSTILE, ip: HOSTILE } });
+    const at = new Date();
+    await kept.renders.insertOne({
+      _id: RENDER_ID,
+      account: rig.accountId,
+      at,
+      key: key.id,
+      via: 'api',
+      outcome: 'error',
+      code: HOSTILE,
+      reason: 'page_status',
+      message: HOSTILE,
+      sandbox: false,
+      counted: false,
+      source: 'url',
+      url: `javascript:alert(3)//${HOSTILE}`,
+      options: { format: HOSTILE, [HOSTILE.replaceAll('.', '')]: HOSTILE },
+      timings: { admit: 1, load: 10 },
+      totalMs: 11,
+      console: [{ level: 'error', text: HOSTILE }],
+    });
+    const counts = { ok: 1, sandbox: 0, failed: 1, bytes: 1, pages: 1, durations: {}, lastAt: at, flushes: [] };
+    await kept.usageDays.insertOne({ _id: { account: rig.accountId, day: at.toISOString().slice(0, 10), key: key.id }, ...counts });
+    await kept.processes.insertOne({
+      _id: 'a process',
+      at,
+      expires: new Date(at.getTime() + 3600e3),
+      pool: HOSTILE,
+      startedAt: at,
+      queue: { waiting: 1, oldestMs: 5, byAccount: { [rig.accountId]: 1 } },
+      workers: [{ address: HOSTILE, state: HOSTILE, capacity: 2, busy: 1 }],
+    });
+  });
+  after(async () => {
+    await browser.close();
+    await rig.stop();
+  });
+
+  /** Elements that only such a text could have made. */
+  const made = (page: Page) =>
+    page.evaluate(
+      `[...document.querySelectorAll('img[src="x"], [onerror], [onload], body script:not([src]), a[href^="javascript:" i], iframe[src^="javascript:" i]')].map(each => each.outerHTML)`,
+    );
+
+  // Where the text must be seen, so that a screen which shows nothing at all does not pass.
+  for (const [path, shows] of [
+    ['/', true],
+    ['/keys', true],
+    ['/renders', true],
+    [`/renders/${RENDER_ID}`, true],
+    ['/usage', true],
+    ['/team', true],
+    ['/audit', true],
+    ['/settings', false],
+    ['/profile', true],
+    ['/billing', false],
+    ['/connect', false],
+    ['/playground?url=javascript:alert(4)', false],
+    ['/operator/accounts', true],
+    ['/operator/accounts?account=OWN', true],
+    ['/operator/people', true],
+    ['/operator/live', true],
+    ['/operator/audit', true],
+    ['/operator/health', false],
+  ] as const)
+    it(`stay texts on ${path}`, async () => {
+      const { page, quiet } = await browser.open(owner, path.replace('OWN', rig.accountId));
+      const dialogs: string[] = [];
+      page.on('dialog', dialog => {
+        dialogs.push(dialog.message());
+        void dialog.dismiss();
+      });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      if (shows) await page.getByRole('main').getByText('<img src=x onerror=alert(1)>').filter({ visible: true }).first().waitFor();
+      await page.waitForLoadState('networkidle').catch(() => {});
+      expect(await made(page)).to.deep.equal([]);
+      expect(dialogs).to.deep.equal([]);
+      quiet();
+      await page.context().close();
+    });
+});
