@@ -26,7 +26,7 @@ function Done({ rendered }: { rendered: Rendered }) {
           </div>
         ))}
       </dl>
-      <iframe className={classes.preview} src={pdfUrl} title="The rendered PDF" />
+      <iframe className={classes.preview} src={`${pdfUrl}#navpanes=0`} title="The rendered PDF" />
       <Group gap="xs">
         <Button
           component="a"

@@ -1,9 +1,10 @@
 // The bar at the top: the drawer's button on a phone, the open account, search, colours, the person.
 import { ActionIcon, Button, Drawer, Kbd } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { Menu as MenuIcon, Printer, Search } from 'lucide-react';
+import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
+import icon from '../icon.svg';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { ColorSwitch } from './color-switch.tsx';
 import { Navigation } from './navigation.tsx';
@@ -32,9 +33,7 @@ export function Header() {
         <MenuIcon size={20} aria-hidden />
       </ActionIcon>
       <Link href="/" className={classes.brand} aria-label="Pressroom, home">
-        <span className={classes.brandMark}>
-          <Printer size={16} aria-hidden />
-        </span>
+        <img className={classes.brandMark} src={icon} alt="" />
         <span className={classes.onlyWide}>Pressroom</span>
       </Link>
       <AccountSwitcher />
