@@ -152,6 +152,7 @@ describe('the dashboard’s shell in a browser', function () {
     await rig.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
     const { page, quiet } = await browser.open(await rig.person({ role: 'owner', account }), '/keys');
     await page.getByText('This account is suspended. Ask who runs this installation.').waitFor();
+    await heading(page, 'API keys').waitFor();
     expect(await barriers(page)).to.deep.equal([]);
     quiet();
   });

@@ -35,8 +35,9 @@ export interface ConsoleBrowser {
   close(): Promise<void>;
 }
 
-/** What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that break them. */
+/** What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that break them, once nothing is loading any more. */
 export async function barriers(page: Page): Promise<string[]> {
+  await page.getByText('Loading…').first().waitFor({ state: 'hidden' });
   // The page's policy forbids foreign scripts, so axe comes by the debugger's way.
   await page.evaluate(await readFile(AXE, 'utf8'));
   return page.evaluate(async () => {
