@@ -6,6 +6,7 @@ import type { AuditPage, OperatorAuditPage } from '../../api/console/contract/pe
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
+import { formatTime } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { When } from '../parts/when.tsx';
@@ -37,8 +38,18 @@ const COLUMNS: Column<Entry>[] = [
     ),
   },
   { title: 'Who', cell: ({ actor }) => actor },
-  { title: 'From', cell: ({ ip }) => ip ?? '—' },
-  { title: 'When', cell: ({ at }) => <When at={at} /> },
+  { title: 'From', cell: ({ ip }) => ip ?? '–' },
+  {
+    title: 'When',
+    cell: ({ at }) => (
+      <>
+        <When at={at} />
+        <Text size="xs" c="dimmed">
+          {formatTime(at)}
+        </Text>
+      </>
+    ),
+  },
 ];
 
 const ACCOUNT: Column<Entry> = {

@@ -1,8 +1,9 @@
 // Makes a key: name, expiry, allowed addresses. Then shows it, once.
-import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { CreatedKey } from '../../api/console/contract/accounts.ts';
 import { post } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { useAccount } from '../session.tsx';
@@ -22,15 +23,14 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
     setCreated(undefined);
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       title={created ? 'Save your key' : 'Create an API key'}
       size="lg"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      // A click beside the dialog must not take away what cannot be shown again.
+      // A click beside the dialog or a slip of the hand must not take away what cannot be shown again.
       closeOnClickOutside={!created}
+      closeOnEscape={!created}
     >
       {created ? (
         <KeyShownOnce created={created} onDone={close} />
@@ -43,7 +43,7 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
           }}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

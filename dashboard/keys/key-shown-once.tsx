@@ -4,6 +4,7 @@ import { Eye } from 'lucide-react';
 import type { CreatedKey } from '../../api/console/contract/accounts.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { firstCall } from '../parts/first-call.ts';
+import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { useSession } from '../session.tsx';
 
 interface Props {
@@ -13,17 +14,16 @@ interface Props {
 
 export function KeyShownOnce({ created: { key, text }, onDone }: Props) {
   const { publicUrl } = useSession().me.installation;
+  const arrived = useArrivalFocus<HTMLDivElement>();
   return (
-    <Stack>
+    <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
       <Alert color="yellow" variant="light" icon={<Eye size={18} aria-hidden />} title="This key is shown only now" role="status">
         Copy it to a safe place: nobody can show it again. Whoever has it renders in the name of this account.
       </Alert>
       <CodeBlock title={key.name} code={text} copyLabel="Copy the key" />
       <CodeBlock title="Try it with curl" code={firstCall(publicUrl, text)} copyLabel="Copy the call" />
       <Group justify="flex-end">
-        <Button onClick={onDone} data-autofocus>
-          I saved the key
-        </Button>
+        <Button onClick={onDone}>I saved the key</Button>
       </Group>
     </Stack>
   );

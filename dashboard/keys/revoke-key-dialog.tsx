@@ -11,7 +11,7 @@ export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
   const { id } = useAccount();
   const revoke = useAction<Key>({
     run: key => remove(`/accounts/${id}/keys/${key.id}`),
-    done: (_, key) => `The key ${key.name} is revoked.`,
+    done: (_, key) => `The key ${key.name} is ${key.expired ? 'removed' : 'revoked'}.`,
     refresh: [
       ['keys', id],
       ['overview', id],
@@ -23,20 +23,29 @@ export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     revoke.reset();
     onClose();
   };
+  const expired = forKey?.expired ?? false;
   return (
     <ConfirmDialog
       opened={forKey !== undefined}
       onClose={close}
-      title="Revoke this key?"
-      confirm="Revoke the key"
+      title={expired ? 'Remove this key?' : 'Revoke this key?'}
+      confirm={expired ? 'Remove the key' : 'Revoke the key'}
       danger
       onConfirm={() => forKey && revoke.mutate(forKey)}
       busy={revoke.isPending}
       error={revoke.error}
-      {...(forKey && !forKey.expired && { typed: forKey.name })}
+      {...(forKey && !expired && { typed: forKey.name })}
     >
-      The next request with the key {forKey?.name} (…{forKey?.last4}) is refused with 401. Renders that run already are finished. This
-      cannot be taken back.{' '}
+      {expired ? (
+        <>
+          The key {forKey?.name} (…{forKey?.last4}) has expired and works no more. It goes from this list.{' '}
+        </>
+      ) : (
+        <>
+          The next request with the key {forKey?.name} (…{forKey?.last4}) is refused with 401. Renders that run already are finished. This
+          cannot be taken back.{' '}
+        </>
+      )}
       {forKey?.lastUsedAt && (
         <>
           It was last used <When at={forKey.lastUsedAt} />.

@@ -1,8 +1,9 @@
 // Makes a key in place of another, which works on for a while, so that programs can be changed over.
-import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
+import { Button, Group, Radio, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { CreatedKey, Key } from '../../api/console/contract/accounts.ts';
 import { post } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { useAccount } from '../session.tsx';
@@ -23,21 +24,20 @@ export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     setCreated(undefined);
   };
   return (
-    <Modal
+    <Dialog
       opened={forKey !== undefined}
       onClose={close}
       title={created ? 'Save your new key' : `Rotate ${forKey?.name ?? 'the key'}`}
       size="lg"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
       closeOnClickOutside={!created}
+      closeOnEscape={!created}
     >
       {created ? (
         <KeyShownOnce created={created} onDone={close} />
       ) : (
         forKey && <RotateForm forKey={forKey} onCancel={close} onCreated={setCreated} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -11,10 +11,12 @@ import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatMs } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
+import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
+import { sourceOf } from '../renders/render-table.tsx';
 import { roleLabel } from '../team/roles.ts';
 import { ChangeAccount } from './change-account.tsx';
 import { Figures } from './figures.tsx';
@@ -30,14 +32,23 @@ function Renders({ overview }: { overview: Overview }) {
       rows={overview.recent}
       rowKey={({ id }) => id}
       columns={[
-        { title: 'When', cell: ({ at }) => <When at={at} /> },
+        { title: 'Render', cell: render => sourceOf(render) },
         {
           title: 'Outcome',
-          cell: ({ outcome, code, reason }) => [outcome === 'ok' ? 'ok' : (code ?? outcome), reason].filter(Boolean).join(', '),
+          cell: ({ outcome, code, reason }) => (
+            <>
+              <OutcomeBadge outcome={outcome} />
+              {outcome === 'error' && code && (
+                <Text size="xs" c="dimmed" ff="monospace">
+                  {reason ?? code}
+                </Text>
+              )}
+            </>
+          ),
         },
-        { title: 'Source', cell: ({ source, url }) => url ?? source ?? '—' },
-        { title: 'Pages', align: 'end', cell: ({ pages }) => (pages === null ? '—' : formatCount(pages)) },
-        { title: 'Time', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
+        { title: 'Took', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
+        { title: 'Pages', align: 'end', cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)) },
+        { title: 'When', align: 'end', cell: ({ at }) => <When at={at} /> },
       ]}
     />
   );
@@ -53,8 +64,8 @@ function Keys({ keys }: { keys: Key[] }) {
       columns={[
         { title: 'Name', cell: ({ name }) => name },
         { title: 'Key', cell: ({ prefix, last4 }) => <Code>{`${prefix}…${last4}`}</Code> },
-        { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'never') },
-        { title: 'Expires', cell: ({ expiresAt, expired }) => (expired ? 'expired' : expiresAt ? <When at={expiresAt} /> : 'never') },
+        { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never') },
+        { title: 'Expires', cell: ({ expiresAt, expired }) => (expired ? 'Expired' : expiresAt ? <When at={expiresAt} /> : 'Never') },
       ]}
     />
   );
@@ -79,7 +90,7 @@ export function AccountDetail({ id }: { id: string }) {
       <PageHeader
         title={data?.name ?? 'Account'}
         mark={data && <StateBadge state={data.state} />}
-        actions={<InviteOwner accountId={id} />}
+        actions={data && <InviteOwner accountId={id} />}
       />
       {account.isPending && <Loading rows={4} height={72} />}
       {account.error && <Failure error={account.error} retry={() => void account.refetch()} />}
@@ -88,7 +99,7 @@ export function AccountDetail({ id }: { id: string }) {
           <Figures
             figures={[
               ['Plan', data.plan],
-              ['This period', formatCount(data.usage)],
+              ['Renders this period', formatCount(data.usage)],
               ['Running now', formatCount(data.running)],
               ['Keys', formatCount(data.keys)],
               ['Members', formatCount(data.members)],
@@ -96,7 +107,7 @@ export function AccountDetail({ id }: { id: string }) {
           />
           <SimpleGrid cols={{ base: 1, md: 2 }} className={classes.top}>
             <ChangeAccount key={`${data.plan} ${data.state} ${data.intranet}`} account={data} />
-            <Panel title="Made">
+            <Panel title="Created">
               <Stack gap="sm">
                 <Text size="sm">
                   <When at={data.createdAt} exact />
@@ -109,11 +120,6 @@ export function AccountDetail({ id }: { id: string }) {
             {overview.isPending && <Loading rows={3} />}
             {overview.error && <Failure error={overview.error} retry={() => void overview.refetch()} />}
             {overview.data && <Renders overview={overview.data} />}
-          </Section>
-          <Section title="API keys">
-            {keys.isPending && <Loading rows={2} />}
-            {keys.error && <Failure error={keys.error} retry={() => void keys.refetch()} />}
-            {keys.data && <Keys keys={keys.data.items} />}
           </Section>
           <Section title="Team">
             {team.isPending && <Loading rows={2} />}
@@ -133,6 +139,11 @@ export function AccountDetail({ id }: { id: string }) {
                   ]}
                 />
               ))}
+          </Section>
+          <Section title="API keys">
+            {keys.isPending && <Loading rows={2} />}
+            {keys.error && <Failure error={keys.error} retry={() => void keys.refetch()} />}
+            {keys.data && <Keys keys={keys.data.items} />}
           </Section>
         </Stack>
       )}

@@ -1,8 +1,9 @@
 // Makes an account; its owner is invited from its own page afterwards.
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 import { post } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { useSession } from '../session.tsx';
@@ -13,7 +14,7 @@ export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; o
   const [plan, setPlan] = useState(plans[0]?.name ?? '');
   const create = useAction({
     run: () => post<OperatorAccount>('/operator/accounts', { name, plan }),
-    done: ({ name: made }) => `The account ${made} was made.`,
+    done: ({ name: made }) => `The account ${made} was created.`,
     refresh: [['operator', 'accounts']],
     after: onCreated,
     errorInPlace: true,
@@ -24,7 +25,7 @@ export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; o
     if (!create.isPending) create.mutate();
   };
   return (
-    <Modal opened onClose={onClose} title="New account" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened onClose={onClose} title="New account">
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -48,11 +49,11 @@ export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; o
               Cancel
             </Button>
             <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
-              Make the account
+              Create the account
             </Button>
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

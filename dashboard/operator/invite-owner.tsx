@@ -1,8 +1,8 @@
 // Invites a person into an account of which the operator is no member, such as its first owner.
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { InviteForm } from '../team/invite-dialog.tsx';
+import { InviteDialog } from '../team/invite-dialog.tsx';
 
 export function InviteOwner({ accountId }: { accountId: string }) {
   const [opened, setOpened] = useState(false);
@@ -11,15 +11,14 @@ export function InviteOwner({ accountId }: { accountId: string }) {
       <Button variant="default" leftSection={<UserPlus size={16} aria-hidden />} onClick={() => setOpened(true)}>
         Invite somebody
       </Button>
-      <Modal opened={opened} onClose={() => setOpened(false)} title="Invite somebody" centered closeButtonProps={{ 'aria-label': 'Close' }}>
-        <InviteForm
-          path={`/operator/accounts/${accountId}/invitations`}
-          accountId={accountId}
-          own="owner"
-          first="owner"
-          onClose={() => setOpened(false)}
-        />
-      </Modal>
+      <InviteDialog
+        opened={opened}
+        path={`/operator/accounts/${accountId}/invitations`}
+        accountId={accountId}
+        own="owner"
+        first="owner"
+        onClose={() => setOpened(false)}
+      />
     </>
   );
 }

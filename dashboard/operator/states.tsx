@@ -9,7 +9,7 @@ export const STATES: { state: State; label: string; color: string; means: string
   { state: 'trialing', label: 'Trial', color: 'blue', means: 'Renders work.' },
   { state: 'past_due', label: 'Past due', color: 'yellow', means: 'Renders work until the grace ends.' },
   { state: 'unpaid', label: 'Unpaid', color: 'red', means: 'Renders are refused until it is paid.' },
-  { state: 'canceled', label: 'Canceled', color: 'gray', means: 'Renders are refused.' },
+  { state: 'canceled', label: 'Cancelled', color: 'gray', means: 'Renders are refused.' },
   { state: 'paused', label: 'Suspended', color: 'red', means: 'Renders are refused until it is lifted.' },
 ];
 

@@ -1,6 +1,7 @@
 // Asks before what cannot be taken back. Stays open with the server's sentence when it fails.
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { Dialog } from './dialog.tsx';
 import { Failure } from './failure.tsx';
 
 interface Props {
@@ -22,9 +23,9 @@ interface Props {
 
 export function ConfirmDialog(props: Props) {
   return (
-    <Modal opened={props.opened} onClose={props.onClose} title={props.title} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened={props.opened} onClose={props.onClose} title={props.title}>
       <Question {...props} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -31,7 +31,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
   return (
     <>
       <Paper withBorder className={classes.frame}>
-        <Table className={classes.table} aria-label={label} verticalSpacing="xs" horizontalSpacing="md" highlightOnHover={Boolean(href)}>
+        <Table className={classes.table} aria-label={label} verticalSpacing="xs" horizontalSpacing="sm" highlightOnHover={Boolean(href)}>
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ title, align, quietTitle }) => (

@@ -2,11 +2,13 @@
 import { Alert, Button, Code, Group, SimpleGrid, Stack } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 
 export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone(): void }) {
   const text = codes.join('\n');
+  const arrived = useArrivalFocus<HTMLDivElement>();
   return (
-    <Stack>
+    <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
       <Alert color="yellow" variant="light" title="Keep these recovery codes">
         They are shown only now. Each lets you in once when your phone is not there. Keep them where you keep your passwords.
       </Alert>

@@ -109,7 +109,10 @@ export function SessionsPanel() {
         busy={endOthers.isPending}
         error={endOthers.error}
         onConfirm={() => endOthers.mutate()}
-        onClose={() => setEnding(false)}
+        onClose={() => {
+          endOthers.reset();
+          setEnding(false);
+        }}
       >
         Every other browser in which you are signed in must sign in again. This one stays.
       </ConfirmDialog>

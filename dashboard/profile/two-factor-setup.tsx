@@ -1,11 +1,13 @@
 // Sets the second factor up: the password, the picture for the app, a code of it, the recovery codes.
-import { Button, Group, Image, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Image, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/people.ts';
 import { post } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
+import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { useSession } from '../session.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
@@ -50,6 +52,7 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
 
 function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: string[]): void }) {
   const [code, setCode] = useState('');
+  const field = useArrivalFocus<HTMLInputElement>();
   const confirm = useAction({
     run: () => post<Codes>('/me/two-factor/confirm', { code }),
     refresh: [['me'], ['sessions']],
@@ -81,7 +84,7 @@ function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: str
           error={codeError}
           inputMode="numeric"
           autoComplete="one-time-code"
-          data-autofocus
+          ref={field}
           onChange={({ currentTarget }) => setCode(currentTarget.value)}
         />
         {confirm.error && !codeError && <Failure error={confirm.error} />}
@@ -99,14 +102,13 @@ export function TwoFactorSetup({ onClose }: { onClose(): void }) {
   const [begun, setBegun] = useState<TwoFactorBegun>();
   const [codes, setCodes] = useState<string[]>();
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       title={codes ? 'The second factor is on' : 'Set up a second factor'}
-      centered
       // The codes would be lost by a slip of the hand.
       closeOnClickOutside={!codes}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnEscape={!codes}
     >
       {codes ? (
         <RecoveryCodes codes={codes} onDone={onClose} />
@@ -115,6 +117,6 @@ export function TwoFactorSetup({ onClose }: { onClose(): void }) {
       ) : (
         <Begin onBegun={setBegun} />
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,8 +1,9 @@
 // The second factor: whether it is on, how many recovery codes are left, and how it is switched on and off.
-import { Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { RecoveryCodes as Codes } from '../../api/console/contract/people.ts';
 import { post, remove } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCountOf } from '../parts/format.ts';
 import { Panel } from '../parts/panel.tsx';
@@ -73,7 +74,7 @@ export function TwoFactorPanel() {
     setDoing(undefined);
     setCodes(undefined);
   };
-  const dialog = { opened: true, onClose: close, centered: true, closeButtonProps: { 'aria-label': 'Close' } };
+  const dialog = { opened: true, onClose: close };
   return (
     <Panel title="Second factor" description="A code from your phone besides the password: who steals the one has not got the other.">
       <Stack gap="sm">
@@ -100,7 +101,7 @@ export function TwoFactorPanel() {
       </Stack>
       {doing === 'set up' && <TwoFactorSetup onClose={close} />}
       {doing === 'new codes' && (
-        <Modal {...dialog} title="New recovery codes" closeOnClickOutside={!codes}>
+        <Dialog {...dialog} title="New recovery codes" closeOnClickOutside={!codes} closeOnEscape={!codes}>
           {codes ? (
             <RecoveryCodes codes={codes} onDone={close} />
           ) : (
@@ -111,10 +112,10 @@ export function TwoFactorPanel() {
               after={setCodes}
             />
           )}
-        </Modal>
+        </Dialog>
       )}
       {doing === 'switch off' && (
-        <Modal {...dialog} title="Switch the second factor off?">
+        <Dialog {...dialog} title="Switch the second factor off?">
           <CodeForm
             words="From then on the password alone lets you in, and all your other sessions end."
             button="Switch it off"
@@ -123,7 +124,7 @@ export function TwoFactorPanel() {
             done="The second factor is off."
             after={close}
           />
-        </Modal>
+        </Dialog>
       )}
     </Panel>
   );

@@ -30,10 +30,10 @@ export default function ConnectScreen() {
         >
           {mayMakeKeys ? (
             <Anchor component={Link} href="/keys" underline="always">
-              Make an API key
+              Create an API key
             </Anchor>
           ) : (
-            <Text size="sm">Your role does not make keys: ask an owner, an admin or a developer of the account.</Text>
+            <Text size="sm">Your role cannot create keys: ask an owner, an admin or a developer of the account.</Text>
           )}
         </Panel>
         <Panel title="A first call" description={`With the key in the environment variable ${KEY_VARIABLE}:`}>

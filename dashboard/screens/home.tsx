@@ -36,7 +36,14 @@ export default function Home() {
           )
         }
       />
-      {overview.error && <Failure error={overview.error} retry={() => void overview.refetch()} title="The figures could not be read" />}
+      {overview.error && (
+        <Failure
+          error={overview.error}
+          retry={() => void overview.refetch()}
+          title="The figures could not be read"
+          {...(data && { shownOf: overview.dataUpdatedAt })}
+        />
+      )}
       {!data && !overview.error && <FiguresLoading />}
       {data && (
         <Stack gap="xl">

@@ -59,7 +59,7 @@ function AllAccounts() {
       <Stack>
         {error && <Failure error={error} retry={retry} />}
         {!rows && !error && <Loading rows={6} />}
-        {rows?.length === 0 && <Empty icon={Building2} title={search.asked || state ? 'No account fits' : 'There is no account yet'} />}
+        {rows?.length === 0 && <Empty icon={Building2} title={search.asked || state ? 'No account matches' : 'No accounts yet'} />}
         {rows && rows.length > 0 && (
           <DataTable
             label="Accounts"
@@ -75,7 +75,7 @@ function AllAccounts() {
               { title: 'This period', align: 'end', cell: ({ usage }) => formatCount(usage) },
               { title: 'Keys', align: 'end', cell: ({ keys }) => formatCount(keys) },
               { title: 'Members', align: 'end', cell: ({ members }) => formatCount(members) },
-              { title: 'Made', cell: ({ createdAt }) => <When at={createdAt} /> },
+              { title: 'Created', cell: ({ createdAt }) => <When at={createdAt} /> },
             ]}
           />
         )}

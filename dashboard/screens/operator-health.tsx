@@ -27,7 +27,8 @@ export default function OperatorHealthScreen() {
     queryFn: ({ signal }) => get<Health>('/operator/health', signal),
     refetchInterval: 15_000,
   });
-  const { data } = health;
+  // A verdict of before would be believed: without a new one there is none.
+  const data = health.error ? undefined : health.data;
   return (
     <>
       <PageHeader
@@ -44,7 +45,7 @@ export default function OperatorHealthScreen() {
         }
       />
       {health.isPending && <Loading rows={5} height={72} />}
-      {health.error && <Failure error={health.error} retry={() => void health.refetch()} />}
+      {health.error && <Failure error={health.error} retry={() => void health.refetch()} title="The health could not be checked" />}
       {data && (
         <Stack>
           <Alert variant="light" {...OVERALL[data.status]} />

@@ -35,7 +35,7 @@ function Now({ live }: { live: Live }) {
       figures={[
         ['Slots busy', `${formatCount(busy)} of ${formatCount(capacity)}`],
         ['Waiting', formatCount(sum(live.processes.map(({ queue }) => queue.waiting)))],
-        ['Oldest wait', oldestMs === 0 ? '—' : formatMs(oldestMs)],
+        ['Oldest wait', oldestMs === 0 ? '–' : formatMs(oldestMs)],
         ['API processes', formatCount(live.processes.length)],
       ]}
     />
@@ -54,7 +54,14 @@ export default function OperatorLiveScreen() {
     <>
       <PageHeader title="Workers & queue" description="Renewed every 2 seconds while you look." />
       {live.isPending && <Loading rows={4} height={96} />}
-      {live.error && <Failure error={live.error} retry={() => void live.refetch()} />}
+      {live.error && (
+        <Failure
+          error={live.error}
+          retry={() => void live.refetch()}
+          title="The workers could not be read"
+          {...(data && { shownOf: live.dataUpdatedAt })}
+        />
+      )}
       {data && (
         <Stack gap="lg">
           <Now live={data} />

@@ -82,7 +82,7 @@ export default function OperatorPeopleScreen() {
       <Stack>
         {error && <Failure error={error} retry={retry} />}
         {!rows && !error && <Loading rows={6} height={52} />}
-        {rows?.length === 0 && <Empty icon={Users} title="Nobody fits" />}
+        {rows?.length === 0 && <Empty icon={Users} title="Nobody matches" />}
         {rows && rows.length > 0 && (
           <DataTable
             label="People"
@@ -115,10 +115,10 @@ export default function OperatorPeopleScreen() {
               },
               {
                 title: 'Accounts',
-                cell: ({ accounts }) => accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') || 'none',
+                cell: ({ accounts }) => accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') || 'None',
               },
-              { title: 'Second factor', cell: ({ twoFactor }) => (twoFactor ? 'on' : 'off') },
-              { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'never') },
+              { title: 'Second factor', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
+              { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never') },
               {
                 title: 'Actions',
                 quietTitle: true,

@@ -14,6 +14,8 @@ import { useFilters } from '../renders/filters.ts';
 import { RenderTable } from '../renders/render-table.tsx';
 import { useAccount, useSession } from '../session.tsx';
 
+const FIRST_LOOKED_FOR_MS = 3_000;
+
 interface Page {
   items: RenderSummary[];
   next: string | null;
@@ -29,6 +31,8 @@ export default function Renders() {
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) => get<Page>(`/accounts/${id}/renders${queryOf({ ...filters, cursor: pageParam })}`, signal),
     getNextPageParam: page => page.next,
+    // Who waits for the first one sees it come.
+    refetchInterval: ({ state }) => (!filtered && state.data?.pages[0]?.items.length === 0 ? FIRST_LOOKED_FOR_MS : false),
   });
   const rows = renders.data?.pages.flatMap(({ items }) => items) ?? [];
   return (

@@ -50,7 +50,7 @@ function Members({ members, onRole, onRemove }: { members: Member[]; onRole(memb
         },
         { title: 'Role', cell: ({ role }) => roleLabel(role) },
         { title: 'Member since', cell: ({ since }) => <When at={since} /> },
-        { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'never') },
+        { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never') },
         {
           title: 'Actions',
           quietTitle: true,
@@ -186,7 +186,7 @@ export default function TeamScreen() {
           }}
         >
           {leaving.you ? 'You' : leaving.name} will see nothing of this account any more, from the next request on. The API keys stay as
-          they are: revoke those that {leaving.you ? 'you' : 'this person'} knows. To come back takes a new invitation.
+          they are: revoke those that {leaving.you ? 'you know' : 'this person knows'}. To come back takes a new invitation.
         </ConfirmDialog>
       )}
       {revoking && (

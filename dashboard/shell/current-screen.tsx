@@ -8,7 +8,8 @@ import { Empty } from '../parts/empty.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { HEADING_ID, PageHeader } from '../parts/page-header.tsx';
 import { screens } from '../screens.tsx';
-import { useSession } from '../session.tsx';
+import { useAccount, useSession } from '../session.tsx';
+import { roleLabel } from '../team/roles.ts';
 import { ScreenBoundary } from './screen-boundary.tsx';
 import { signOut } from './sign-out.ts';
 import { maySee } from './visible-screens.ts';
@@ -59,7 +60,15 @@ export function CurrentScreen() {
             const { path, component: Component } = screen;
             return (
               <Route key={path} path={path}>
-                {maySee(screen, session) ? <Component /> : account || screen.section === 'operator' ? <NotAllowed /> : <NoAccount />}
+                {maySee(screen, session) ? (
+                  <Component />
+                ) : screen.section === 'operator' ? (
+                  <NotOperator />
+                ) : account ? (
+                  <NotAllowed />
+                ) : (
+                  <NoAccount />
+                )}
               </Route>
             );
           })}
@@ -87,12 +96,23 @@ function NotFound() {
 }
 
 function NotAllowed() {
-  const { account } = useSession();
+  const account = useAccount();
   return (
     <>
       <PageHeader title="Not for your role" />
-      <Empty icon={Ban} title={account ? `Your role in ${account.name} is ${account.role}` : 'You do not run this installation'}>
+      <Empty icon={Ban} title={`Your role in ${account.name} is ${roleLabel(account.role)}`}>
         It does not show this screen. An owner or admin of the account can change your role.
+      </Empty>
+    </>
+  );
+}
+
+function NotOperator() {
+  return (
+    <>
+      <PageHeader title="For operators" />
+      <Empty icon={Ban} title="You are not an operator of this installation">
+        Only those who run it see this screen. One of them can make you an operator.
       </Empty>
     </>
   );

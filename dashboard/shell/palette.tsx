@@ -3,6 +3,7 @@ import { Modal, Text, TextInput, useMantineColorScheme } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { useLocation } from 'wouter';
+import { useFocusBack } from '../parts/dialog.tsx';
 import { useSession } from '../session.tsx';
 import classes from './palette.module.css';
 import { signOut } from './sign-out.ts';
@@ -48,6 +49,7 @@ interface Props {
 
 export default function Palette({ onClose, accountsOnly = false }: Props) {
   const all = useChoices(accountsOnly);
+  useFocusBack(true);
   const what = accountsOnly ? 'Switch to an account' : 'Go to a screen or an account';
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
@@ -76,7 +78,7 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
   };
 
   return (
-    <Modal.Root opened onClose={onClose} yOffset="12vh" transitionProps={{ duration: 0 }}>
+    <Modal.Root opened returnFocus={false} onClose={onClose} yOffset="12vh" transitionProps={{ duration: 0 }}>
       <Modal.Overlay />
       <Modal.Content aria-label={what}>
         <TextInput

@@ -1,12 +1,14 @@
 // Invites somebody: an address and a role go in, a link that is shown once comes out.
-import { Alert, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Invited } from '../../api/console/contract/people.ts';
 import { post } from '../api.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatTime } from '../parts/format.ts';
 import { fieldError, useAction } from '../parts/use-action.ts';
+import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { RoleChoice } from './role-choice.tsx';
 import { type Role, roleLabel } from './roles.ts';
 
@@ -18,13 +20,16 @@ interface Props {
   own: string;
   /** The role that is chosen at first. */
   first?: Role;
+  /** The link is shown now. */
+  onInvited(): void;
   onClose(): void;
 }
 
 function Link({ invited, onClose }: { invited: Invited; onClose(): void }) {
   const { invitation, link } = invited;
+  const arrived = useArrivalFocus<HTMLDivElement>();
   return (
-    <Stack>
+    <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
       <Text size="sm">
         Send this link to {invitation.email}. Whoever opens it joins as {roleLabel(invitation.role)}.
       </Text>
@@ -43,12 +48,13 @@ function Link({ invited, onClose }: { invited: Invited; onClose(): void }) {
   );
 }
 
-export function InviteForm({ path, accountId, own, first = 'developer', onClose }: Props) {
+function InviteForm({ path, accountId, own, first = 'developer', onInvited, onClose }: Props) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>(first);
   const invite = useAction({
     run: () => post<Invited>(path, { email, role }),
     refresh: [['team', accountId]],
+    after: onInvited,
     errorInPlace: true,
   });
   if (invite.data) return <Link invited={invite.data} onClose={onClose} />;
@@ -85,10 +91,28 @@ export function InviteForm({ path, accountId, own, first = 'developer', onClose 
   );
 }
 
-export function InviteDialog({ opened, ...props }: Omit<Props, 'path'> & { opened: boolean }) {
+/** Invites into the account of `accountId` by `path`, which is the team's own unless it is given. */
+export function InviteDialog({ opened, path, onClose, ...props }: Omit<Props, 'path' | 'onInvited'> & { opened: boolean; path?: string }) {
+  const [invited, setInvited] = useState(false);
+  const close = () => {
+    onClose();
+    setInvited(false);
+  };
   return (
-    <Modal opened={opened} onClose={props.onClose} title="Invite somebody" centered closeButtonProps={{ 'aria-label': 'Close' }}>
-      <InviteForm {...props} path={`/accounts/${props.accountId}/team/invitations`} />
-    </Modal>
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={invited ? 'Send the link' : 'Invite somebody'}
+      // As with a key: what is shown once does not go by a slip of the hand.
+      closeOnClickOutside={!invited}
+      closeOnEscape={!invited}
+    >
+      <InviteForm
+        {...props}
+        path={path ?? `/accounts/${props.accountId}/team/invitations`}
+        onInvited={() => setInvited(true)}
+        onClose={close}
+      />
+    </Dialog>
   );
 }

@@ -1,8 +1,9 @@
 // Gives a member another role.
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Team } from '../../api/console/contract/people.ts';
 import { patch } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { RoleChoice } from './role-choice.tsx';
@@ -28,7 +29,7 @@ export function RoleDialog({ accountId, own, member, onClose }: Props) {
     errorInPlace: true,
   });
   return (
-    <Modal opened onClose={onClose} title={`Role of ${member.name}`} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened onClose={onClose} title={`Role of ${member.name}`}>
       <Stack>
         <RoleChoice own={own} value={role} onChange={setRole} />
         {change.error && <Failure error={change.error} />}
@@ -41,6 +42,6 @@ export function RoleDialog({ accountId, own, member, onClose }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -92,7 +92,7 @@ describe('plan and billing without payments, and what connects, in a browser', f
     await page.goto(`${browser.origin}/app/connect`);
     expect(await page.getByRole('region', { name: 'curl' }).textContent()).to.include('/v1/render');
     expect(await page.getByRole('link', { name: 'Documentation' }).getAttribute('href')).to.equal('/docs');
-    await page.getByRole('link', { name: 'Make an API key' }).click();
+    await page.getByRole('link', { name: 'Create an API key' }).click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     quiet();
     await browser.looks(owner, '/connect', 'connect', each => each.getByRole('region', { name: 'curl' }).waitFor());

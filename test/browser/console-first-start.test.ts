@@ -80,7 +80,7 @@ describe('the first minutes with npm start', function () {
     await page.getByText('The PDF is here.').waitFor();
     await eventually(async () => {
       await page.goto(`${pressroom.url}/app/renders`);
-      await page.getByRole('table', { name: 'Renders' }).waitFor();
+      await page.getByRole('table', { name: 'Renders' }).waitFor({ timeout: 3_000 });
       const text = await page.getByRole('table', { name: 'Renders' }).innerText();
       expect(text).to.include('Playground').and.include('my first key');
     });

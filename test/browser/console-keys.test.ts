@@ -58,6 +58,31 @@ describe('API keys in the dashboard', function () {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  it('keeps a new key on the screen when Escape is pressed, with the focus in its dialog', async () => {
+    const { page } = await browser.open(owner, '/keys');
+    await create(page, 'escape');
+    await page.waitForFunction('document.querySelector("[role=dialog]").contains(document.activeElement)');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  it('gives the focus back when a dialog is closed, and to the heading when the key has gone', async () => {
+    const { page } = await browser.open(owner, '/keys');
+    await create(page, 'focus');
+    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.waitForFunction('document.activeElement.textContent === "Create a key"');
+    const revoke = page.getByRole('button', { name: 'Revoke focus' });
+    await revoke.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.waitForFunction('document.activeElement.ariaLabel?.startsWith("Revoke focus")');
+    await revoke.press('Enter');
+    await page.getByLabel('Type focus to confirm').fill('focus');
+    await page.getByLabel('Type focus to confirm').press('Enter');
+    await row(page, 'focus').waitFor({ state: 'detached' });
+    await page.waitForFunction('document.activeElement.tagName === "H1"');
+  });
+
   it('says at the field which address is none, and keeps what was typed', async () => {
     const { page, quiet } = await browser.open(owner, '/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -114,7 +139,7 @@ describe('API keys in the dashboard', function () {
     quiet();
   });
 
-  it('marks a key that has expired', async () => {
+  it('marks a key that has expired, and removes it without its name', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'old one');
     await rig.store.accounts.updateOne(
@@ -123,7 +148,10 @@ describe('API keys in the dashboard', function () {
     );
     await page.reload();
     await row(page, 'old one').getByText('Expired').waitFor();
-    await row(page, 'old one').getByRole('button', { name: 'Remove' }).waitFor();
+    await row(page, 'old one').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByText('has expired and works no more').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click();
+    await row(page, 'old one').waitFor({ state: 'detached' });
   });
 
   it('shows a name as it was typed, whatever is in it', async () => {
@@ -132,7 +160,7 @@ describe('API keys in the dashboard', function () {
     await create(page, name);
     await page.getByRole('button', { name: 'I saved the key' }).click();
     await row(page, name).waitFor();
-    expect(await page.locator('img').count()).to.equal(0);
+    expect(await page.getByRole('main').locator('img').count()).to.equal(0);
     quiet();
   });
 

@@ -28,7 +28,7 @@ describe('the operator’s screens in a browser', function () {
     await page.getByRole('button', { name: 'New account' }).click();
     await dialog(page).getByLabel('Name').fill('Newcomers Ltd');
     await dialog(page).getByLabel('Plan').selectOption('growth');
-    await dialog(page).getByRole('button', { name: 'Make the account' }).click();
+    await dialog(page).getByRole('button', { name: 'Create the account' }).click();
     await page.getByRole('heading', { level: 1, name: 'Newcomers Ltd' }).waitFor();
     await page.getByRole('button', { name: 'Invite somebody' }).click();
     await dialog(page).getByLabel('Email address').fill('owner@example.com');
@@ -79,7 +79,7 @@ describe('the operator’s screens in a browser', function () {
     await page.getByLabel('Search').fill('zebra');
     await row(page, 'scale').first().waitFor({ state: 'detached' });
     await page.getByLabel('State').selectOption('unpaid');
-    await page.getByText('No account fits').waitFor();
+    await page.getByText('No account matches').waitFor();
     await page.getByLabel('State').selectOption('active');
     await page.getByRole('link', { name: 'Zebra Works' }).click();
     await page.getByRole('heading', { level: 1, name: 'Zebra Works' }).waitFor();
@@ -131,7 +131,29 @@ describe('the operator’s screens in a browser', function () {
     const owner = await rig.person({ role: 'owner' });
     const { page } = await browser.open(owner, '/operator/accounts');
     expect(await page.getByRole('link', { name: 'Workers & queue' }).count()).to.equal(0);
+    await page.getByText('You are not an operator of this installation').waitFor();
     expect((await owner.call('GET', '/operator/accounts')).status).to.equal(403);
+  });
+
+  it('shows no verdict of before, and figures only with their time, while the service does not answer', async () => {
+    const { page } = await browser.open(operator, '/operator/health');
+    await page.getByRole('list', { name: 'Checks' }).waitFor();
+    await page.route('**/console/v1/**', route => route.abort());
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByRole('alert').filter({ hasText: 'The health could not be checked' }).waitFor();
+    expect(await page.getByRole('list', { name: 'Checks' }).count()).to.equal(0);
+    const { page: live } = await browser.open(operator, '/operator/live');
+    await live.getByText('Slots busy').waitFor();
+    await live.route('**/console/v1/**', route => route.abort());
+    await live.getByRole('alert').filter({ hasText: 'not of now' }).waitFor();
+  });
+
+  it('does not cut the state of an account beside a long name', async () => {
+    await rig.accounts.createAccount('The Extraordinarily Long Names Department of Example Company', { plan: 'free' });
+    const { page } = await browser.open(operator, '/operator/accounts');
+    const label = row(page, 'Extraordinarily').locator('.mantine-Badge-label');
+    await label.waitFor();
+    expect(await label.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).to.equal(0);
   });
 
   describe('has no barrier on the screen of', () => {

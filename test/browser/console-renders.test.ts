@@ -136,7 +136,7 @@ describe('the log of renders in the dashboard', function () {
     expect(phases.slice(1).map(text => text.replace(/[A-Z].*?(?=\d)/, ' '))).to.deep.equal(['admit 2 ms', 'queue 40 ms', 'load 900 ms']);
     await page.getByText('212 characters').waitFor();
     await page.getByText('<img src=x onerror="console.error(1)">').waitFor();
-    expect(await page.locator('img').count()).to.equal(0);
+    expect(await page.getByRole('main').locator('img').count()).to.equal(0);
     await page.getByRole('link', { name: 'Open in the playground' }).click();
     await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
     await page.locator('input[value="https://example.com/invoices/7"]').waitFor();
