@@ -48,8 +48,11 @@ const sourcesOf = (room: string) =>
     .filter(file => file.endsWith('.ts'))
     .map(file => join(room, file));
 
+/** Those that are loaded when they are needed too; not what a type comes from. */
 const importsOf = (file: string) =>
-  [...read(file).matchAll(/^(?:import|export) (?!type )[^;']*?from '([^']+)'/gm)].map(([, target]) => target!);
+  [...read(file).matchAll(/^(?:import|export) (?!type )[^;']*?from '([^']+)'|(?<!typeof )\bimport\('([^']+)'\)/gm)].map(
+    ([, target, later]) => (target ?? later)!,
+  );
 
 const packagesOf = (files: string[]) =>
   files
