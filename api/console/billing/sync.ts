@@ -1,4 +1,5 @@
 // Brings an account to what the payment provider says of its customer: asks, and writes the answer unless a newer one was written meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../../common/log.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
@@ -10,8 +11,10 @@ import { relevant, type SubscriptionFacts, type Taken, taken } from './subscript
 /** What audit entries call the provider. */
 const ACTOR = 'Stripe';
 
-/** Of two that meet, one writes and the other asks again: more than a few in a row is a flood. */
-const TRIES = 8;
+/** Of all that meet, one writes and the others ask again: a burst of events about one customer is ten, and each may lose to every other once. */
+const TRIES = 24;
+/** Times a random share and the number of tries, so that those who met do not meet again. */
+const PAUSE_MS = 40;
 
 type Asked = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'billing'>;
 
@@ -112,6 +115,7 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
       const before = await store.limited(accounts.findOne<Asked>({ _id: accountId }, { projection: SEEN, ...limits }));
       if (!before?.billing) return;
       if (await once(before)) return;
+      await sleep(PAUSE_MS * tries * Math.random());
     }
     throw new ApiError('unavailable', 'The account is being changed by many at once. Try again in a minute.', { retryAfterS: 60 });
   }
