@@ -132,3 +132,16 @@ export async function listen(server: Server, port: number, host: string, onError
   });
   server.on('error', onError);
 }
+
+/** Waits for the end of `work` while a service stops, but no longer than until `hurry` aborts. Rejects as `work` does. */
+export async function unlessHurried(work: Promise<unknown> | undefined, hurry: AbortSignal): Promise<void> {
+  const hurried = Promise.withResolvers<void>();
+  const onHurry = () => hurried.resolve();
+  hurry.addEventListener('abort', onHurry);
+  if (hurry.aborted) onHurry();
+  try {
+    await Promise.race([work, hurried.promise]);
+  } finally {
+    hurry.removeEventListener('abort', onHurry);
+  }
+}

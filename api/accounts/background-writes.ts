@@ -1,4 +1,5 @@
 // Writes that may not fail for their caller: tried again in the background, bounded in number and time, and flushed at shutdown.
+import { unlessHurried } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 
 export interface BackgroundWrite {
@@ -84,12 +85,7 @@ export function createBackgroundWrites(log: Log, maxWaiting: number, nowMs = () 
     async flush(hurry) {
       const promise = waiting.size > 0 ? emptied.promise : undefined;
       for (const write of waiting) void attempt(write);
-      const hurried = Promise.withResolvers<void>();
-      const onHurry = () => hurried.resolve();
-      hurry.addEventListener('abort', onHurry);
-      if (hurry.aborted) onHurry();
-      await Promise.race([promise, hurried.promise]);
-      hurry.removeEventListener('abort', onHurry);
+      await unlessHurried(promise, hurry);
       flushed = true;
       for (const write of [...waiting]) giveUp(write, 'the process ends');
     },

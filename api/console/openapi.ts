@@ -114,7 +114,9 @@ function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(
     ([, name]): Parameter => ({ name: name!, in: 'path', required: true, schema: { type: 'string' } }),
   );
-  const { properties = {}, required = [] } = query ? jsonSchema(query, 'output') : {};
+  // What a text of the query becomes says more than that it is a text; what must be given is the caller's side.
+  const { properties = {} } = query ? jsonSchema(query, 'output') : {};
+  const { required = [] } = query ? jsonSchema(query, 'input') : {};
   const inQuery = Object.entries(properties).map(
     ([name, schema]): Parameter => ({ name, in: 'query', required: required.includes(name), schema: schema as object }),
   );

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
 import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
+import { collectBytes } from './collect-bytes.ts';
 import { parseJson, parseJsonInTurns } from './json-text.ts';
 import { ClientClosed, type Middleware } from './state.ts';
 
@@ -43,39 +44,21 @@ function readBytes(
   reserved: number,
   noRoom: () => ApiError,
 ): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let free = reserved;
-    const seconds = (ms: number) => `${ms / 1_000} s`;
-    const silent = setTimeout(() => fail(tooSlow(`nothing came for ${seconds(limits.silentMs)}`)), limits.silentMs);
-    const total = setTimeout(() => fail(tooSlow(`it took more than ${seconds(limits.totalMs)}`)), limits.totalMs);
-
-    function over(): void {
-      clearTimeout(silent);
-      clearTimeout(total);
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
-    }
-    function fail(error: Error): void {
-      over();
-      request.pause();
-      reject(error);
-    }
-    function onData(chunk: Buffer): void {
-      silent.refresh();
-      bytes += chunk.length;
-      free -= chunk.length;
-      if (bytes > limits.maxBytes) return fail(tooLarge(limits.maxBytes, limits.words));
-      if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return fail(noRoom());
+  let bytes = 0;
+  let free = reserved;
+  const seconds = (ms: number) => `${ms / 1_000} s`;
+  const { maxBytes, silentMs, totalMs, words } = limits;
+  return collectBytes(request, {
+    take(piece) {
+      bytes += piece.length;
+      free -= piece.length;
+      if (bytes > maxBytes) return tooLarge(maxBytes, words);
+      if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return noRoom();
       free = Math.max(0, free);
-      chunks.push(chunk);
-    }
-    function onEnd(): void {
-      over();
-      resolve(Buffer.concat(chunks, bytes));
-    }
-    const onClose = () => fail(new ClientClosed());
-    request.on('data', onData).once('end', onEnd).once('close', onClose);
+      return undefined;
+    },
+    silent: { ms: silentMs, late: () => tooSlow(`nothing came for ${seconds(silentMs)}`) },
+    total: { ms: totalMs, late: () => tooSlow(`it took more than ${seconds(totalMs)}`) },
   });
 }
 

@@ -1,6 +1,7 @@
-// Who is at the other end: the socket's address, or what proxies that the operator trusts say. Pure.
+// Who is at the other end: the socket's address, or what proxies that the operator trusts say.
 import { inNetwork, type Network, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { ConfigError } from '../../common/config.ts';
+import type { Context } from './state.ts';
 
 /** Throws ConfigError naming an entry that is no address and no CIDR. */
 export function parseTrustedProxies(entries: readonly string[]): Network[] {
@@ -29,3 +30,7 @@ export function clientIp(peer: string, forwardedFor: string | undefined, trusted
   }
   return client;
 }
+
+/** Of a call. */
+export const callerIp = (ctx: Pick<Context, 'req' | 'get'>, trusted: readonly Network[]): string =>
+  clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trusted);

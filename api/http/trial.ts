@@ -6,7 +6,7 @@ import { parseRenderRequest } from '../contract/render-request.ts';
 import type { RenderUseCase } from '../render.ts';
 import { type BodyLimits, HELD_PER_BODY_BYTE, jsonBody } from './body.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
-import { clientIp } from './client-ip.ts';
+import { callerIp } from './client-ip.ts';
 import { whileCallerWaits } from './hang-up.ts';
 import { createPace } from './pace.ts';
 import type { Middleware } from './state.ts';
@@ -49,7 +49,7 @@ const trialDoor = (leases: TrialRoute['leases'], trustedProxies: readonly Networ
   }
   return async (ctx, next) => {
     await turn();
-    const address = clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies);
+    const address = callerIp(ctx, trustedProxies);
     ctx.state.visitor = subscriberOf(address) ?? address;
     const leave = await enter(ctx.state.visitor);
     // The sending of the answer is not waited for: what it holds is bounded by the share of the memory.

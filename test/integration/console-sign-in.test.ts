@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { hashToken } from '../../api/console/people/sessions.ts';
+import { hashToken } from '../../api/console/people/tokens.ts';
 import { createUsers } from '../../api/console/people/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { DEVICE, SESSION, type Visitor, visitor } from '../support/visitor.ts';

@@ -207,7 +207,7 @@ describe('the range of a usage', () => {
   });
 
   it('has every day, also those without a render', () => {
-    const { days, keys } = usageOf({ from: '2026-02-27', to: '2026-03-02' }, [], [], id => ({ id, name: null, last4: null }));
+    const { days, keys } = usageOf({ from: '2026-02-27', to: '2026-03-02' }, [], id => ({ id, name: null, last4: null }));
     expect(days.map(({ day }) => day)).to.deep.equal(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
     expect(days[0]).to.include({ ok: 0, p50Ms: null });
     expect(keys).to.deep.equal([]);

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { listen, type Service } from '../../common/lifecycle.ts';
+import { listen, type Service, unlessHurried } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { oncePerTurn, PING_MS, SILENCE_MS, type WorkerStatus } from '../../common/protocol.ts';
@@ -196,11 +196,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     stop: async hurry => {
       const drained = slots.drain();
       push();
-      const late = new Promise<void>(resolve => {
-        if (hurry.aborted) resolve();
-        hurry.addEventListener('abort', () => resolve(), { once: true });
-      });
-      await Promise.race([drained, late]);
+      await unlessHurried(drained, hurry);
       for (const slot of slots.claimed()) slot.onEnd?.('worker_stopping', 'the worker stops');
       // Their sockets close when their pages are gone, which an API may take for the end of a render.
       await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);

@@ -15,13 +15,16 @@ export const nameText = (max = 100) =>
     .max(max, `at most ${max} characters`)
     .regex(/^\P{C}*$/u, 'a text without control characters');
 
+/** What SMTP can carry (RFC 5321, erratum 1690). */
+export const MAX_EMAIL = 254;
+
 export const emailText = z
   .string({ error: 'an email address' })
   .trim()
   // Before the letters are made small: the Kelvin sign would become a `k`, and its address somebody else's.
   .regex(/^\p{ASCII}*$/u, 'an email address such as ada@example.com')
   .toLowerCase()
-  .max(254, 'at most 254 characters')
+  .max(MAX_EMAIL, `at most ${MAX_EMAIL} characters`)
   .pipe(z.email('an email address such as ada@example.com'));
 
 /** A page of a list, newest first; `next` is the cursor of the following page, null on the last. */
@@ -29,7 +32,7 @@ export const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(
 
 export const cursorQuery = {
   cursor: z.string().max(200).optional().meta({ description: 'The `next` of the page before.' }),
-  limit: z.coerce.number().int().min(1).max(100).default(50).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
 };
 
 /** The beginning of a name or an address, or a whole id. */

@@ -31,14 +31,17 @@ export const me = z.object({
 export type Me = z.output<typeof me>;
 
 export const profileChange = z.strictObject({ name: nameText() });
-/** At least 12 characters: length protects, rules about characters do not (NIST SP 800-63B). */
-export const newPassword = z.string({ error: 'a text' }).min(12, 'at least 12 characters').max(200, 'at most 200 characters');
+/** Length protects, rules about characters do not (NIST SP 800-63B). */
+export const MIN_PASSWORD = 12;
+export const MAX_PASSWORD = 200;
+const password = z.string({ error: 'a text' }).max(MAX_PASSWORD, `at most ${MAX_PASSWORD} characters`);
+export const newPassword = password.min(MIN_PASSWORD, `at least ${MIN_PASSWORD} characters`);
 export const passwordChange = z.strictObject({
-  current: z.string({ error: 'a text' }).max(200, 'at most 200 characters').optional(),
+  current: password.optional(),
   next: newPassword,
 });
 /** Asked again before what protects the account is changed; absent for who has none. */
-export const passwordAgain = z.strictObject({ password: z.string({ error: 'a text' }).max(200, 'at most 200 characters').optional() });
+export const passwordAgain = z.strictObject({ password: password.optional() });
 
 export const sessionInfo = z.object({
   id,

@@ -3,11 +3,12 @@ import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { BODY_TIMES, type BodyLimits, jsonBody } from '../../http/body.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
-import { clientIp } from '../../http/client-ip.ts';
+import { callerIp } from '../../http/client-ip.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
-import type { Sessions } from '../people/sessions.ts';
+import { notSignedIn, type Sessions } from '../people/sessions.ts';
+import { roleForbids } from '../people/team-rules.ts';
 import type { Call, ConsoleRoute, SignedIn } from '../route.ts';
 import { createChangeBound } from './change-bound.ts';
 import { checked, strict } from './checked.ts';
@@ -30,7 +31,6 @@ interface Surroundings {
 /** A middleware list for the router. `ctx.params` is the router's. */
 type Handled = { method: ConsoleRoute['method']; path: string; handle: Middleware[] };
 
-const notSignedIn = () => new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
 /** The same for an account that is not there and for one of others: ids of accounts stand in keys. */
 const noAccount = () => new ApiError('not_found', 'There is no such account, or you are not a member of it.');
 
@@ -64,7 +64,7 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
       if (there > 0) return { id, role: 'operator' };
     }
     if (!role) throw noAccount();
-    throw new ApiError('forbidden', `Your role in this account (${role}) does not allow this. Ask an owner or admin of the account.`);
+    throw roleForbids(role);
   }
 
   const signIn = (row: ConsoleRoute): Middleware => {
@@ -94,7 +94,7 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
         params: (ctx as Context & { params: Record<string, string> }).params,
         query: checked(querySchema, { ...ctx.query }),
         body: row.body ? checked(row.body, body) : undefined,
-        clientIp: clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies),
+        clientIp: callerIp(ctx, trustedProxies),
         ctx,
       });
       if (row.answer === 'none') ctx.status = 204;

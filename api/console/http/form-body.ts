@@ -1,7 +1,7 @@
 // Reads what a form of ours sends. Strict, since browsers write it in one way only; bounded in bytes and time; nothing is buffered past the limit.
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from '../../contract/errors.ts';
-import { ClientClosed } from '../../http/state.ts';
+import { collectBytes } from '../../http/collect-bytes.ts';
 
 /** A password and an address, and `next`. */
 const MAX_BYTES = 16 * 1_024;
@@ -9,32 +9,16 @@ const WAIT_MS = 10_000;
 
 const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${MAX_BYTES} bytes.`);
 
-function read(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const late = setTimeout(() => fail(invalid('The form did not arrive within 10 s. Send it again.')), WAIT_MS);
-    function over(): void {
-      clearTimeout(late);
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
-    }
-    function fail(error: Error): void {
-      over();
-      request.pause();
-      reject(error);
-    }
-    function onData(chunk: Buffer): void {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) return fail(tooLarge());
-      chunks.push(chunk);
-    }
-    function onEnd(): void {
-      over();
-      resolve(Buffer.concat(chunks, bytes).toString('latin1'));
-    }
-    const onClose = () => fail(new ClientClosed());
-    request.on('data', onData).once('end', onEnd).once('close', onClose);
+async function read(request: IncomingMessage): Promise<string> {
+  let bytes = 0;
+  const body = await collectBytes(request, {
+    take(piece) {
+      bytes += piece.length;
+      return bytes > MAX_BYTES ? tooLarge() : undefined;
+    },
+    total: { ms: WAIT_MS, late: () => invalid('The form did not arrive within 10 s. Send it again.') },
   });
+  return body.toString('latin1');
 }
 
 /**

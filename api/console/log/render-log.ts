@@ -1,8 +1,7 @@
 // The log of renders: takes one record a render and writes them in batches, beside the daily figures. Never delays or fails a render; what cannot be written in time is told and let go.
-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../common/lifecycle.ts';
+import { type Service, unlessHurried } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Metrics } from '../../../common/operations.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -155,12 +154,7 @@ export function createRenderLog(store: Store, log: Log, metrics: Metrics, times:
     async stop(hurry) {
       stopped = true;
       clearTimeout(timer);
-      const hurried = Promise.withResolvers<void>();
-      const onHurry = () => hurried.resolve();
-      hurry.addEventListener('abort', onHurry);
-      if (hurry.aborted) onHurry();
-      await Promise.race([writeRest(hurry), hurried.promise]);
-      hurry.removeEventListener('abort', onHurry);
+      await unlessHurried(writeRest(hurry), hurry);
       if (waiting.length > 0) log.warn({ lost: waiting.length }, 'renders are missing in the log of the dashboard');
     },
   };

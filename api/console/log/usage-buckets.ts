@@ -26,7 +26,7 @@ export function percentileMs(counts: Readonly<Record<string, number>>, share: nu
   return Math.round(USAGE_BUCKETS_MS[bucket]! / Math.sqrt(GROWTH));
 }
 
-/** The sum of several histograms. */
+/** The sum of several histograms, or of other counts by name. */
 export function addedUp(histograms: Iterable<Readonly<Record<string, number>>>): Record<string, number> {
   const sum: Record<string, number> = {};
   for (const counts of histograms) for (const [bucket, count] of Object.entries(counts)) sum[bucket] = (sum[bucket] ?? 0) + count;

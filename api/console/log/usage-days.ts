@@ -36,12 +36,14 @@ function* daysIn({ from, to }: UsageRange): Generator<string> {
   for (let ms = Date.parse(from); ms <= Date.parse(to); ms += DAY_MS) yield dayOf(ms);
 }
 
+const keyAsked = (key: string) => (key === NO_KEY_ASKED ? NO_KEY : key);
+
 /** At most 366 days of 200 keys that are there and those that were; ordered by day and key. */
 export async function readDays(store: Store, account: string, { from, to }: UsageRange, key?: string): Promise<Day[]> {
   const filter: Document = {
     '_id.account': account,
     '_id.day': { $gte: from, $lte: to },
-    ...(key !== undefined && { '_id.key': key === NO_KEY_ASKED ? NO_KEY : key }),
+    ...(key !== undefined && { '_id.key': keyAsked(key) }),
   };
   const found = store.console.usageDays.find(filter, {
     projection: { flushes: 0 },
@@ -68,8 +70,9 @@ export function figuresOf(days: readonly Day[]): Omit<Usage['days'][number], 'da
   };
 }
 
-/** `forDays`: those that the days are made of; `all`: those that the keys are. Pure. */
-export function usageOf(range: UsageRange, forDays: readonly Day[], all: readonly Day[], nameOf: KeyNames): Usage {
+/** `key`: the one that the days are of; the keys are always all. Pure. */
+export function usageOf(range: UsageRange, all: readonly Day[], nameOf: KeyNames, key?: string): Usage {
+  const forDays = key === undefined ? all : all.filter(({ _id }) => _id.key === keyAsked(key));
   const byDay = Map.groupBy(forDays, each => each._id.day);
   const byKey = Map.groupBy(all, each => each._id.key);
   return {

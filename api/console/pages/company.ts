@@ -1,9 +1,10 @@
 // The pages of the company's sign-in: leaving for the provider, coming back, and showing once that an address of ours is one's own.
 import type { Log } from '../../../common/log.ts';
-import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
+import { MAX_PASSWORD } from '../contract/people.ts';
 import { formBody } from '../http/form-body.ts';
 import { createCompany } from '../people/company.ts';
 import type { CompanyConfig } from '../people/company-config.ts';
@@ -15,11 +16,10 @@ import type { Teams } from '../people/teams.ts';
 import type { Identity } from '../people/users.ts';
 import { nextPath, withNext } from './next-path.ts';
 import { field, form, sendPage } from './page.ts';
-import type { PageRoute, pageRoutes } from './page-route.ts';
+import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 /** For who must look for a phone at the provider. */
 const PASSING_MS = 10 * 60_000;
-const MAX_PASSWORD = 200;
 const LINK = '/app/sign-in/company/link';
 
 /** What the sealed cookie says: who left for the provider, or who came back and has not shown yet whose address it is. */
@@ -91,7 +91,6 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     if (await setup.needed()) return ctx.redirect('/app/setup');
     const { url, begun } = await (await provider()).begin();
     remember(ctx, { kind: 'begun', ...begun, next: nextPath(ctx.query['next']), untilMs: Date.now() + PASSING_MS });
-    ctx.set('Cache-Control', 'no-store');
     ctx.status = 303;
     ctx.redirect(url.href);
   }
@@ -101,7 +100,6 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     await entrance.enter(ctx, user, 'company');
     // Who came by an invitation becomes a member there.
     if (isMember || user.operator || next.startsWith('/app/invitation')) {
-      ctx.set('Cache-Control', 'no-store');
       ctx.status = 303;
       return ctx.redirect(next);
     }
@@ -131,7 +129,6 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
       next: begun.next,
       untilMs: Date.now() + PASSING_MS,
     });
-    ctx.set('Cache-Control', 'no-store');
     ctx.status = 303;
     ctx.redirect(LINK);
   }
@@ -206,10 +203,8 @@ ${passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', n
     try {
       why = await wrong(user, passing.id, sent.get('password'), sent.get('code'));
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
-      ctx.state.code = error.code;
-      ctx.set(error.headers);
-      return ask(ctx, user, passing.next, { error: error.message }, error.status);
+      const { message, status } = heldBack(ctx, error);
+      return ask(ctx, user, passing.next, { error: message }, status);
     }
     if (why) {
       ctx.state.code = 'unauthorized';

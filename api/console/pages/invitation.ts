@@ -8,6 +8,7 @@ import { ROLE_WORDS } from '../contract/permissions.ts';
 import { formBody } from '../http/form-body.ts';
 import type { Invitations, OpenInvitation } from '../people/invitations.ts';
 import type { People } from '../people/people.ts';
+import { nameField, newPasswordField } from './new-person.ts';
 import { withNext } from './next-path.ts';
 import { field, form, hidden, sendPage } from './page.ts';
 import type { PageRoute, pageRoutes } from './page-route.ts';
@@ -87,26 +88,8 @@ export function invitationPages(
           hidden('as', 'new'),
           // For programs that keep passwords: whose this one is.
           markup`<input type="hidden" name="username" autocomplete="username" value="${open.invitation.email}">`,
-          field({
-            name: 'name',
-            label: 'Your name',
-            autocomplete: 'name',
-            value: name,
-            error: nameError,
-            focus: !passwordError,
-            maxLength: 100,
-          }),
-          field({
-            name: 'password',
-            label: 'Password',
-            type: 'password',
-            autocomplete: 'new-password',
-            hint: 'At least 12 characters. Length is what protects: several words are good.',
-            error: passwordError,
-            focus: passwordError !== undefined && nameError === undefined,
-            minLength: 12,
-            maxLength: 200,
-          }),
+          nameField({ value: name, error: nameError, focus: !passwordError }),
+          newPasswordField({ error: passwordError, focus: passwordError !== undefined && nameError === undefined }),
         ],
         'Join',
       )}`,

@@ -40,6 +40,14 @@ const asPage = (log: Log): Middleware => {
   };
 };
 
+/** A refusal of one who tried too often, to be shown in the page that was typed into; throws what is anything else. */
+export function heldBack(ctx: Context, error: unknown): ApiError {
+  if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
+  ctx.state.code = error.code;
+  ctx.set(error.headers);
+  return error;
+}
+
 /** Makes routes of pages. */
 export const pageRoutes =
   ({ publicUrl, log }: { publicUrl: string; log: Log }) =>

@@ -1,12 +1,11 @@
 // The page of the second factor: a code of the app, or a recovery code. Owns its words and what a wrong code leads to.
-import { ApiError } from '../../contract/errors.ts';
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import { formBody } from '../http/form-body.ts';
 import type { People } from '../people/people.ts';
 import { nextPath, withNext } from './next-path.ts';
 import { field, form, sendPage } from './page.ts';
-import type { PageRoute, pageRoutes } from './page-route.ts';
+import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 const PATH = '/app/sign-in/code';
 
@@ -73,10 +72,8 @@ export function secondFactorPages(people: People, route: ReturnType<typeof pageR
     try {
       if ((await limits.secondFactor(attempt)) === 'start over') return startAgain(ctx, 'Five codes were wrong.', 401);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
-      ctx.state.code = error.code;
-      ctx.set(error.headers);
-      return show(ctx, error.message, error.status);
+      const { message, status } = heldBack(ctx, error);
+      return show(ctx, message, status);
     }
     const used = await twoFactor.use(user, code.slice(0, 40));
     const actor = { user: user._id, actor: user.email, ip: entrance.ipOf(ctx) };

@@ -2,10 +2,11 @@
 import type { z } from 'zod';
 import { markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import { emailText, nameText } from '../contract/common.ts';
+import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';
 import { newPassword } from '../contract/people.ts';
 import { formBody } from '../http/form-body.ts';
 import type { People } from '../people/people.ts';
+import { nameField, newPasswordField } from './new-person.ts';
 import { otherHost } from './other-host.ts';
 import { field, form, sendPage } from './page.ts';
 import type { PageRoute, pageRoutes } from './page-route.ts';
@@ -37,17 +38,9 @@ export function setupPages(people: People, route: ReturnType<typeof pageRoutes>)
         hint: 'What stands behind the # of the link in the terminal or in the log of this installation. It works once, for 24 hours; a restart makes a new one.',
         maxLength: 200,
       }),
-      field({ ...common('name'), label: 'Your name', autocomplete: 'name', value: typed.name, maxLength: 100 }),
-      field({ ...common('email'), label: 'Email', type: 'email', autocomplete: 'username', value: typed.email, maxLength: 254 }),
-      field({
-        ...common('password'),
-        label: 'Password',
-        type: 'password',
-        autocomplete: 'new-password',
-        hint: 'At least 12 characters. Length is what protects: several words are good.',
-        minLength: 12,
-        maxLength: 200,
-      }),
+      nameField({ ...common('name'), value: typed.name }),
+      field({ ...common('email'), label: 'Email', type: 'email', autocomplete: 'username', value: typed.email, maxLength: MAX_EMAIL }),
+      newPasswordField(common('password')),
       ...(withAccount
         ? [
             field({

@@ -1,14 +1,15 @@
 // The page of email and password. Owns its words; who may try how often, and what a session is, is decided elsewhere.
-import { ApiError } from '../../contract/errors.ts';
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
+import { MAX_EMAIL } from '../contract/common.ts';
+import { MAX_PASSWORD } from '../contract/people.ts';
 import { formBody } from '../http/form-body.ts';
 import type { People } from '../people/people.ts';
 import { normalEmail } from '../people/users.ts';
 import { nextPath, withNext } from './next-path.ts';
 import { otherHost } from './other-host.ts';
 import { field, form, sendPage } from './page.ts';
-import type { PageRoute, pageRoutes } from './page-route.ts';
+import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 interface Shown {
   next: string;
@@ -17,8 +18,6 @@ interface Shown {
   emailError?: string;
   passwordError?: string;
 }
-
-const MAX_PASSWORD = 200;
 
 export function signInPages(people: People, route: ReturnType<typeof pageRoutes>): PageRoute[] {
   const { users, passwords, limits, devices, entrance, secondStep, setup, sessions, cookies, publicUrl, companySignIn, passwordSignIn } =
@@ -48,7 +47,7 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
           value: email,
           error: emailError,
           focus: wrongEmail || (passwordSignIn && !email),
-          maxLength: 254,
+          maxLength: MAX_EMAIL,
         }),
         field({
           name: 'password',
@@ -81,7 +80,7 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
     const email = normalEmail(sent.get('email'));
     const password = sent.get('password');
     if (email === '') return show(ctx, { next, emailError: 'Type your email address.' }, 400);
-    if (email.length > 254) return show(ctx, { next, emailError: 'An email address has at most 254 characters.' }, 400);
+    if (email.length > MAX_EMAIL) return show(ctx, { next, emailError: `An email address has at most ${MAX_EMAIL} characters.` }, 400);
     if (password === '') return show(ctx, { next, email, passwordError: 'Type your password.' }, 400);
 
     const user = await users.byEmail(email);
@@ -93,10 +92,8 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
       await limits.password(attempt);
       good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), who);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
-      ctx.state.code = error.code;
-      ctx.set(error.headers);
-      return show(ctx, { next, email, error: error.message }, error.status);
+      const { message, status } = heldBack(ctx, error);
+      return show(ctx, { next, email, error: message }, status);
     }
     if (!good || !user || user.disabled) {
       ctx.state.code = 'unauthorized';

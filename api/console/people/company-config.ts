@@ -66,6 +66,10 @@ export interface CompanyConfig {
   role: (typeof FIRST_ROLES)[number];
 }
 
+/** Whether the company's sign-in is for this address. Exact: no subdomains, and nothing that merely ends like it. */
+export const isOfCompany = (email: string, { domains }: Pick<CompanyConfig, 'domains'>): boolean =>
+  domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
+
 /** Undefined where the company's sign-in is off. Throws ConfigError that names what is missing. */
 export function readCompanyConfig(e: z.output<typeof companyVariables>): CompanyConfig | undefined {
   const needed = {

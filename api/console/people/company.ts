@@ -2,9 +2,9 @@
 import type { Log } from '../../../common/log.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import { emailText, nameText } from '../contract/common.ts';
+import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';
 import type { Audit } from './audit.ts';
-import type { CompanyConfig } from './company-config.ts';
+import { type CompanyConfig, isOfCompany } from './company-config.ts';
 import { CompanyProblem } from './company-problem.ts';
 import type { CompanyClaims } from './company-provider.ts';
 import { MAX_MEMBERS } from './team-rules.ts';
@@ -47,15 +47,12 @@ const anothers = (email: string) =>
     { problem: 'the address is linked to another subject of the provider' },
   );
 
-/** Exact: no subdomains, and nothing that merely ends like it. */
-const isOf = (email: string, domains: readonly string[]) => domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
-
 export function createCompany({ config, store, users, teams, audit, log }: Deps): Company {
   function checkDomain(email: string): void {
-    if (isOf(email, config.domains)) return;
+    if (isOfCompany(email, config)) return;
     throw refused(
       'the domain is not in PRESSROOM_OIDC_DOMAINS',
-      `${email.slice(0, 254)} may not sign in here. Use an address of ${config.domains.join(' or ')}.`,
+      `${email.slice(0, MAX_EMAIL)} may not sign in here. Use an address of ${config.domains.join(' or ')}.`,
     );
   }
 

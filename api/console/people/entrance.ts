@@ -1,7 +1,7 @@
 // The one way into a session: whoever has proved who they are, by whatever means, comes through here.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { clientIp } from '../../http/client-ip.ts';
+import { callerIp } from '../../http/client-ip.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -30,7 +30,7 @@ interface Deps {
 }
 
 export function createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }: Deps): Entrance {
-  const ipOf = (ctx: Context) => clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trustedProxies);
+  const ipOf = (ctx: Context) => callerIp(ctx, trustedProxies);
 
   async function enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void> {
     const { _id, email } = user;

@@ -2,13 +2,12 @@
 import { randomBase62 } from '../../accounts/keys.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { InvitationDocument, Role, Store, TeamDocument } from '../../store/store.ts';
-import { createToken, hashToken } from './sessions.ts';
 import { checkMayGive, MAX_INVITATIONS, MAX_MEMBERS } from './team-rules.ts';
 import type { Teams } from './teams.ts';
+import { createToken, hashToken, isToken } from './tokens.ts';
 
 const DAYS = 7;
 export const INVITATION_MS = DAYS * 24 * 3600e3;
-const SHAPE = /^[\w-]{43}$/;
 
 export interface NewInvitation {
   email: string;
@@ -95,7 +94,7 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
   }
 
   async function find(token: string): Promise<OpenInvitation | undefined> {
-    if (!SHAPE.test(token)) return undefined;
+    if (!isToken(token)) return undefined;
     const hash = hashToken(token);
     const team = await limited(store.console.teams.findOne({ 'invitations.hash': hash }, limits));
     const invitation = team?.invitations.find(each => each.hash === hash && isOpen(each, now()));

@@ -4,6 +4,7 @@ import type { Plan } from '../../accounts/plans.ts';
 import type { Store } from '../../store/store.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Audit } from './audit.ts';
+import { type CompanyConfig, isOfCompany } from './company-config.ts';
 import { createDevices } from './devices.ts';
 import { createEntrance } from './entrance.ts';
 import { createFirstOwner } from './first-owner.ts';
@@ -25,7 +26,7 @@ export interface PeopleDeps {
   plans: readonly Plan[];
   trustedProxies: readonly Network[];
   /** What the company's sign-in is called and whose addresses it knows, when there is one. */
-  companySignIn?: { name: string; domains: readonly string[] } | undefined;
+  companySignIn?: Pick<CompanyConfig, 'name' | 'domains'> | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
 }
@@ -44,7 +45,7 @@ export function createPeople(deps: PeopleDeps) {
      * Whether somebody new with this address gets a password. Not whom the company knows: the link of an invitation goes to who invites, and would make a person
      * of an address that is another's.
      */
-    newWithPassword: (email: string) => passwordSignIn && !companySignIn?.domains.includes(email.slice(email.lastIndexOf('@') + 1)),
+    newWithPassword: (email: string) => passwordSignIn && !(companySignIn && isOfCompany(email, companySignIn)),
     cookies,
     sessions,
     audit,

@@ -1,8 +1,9 @@
 // Sessions of people in a browser: a random token in a cookie, its hash in MongoDB. Owns their limits in time; who may open one is for others to decide.
-import { createHash, randomBytes } from 'node:crypto';
 import { randomBase62 } from '../../accounts/keys.ts';
+import { ApiError } from '../../contract/errors.ts';
 import type { SessionDocument, Store } from '../../store/store.ts';
 import type { SignedIn } from '../route.ts';
+import { createToken, hashToken, isToken } from './tokens.ts';
 
 /** Without a click for so long the session is over, */
 export const IDLE_MS = 24 * 3600e3;
@@ -33,10 +34,8 @@ export interface Sessions {
   endAll(user: string, exceptPublicId?: string): Promise<number>;
 }
 
-/** A token has 256 random bits: no slow hash is needed, and no pepper. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url');
-export const createToken = (): string => randomBytes(32).toString('base64url');
-const SHAPE = /^[\w-]{43}$/;
+/** The same whether there never was one, it is over, or its person is gone. */
+export const notSignedIn = () => new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
 
 export function createSessions(store: Store, now = () => Date.now()): Sessions {
   const { sessions, users } = store.console;
@@ -71,7 +70,7 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
   }
 
   async function find(token: string): Promise<SignedIn | undefined> {
-    if (!SHAPE.test(token)) return undefined;
+    if (!isToken(token)) return undefined;
     const _id = hashToken(token);
     const at = now();
     const session = await limited(sessions.findOne({ _id, expiresAt: { $gt: new Date(at) } }, limits));

@@ -1,11 +1,10 @@
 // How the first person gets in: a link with a token that works once, while there is nobody yet. Owns the tokens; the page is pages/setup.ts.
 import type { Store } from '../../store/store.ts';
-import { createToken, hashToken } from './sessions.ts';
+import { createToken, hashToken, isToken } from './tokens.ts';
 
 const LASTS_MS = 24 * 3600e3;
 /** Of processes that started one after the other; the oldest go. */
 const MAX_TOKENS = 20;
-const SHAPE = /^[\w-]{43}$/;
 const ID = 'setup';
 
 export interface Setup {
@@ -37,7 +36,7 @@ export function createSetup(store: Store, now = () => Date.now()): Setup {
       return token;
     },
     use: async token =>
-      SHAPE.test(token) && (await limited(meta.findOneAndUpdate(withToken(token), { $set: { tokens: [] } }, limits))) !== null,
-    isGood: async token => SHAPE.test(token) && (await limited(meta.findOne(withToken(token), limits))) !== null,
+      isToken(token) && (await limited(meta.findOneAndUpdate(withToken(token), { $set: { tokens: [] } }, limits))) !== null,
+    isGood: async token => isToken(token) && (await limited(meta.findOne(withToken(token), limits))) !== null,
   };
 }

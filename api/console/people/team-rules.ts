@@ -10,6 +10,9 @@ export const MAX_MEMBERS = 100;
 export const MAX_INVITATIONS = 50;
 
 const forbidden = (message: string) => new ApiError('forbidden', message);
+/** For whatever a role may not do. */
+export const roleForbids = (role: Role) =>
+  forbidden(`Your role in this account (${role}) does not allow this. Ask an owner or admin of the account.`);
 const lastOwner = () => new ApiError('conflict', 'An account is never without an owner. Make somebody else an owner first.');
 export const noMember = () => new ApiError('not_found', 'There is no such member in this account. Look at the team again.');
 
@@ -25,8 +28,7 @@ function actingRole(members: Members, actor: string): Role {
 /** Throws unless `actor` may give people `role`, or take it from them. Only owners make and unmake owners. */
 export function checkMayGive(members: Members, actor: string, role: Role): void {
   const own = actingRole(members, actor);
-  if (!MAY[own].includes('team.write'))
-    throw forbidden(`Your role in this account (${own}) does not allow this. Ask an owner or admin of the account.`);
+  if (!MAY[own].includes('team.write')) throw roleForbids(own);
   if (role === 'owner' && own !== 'owner') throw forbidden('Only an owner decides who is an owner.');
 }
 

@@ -1,5 +1,6 @@
 // Who did what: in one account for its people, everywhere for who runs the installation.
 import type { AuditDocument, Document, Store } from '../../store/store.ts';
+import { accountNames } from '../account-names.ts';
 import { auditPage, auditQuery, operatorAuditPage } from '../contract/people.ts';
 import { after, pageOf } from '../cursor.ts';
 import { type ConsoleRoute, route } from '../route.ts';
@@ -15,18 +16,12 @@ const shown = ({ _id, at, actor, action, target, details, ip }: AuditDocument) =
 });
 
 export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
-  async function entries(filter: Document, { cursor, limit = 50 }: { cursor?: string | undefined; limit?: number | undefined }) {
+  async function entries(filter: Document, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
     const find = store.console.audit.find(
       { $and: [filter, after(cursor, 'at')] },
       { sort: { at: -1, _id: -1 }, limit: limit + 1, ...store.limits },
     );
     return pageOf(await store.limited(find.toArray()), limit, ({ at }) => at);
-  }
-
-  async function accountNames(found: AuditDocument[]): Promise<Map<string, string>> {
-    const ids = [...new Set(found.flatMap(({ account }) => account ?? []))];
-    const accounts = store.accounts.find({ _id: { $in: ids } }, { projection: { name: 1 }, ...store.limits });
-    return new Map((await store.limited(accounts.toArray())).map(({ _id, name }) => [_id, name]));
   }
 
   return [
@@ -53,7 +48,7 @@ export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
       answer: operatorAuditPage,
       handle: async ({ query }) => {
         const { items, next } = await entries({}, query);
-        const names = await accountNames(items);
+        const names = await accountNames(store, [...new Set(items.flatMap(({ account }) => account ?? []))]);
         return {
           items: items.map(item => ({
             ...shown(item),

@@ -1,5 +1,4 @@
 // The signed-in person's own rows: who they are, their name and password, their sessions, signing out. The second factor has a file of its own.
-
 import type { Plan } from '../../accounts/plans.ts';
 import { ApiError, invalid } from '../../contract/errors.ts';
 import { API_VERSION } from '../../contract/openapi.ts';
@@ -8,6 +7,7 @@ import type { BillingMode } from '../billing/billing.ts';
 import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/people.ts';
 import { MAY } from '../contract/permissions.ts';
 import type { People } from '../people/people.ts';
+import { notSignedIn } from '../people/sessions.ts';
 import { type ConsoleRoute, route } from '../route.ts';
 
 const DAY_MS = 24 * 3600e3;
@@ -23,7 +23,7 @@ export interface MeDeps {
 /** The person as stored. A session whose person is gone has just ended. */
 export async function storedUser({ users }: People, id: string): Promise<UserDocument> {
   const user = await users.byId(id);
-  if (!user) throw new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
+  if (!user) throw notSignedIn();
   return user;
 }
 

@@ -41,7 +41,7 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
       access: 'operator',
       query: operatorAccountsQuery,
       answer: operatorAccounts,
-      handle: async ({ query: { search, state, cursor, limit = 50 } }) => {
+      handle: async ({ query: { search, state, cursor, limit } }) => {
         const filters: Document[] = [after(cursor, 'createdAt')];
         if (search) filters.push({ $or: [{ name: beginsWith(search) }, { _id: search }] });
         if (state) filters.push({ state });

@@ -1,6 +1,8 @@
 // The installation as it is now, for operators: what each API process reports of its queue and its workers, and how the last half hour went.
 import type { Store } from '../../store/store.ts';
+import { accountNames } from '../account-names.ts';
 import { type Live, live } from '../contract/accounts.ts';
+import { addedUp } from '../log/usage-buckets.ts';
 import { type ConsoleRoute, route } from '../route.ts';
 
 const MINUTES = 30;
@@ -32,17 +34,15 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
     return store.limited(renderMinutes.find({ _id: { $gt: since } }, { projection: { ok: 1, failed: 1 }, ...store.limits }).toArray());
   };
 
-  async function names(ids: string[]): Promise<Map<string, string>> {
-    const found = store.accounts.find({ _id: { $in: ids } }, { projection: { name: 1 }, ...store.limits });
-    return new Map((await store.limited(found.toArray())).map(({ _id, name }) => [_id, name]));
-  }
-
   /** Trial renders wait in one line, which is no account. */
   async function waitingByAccount(byAccount: Record<string, number>[]): Promise<Live['waitingByAccount']> {
-    const sums = new Map<string, number>();
-    for (const counts of byAccount) for (const [id, count] of Object.entries(counts)) sums.set(id, (sums.get(id) ?? 0) + count);
-    const most = [...sums].sort(([, one], [, other]) => other - one).slice(0, MAX_ACCOUNTS);
-    const named = most.length > 0 ? await names(most.map(([id]) => id)) : new Map<string, string>();
+    const most = Object.entries(addedUp(byAccount))
+      .sort(([, one], [, other]) => other - one)
+      .slice(0, MAX_ACCOUNTS);
+    const named = await accountNames(
+      store,
+      most.map(([id]) => id),
+    );
     return most.map(([id, waiting]) => ({ id, name: named.get(id) ?? null, waiting }));
   }
 

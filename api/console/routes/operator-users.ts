@@ -1,6 +1,7 @@
 // People as who runs the installation sees them: who is an operator, and who may sign in.
 import { invalid } from '../../contract/errors.ts';
 import type { Document, Store, TeamDocument, UserDocument } from '../../store/store.ts';
+import { accountNames } from '../account-names.ts';
 import { operatorUserChange, operatorUsers, operatorUsersQuery } from '../contract/accounts.ts';
 import { after, pageOf } from '../cursor.ts';
 import type { Audit } from '../people/audit.ts';
@@ -29,8 +30,10 @@ export function operatorUserRoutes({ store, operators, audit }: Deps): ConsoleRo
 
   async function teamsOf(ids: string[]): Promise<{ team: TeamDocument; name: string }[]> {
     const found = await limited(teams.find({ 'members.user': { $in: ids } }, { projection: { invitations: 0 }, ...limits }).toArray());
-    const accounts = store.accounts.find({ _id: { $in: found.map(({ _id }) => _id) } }, { projection: { name: 1 }, ...limits });
-    const names = new Map((await limited(accounts.toArray())).map(({ _id, name }) => [_id, name]));
+    const names = await accountNames(
+      store,
+      found.map(({ _id }) => _id),
+    );
     return found.flatMap(team => (names.has(team._id) ? [{ team, name: names.get(team._id)! }] : []));
   }
 
@@ -43,7 +46,7 @@ export function operatorUserRoutes({ store, operators, audit }: Deps): ConsoleRo
       access: 'operator',
       query: operatorUsersQuery,
       answer: operatorUsers,
-      handle: async ({ query: { search, cursor, limit = 50 } }) => {
+      handle: async ({ query: { search, cursor, limit } }) => {
         const filters: Document[] = [after(cursor, 'createdAt')];
         if (search) filters.push({ $or: [{ email: beginsWith(search) }, { name: beginsWith(search) }, { _id: search }] });
         const sort = { createdAt: -1, _id: -1 } as const;

@@ -5,7 +5,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';
 import { MAY } from '../contract/permissions.ts';
-import { keyNames } from '../log/key-names.ts';
+import { NAMES_OF_KEYS, namesOf } from '../log/key-names.ts';
 import { createLastDays } from '../log/last-day.ts';
 import { SUMMARY_FIELDS, summaryOf } from '../log/render-summary.ts';
 import { type ConsoleRoute, route } from '../route.ts';
@@ -17,8 +17,7 @@ interface Deps {
   plans: readonly Plan[];
 }
 
-type Found = Pick<AccountDocument, 'name' | 'plan' | 'state' | 'createdAt'> & {
-  keys: number;
+type Found = Pick<AccountDocument, 'name' | 'plan' | 'state' | 'createdAt' | 'keys'> & {
   running: number;
   used: number;
   period: string;
@@ -29,7 +28,7 @@ const shown: Document = {
   plan: 1,
   state: 1,
   createdAt: 1,
-  keys: { $size: '$keys' },
+  ...NAMES_OF_KEYS,
   running: runningLeases,
   used: usageNow,
   period: { $max: ['$usage.period', periodNow] },
@@ -70,13 +69,13 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
       answer: overview,
       handle: async ({ account: { id, role } }) => {
         const account = await accountOf(id);
-        const [waiting, { lastDay, errors }, recent, nameOf] = await Promise.all([
+        const [waiting, { lastDay, errors }, recent] = await Promise.all([
           waitingOf(id),
           lastDayOf(id),
           // Who pays sees what is used, and not what was rendered.
           role === 'operator' || MAY[role].includes('renders.read') ? recentOf(id) : [],
-          keyNames(store, id),
         ]);
+        const nameOf = namesOf(account.keys);
         const plan = plans.find(({ name }) => name === account.plan);
         return {
           account: {
@@ -94,7 +93,7 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
           lastDay,
           errors,
           recent: recent.map(render => summaryOf(render, nameOf)),
-          keys: account.keys,
+          keys: account.keys.length,
         };
       },
     }),

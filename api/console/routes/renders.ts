@@ -7,8 +7,6 @@ import { keyNames } from '../log/key-names.ts';
 import { detailOf, SUMMARY_FIELDS, summaryOf } from '../log/render-summary.ts';
 import { type ConsoleRoute, route } from '../route.ts';
 
-const DEFAULT_LIMIT = 50;
-
 interface Asked {
   status?: string | undefined;
   code?: string | undefined;
@@ -45,7 +43,7 @@ export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
       query: renderQuery,
       answer: renderPage,
       handle: async ({ account, query }) => {
-        const limit = query.limit ?? DEFAULT_LIMIT;
+        const { limit } = query;
         const wanted = { $and: [filterOf(account.id, query), after(query.cursor, 'at')] };
         const found = renders.find(wanted, { projection: SUMMARY_FIELDS, sort: { at: -1, _id: -1 }, limit: limit + 1, ...store.limits });
         const [documents, nameOf] = await Promise.all([store.limited(found.toArray()), keyNames(store, account.id)]);

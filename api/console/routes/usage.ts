@@ -20,7 +20,7 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
     handle: async ({ account: { id }, query }) => {
       const range = rangeOf(query, Date.now());
       const [all, nameOf] = await Promise.all([readDays(store, id, range), keyNames(store, id)]);
-      return usageOf(range, query.key === undefined ? all : await readDays(store, id, range, query.key), all, nameOf);
+      return usageOf(range, all, nameOf, query.key);
     },
   }),
   route({

@@ -1,0 +1,21 @@
+// The fields that make a person, the same wherever somebody comes for the first time.
+import type { Markup } from '../../contract/markup.ts';
+import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/people.ts';
+import { type Field, field } from './page.ts';
+
+type Shown = Pick<Field, 'value' | 'error' | 'focus'>;
+
+export const nameField = (shown: Shown): Markup =>
+  field({ name: 'name', label: 'Your name', autocomplete: 'name', maxLength: 100, ...shown });
+
+export const newPasswordField = (shown: Omit<Shown, 'value'>): Markup =>
+  field({
+    name: 'password',
+    label: 'Password',
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: `At least ${MIN_PASSWORD} characters. Length is what protects: several words are good.`,
+    minLength: MIN_PASSWORD,
+    maxLength: MAX_PASSWORD,
+    ...shown,
+  });
