@@ -1,8 +1,9 @@
 // Makes a key: name, expiry, allowed addresses. Then shows it, once.
-import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Group, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import type { CreatedKey } from '../../api/console/contract/accounts.ts';
 import { post } from '../api.ts';
+import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
@@ -23,15 +24,7 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
     setCreated(undefined);
   };
   return (
-    <Dialog
-      opened={opened}
-      onClose={close}
-      title={created ? 'Save your key' : 'Create an API key'}
-      size="lg"
-      // A click beside the dialog or a slip of the hand must not take away what cannot be shown again.
-      closeOnClickOutside={!created}
-      closeOnEscape={!created}
-    >
+    <Dialog opened={opened} onClose={close} title={created ? 'Save your key' : 'Create an API key'} size="lg" keep={created !== undefined}>
       {created ? (
         <KeyShownOnce created={created} onDone={close} />
       ) : (
@@ -76,65 +69,54 @@ function CreateForm({ onCancel, onCreated }: { onCancel(): void; onCreated(creat
   const nameError = fieldError(create.error, 'name');
   const expiryError = fieldError(create.error, 'expiresAt');
   const addressError = fieldError(create.error, 'allowedIps');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!create.isPending) create.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label="Name"
-          description="Where it is used, such as “billing service”."
-          required
-          maxLength={100}
-          value={name}
-          onChange={event => setName(event.currentTarget.value)}
-          error={nameError}
-          autoComplete="off"
-          data-autofocus
+    <ActionForm action={create}>
+      <TextInput
+        label="Name"
+        description="Where it is used, such as “billing service”."
+        required
+        maxLength={100}
+        value={name}
+        onChange={event => setName(event.currentTarget.value)}
+        error={nameError}
+        autoComplete="off"
+        data-autofocus
+      />
+      <Group grow align="flex-start">
+        <NativeSelect
+          label="Expires"
+          data={EXPIRIES}
+          value={expiry}
+          onChange={event => setExpiry(event.currentTarget.value)}
+          error={expiry === 'date' ? undefined : expiryError}
         />
-        <Group grow align="flex-start">
-          <NativeSelect
-            label="Expires"
-            data={EXPIRIES}
-            value={expiry}
-            onChange={event => setExpiry(event.currentTarget.value)}
-            error={expiry === 'date' ? undefined : expiryError}
+        {expiry === 'date' && (
+          <TextInput
+            type="date"
+            label="Last day"
+            required
+            min={dayFromNow(0)}
+            value={date}
+            onChange={event => setDate(event.currentTarget.value)}
+            error={expiryError}
           />
-          {expiry === 'date' && (
-            <TextInput
-              type="date"
-              label="Last day"
-              required
-              min={dayFromNow(0)}
-              value={date}
-              onChange={event => setDate(event.currentTarget.value)}
-              error={expiryError}
-            />
-          )}
-        </Group>
-        <Textarea
-          label="Allowed IP addresses"
-          description="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere."
-          autosize
-          minRows={2}
-          maxRows={8}
-          value={addresses}
-          onChange={event => setAddresses(event.currentTarget.value)}
-          error={addressError}
-          spellCheck={false}
-        />
-        {create.error && !nameError && !expiryError && !addressError && <Failure error={create.error} title="The key was not created" />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create the key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+        )}
+      </Group>
+      <Textarea
+        label="Allowed IP addresses"
+        description="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere."
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={addresses}
+        onChange={event => setAddresses(event.currentTarget.value)}
+        error={addressError}
+        spellCheck={false}
+      />
+      {create.error && !nameError && !expiryError && !addressError && <Failure error={create.error} title="The key was not created" />}
+      <DialogButtons onCancel={onCancel} loading={create.isPending}>
+        Create the key
+      </DialogButtons>
+    </ActionForm>
   );
 }

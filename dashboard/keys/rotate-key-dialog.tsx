@@ -1,8 +1,9 @@
 // Makes a key in place of another, which works on for a while, so that programs can be changed over.
-import { Button, Group, Radio, Stack, Text } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Radio, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import type { CreatedKey, Key } from '../../api/console/contract/accounts.ts';
 import { post } from '../api.ts';
+import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { useAction } from '../parts/use-action.ts';
@@ -29,8 +30,7 @@ export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
       onClose={close}
       title={created ? 'Save your new key' : `Rotate ${forKey?.name ?? 'the key'}`}
       size="lg"
-      closeOnClickOutside={!created}
-      closeOnEscape={!created}
+      keep={created !== undefined}
     >
       {created ? (
         <KeyShownOnce created={created} onDone={close} />
@@ -56,33 +56,22 @@ function RotateForm({ forKey, onCancel, onCreated }: FormProps) {
     after: onCreated,
     errorInPlace: true,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!rotate.isPending) rotate.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">
-          You get a new key with the same name and the same allowed addresses. Put it into your programs in place of the old one.
-        </Text>
-        <Radio.Group label={`The old key (…${forKey.last4})`} value={overlap} onChange={setOverlap}>
-          <Stack gap="xs" mt="xs">
-            {OVERLAPS.map(({ value, label, description }) => (
-              <Radio key={value} value={value} label={label} {...(description && { description })} />
-            ))}
-          </Stack>
-        </Radio.Group>
-        {rotate.error && <Failure error={rotate.error} title="The key was not rotated" />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={rotate.isPending}>
-            Rotate the key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ActionForm action={rotate}>
+      <Text size="sm">
+        You get a new key with the same name and the same allowed addresses. Put it into your programs in place of the old one.
+      </Text>
+      <Radio.Group label={`The old key (…${forKey.last4})`} value={overlap} onChange={setOverlap}>
+        <Stack gap="xs" mt="xs">
+          {OVERLAPS.map(({ value, label, description }) => (
+            <Radio key={value} value={value} label={label} {...(description && { description })} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {rotate.error && <Failure error={rotate.error} title="The key was not rotated" />}
+      <DialogButtons onCancel={onCancel} loading={rotate.isPending}>
+        Rotate the key
+      </DialogButtons>
+    </ActionForm>
   );
 }

@@ -1,8 +1,9 @@
 // What an operator changes of an account: plan, state, whether it reaches intranet pages; and suspending it.
-import { Button, Group, NativeSelect, Stack, Switch } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Button, Group, NativeSelect, Switch } from '@mantine/core';
+import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 import { patch } from '../api.ts';
+import { ActionForm } from '../parts/action-form.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
@@ -42,10 +43,6 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
   });
   const suspended = account.state === 'paused';
   const planNames = [...new Set([...plans.map(({ name }) => name), account.plan])];
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!change.isPending) change.mutate();
-  };
   return (
     <Panel
       title="Change"
@@ -53,40 +50,38 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
         description: 'Plan and state come from Stripe: what you set here may be overwritten at its next word.',
       })}
     >
-      <form onSubmit={submit}>
-        <Stack>
-          <NativeSelect label="Plan" data={planNames} value={plan} onChange={({ currentTarget }) => setPlan(currentTarget.value)} />
-          <NativeSelect
-            label="State"
-            description={
-              billing === 'none'
-                ? 'Decides nothing here: this installation has no billing.'
-                : STATES.find(each => each.state === state)?.means
-            }
-            disabled={billing === 'none'}
-            data={STATES.map(({ state: value, label }) => ({ value, label }))}
-            value={state}
-            onChange={({ currentTarget }) => setState(currentTarget.value as State)}
-          />
-          <Switch
-            label="May reach the intranet"
-            description="Its renders reach the private addresses of the operator’s allow-list, and no others."
-            checked={intranet}
-            onChange={({ currentTarget }) => setIntranet(currentTarget.checked)}
-          />
-          {change.error && <Failure error={change.error} />}
-          <Group gap="xs">
-            <Button type="submit" loading={change.isPending} disabled={Object.keys(changes).length === 0}>
-              Save
+      <ActionForm action={change}>
+        <NativeSelect label="Plan" data={planNames} value={plan} onChange={({ currentTarget }) => setPlan(currentTarget.value)} />
+        <NativeSelect
+          label="State"
+          description={
+            billing === 'none'
+              ? 'Decides nothing here: this installation has no billing.'
+              : STATES.find(each => each.state === state)?.means
+          }
+          disabled={billing === 'none'}
+          data={STATES.map(({ state: value, label }) => ({ value, label }))}
+          value={state}
+          onChange={({ currentTarget }) => setState(currentTarget.value as State)}
+        />
+        <Switch
+          label="May reach the intranet"
+          description="Its renders reach the private addresses of the operator’s allow-list, and no others."
+          checked={intranet}
+          onChange={({ currentTarget }) => setIntranet(currentTarget.checked)}
+        />
+        {change.error && <Failure error={change.error} />}
+        <Group gap="xs">
+          <Button type="submit" loading={change.isPending} disabled={Object.keys(changes).length === 0}>
+            Save
+          </Button>
+          {billing !== 'none' && (
+            <Button variant="default" onClick={() => setSuspending(true)}>
+              {suspended ? 'Lift the suspension' : 'Suspend the account'}
             </Button>
-            {billing !== 'none' && (
-              <Button variant="default" onClick={() => setSuspending(true)}>
-                {suspended ? 'Lift the suspension' : 'Suspend the account'}
-              </Button>
-            )}
-          </Group>
-        </Stack>
-      </form>
+          )}
+        </Group>
+      </ActionForm>
       <ConfirmDialog
         opened={suspending}
         danger={!suspended}

@@ -1,8 +1,9 @@
 // Makes an account; its owner is invited from its own page afterwards.
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 import { post } from '../api.ts';
+import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
@@ -20,40 +21,29 @@ export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; o
     errorInPlace: true,
   });
   const nameError = fieldError(create.error, 'name');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!create.isPending) create.mutate();
-  };
   return (
     <Dialog opened onClose={onClose} title="New account">
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label="Name"
-            value={name}
-            error={nameError}
-            maxLength={100}
-            autoComplete="off"
-            data-autofocus
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-          />
-          <NativeSelect
-            label="Plan"
-            data={plans.map(each => ({ value: each.name, label: `${each.name} (${each.parallel} at once)` }))}
-            value={plan}
-            onChange={({ currentTarget }) => setPlan(currentTarget.value)}
-          />
-          {create.error && !nameError && <Failure error={create.error} />}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
-              Create the account
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <ActionForm action={create}>
+        <TextInput
+          label="Name"
+          value={name}
+          error={nameError}
+          maxLength={100}
+          autoComplete="off"
+          data-autofocus
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <NativeSelect
+          label="Plan"
+          data={plans.map(each => ({ value: each.name, label: `${each.name} (${each.parallel} at once)` }))}
+          value={plan}
+          onChange={({ currentTarget }) => setPlan(currentTarget.value)}
+        />
+        {create.error && !nameError && <Failure error={create.error} />}
+        <DialogButtons onCancel={onClose} loading={create.isPending} disabled={name.trim() === ''}>
+          Create the account
+        </DialogButtons>
+      </ActionForm>
     </Dialog>
   );
 }

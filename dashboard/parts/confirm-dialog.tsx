@@ -1,6 +1,7 @@
 // Asks before what cannot be taken back. Stays open with the server's sentence when it fails.
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { DialogButtons } from './action-form.tsx';
 import { Dialog } from './dialog.tsx';
 import { Failure } from './failure.tsx';
 
@@ -56,14 +57,9 @@ function Question({ onClose, children, confirm, onConfirm, danger = false, typed
           />
         )}
         {error && <Failure error={error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" {...(danger && { color: 'red' })} disabled={!ready} loading={busy}>
-            {confirm}
-          </Button>
-        </Group>
+        <DialogButtons onCancel={onClose} danger={danger} disabled={!ready} loading={busy}>
+          {confirm}
+        </DialogButtons>
       </Stack>
     </form>
   );

@@ -44,7 +44,21 @@ export function useFocusBack(opened: boolean): void {
   }, [opened]);
 }
 
-export function Dialog(props: ModalProps) {
+interface Props extends ModalProps {
+  /** Something in it is shown only once: a click beside the dialog or a slip of the hand must not take it away. */
+  keep?: boolean;
+}
+
+export function Dialog({ keep = false, ...props }: Props) {
   useFocusBack(props.opened);
-  return <Modal centered returnFocus={false} closeButtonProps={{ 'aria-label': 'Close' }} {...props} />;
+  return (
+    <Modal
+      centered
+      returnFocus={false}
+      closeOnClickOutside={!keep}
+      closeOnEscape={!keep}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      {...props}
+    />
+  );
 }

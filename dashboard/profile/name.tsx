@@ -1,7 +1,8 @@
 // One's own name, and the address that it belongs to.
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Button, Group, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { patch } from '../api.ts';
+import { ActionForm } from '../parts/action-form.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
@@ -17,10 +18,6 @@ export function NamePanel() {
     errorInPlace: true,
   });
   const nameError = fieldError(rename.error, 'name');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!rename.isPending) rename.mutate();
-  };
   return (
     <Panel
       title="You"
@@ -31,29 +28,27 @@ export function NamePanel() {
         </>
       }
     >
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label="Name"
-            value={name}
-            error={nameError}
-            maxLength={100}
-            autoComplete="name"
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-          />
-          {rename.error && !nameError && <Failure error={rename.error} />}
-          <Group justify="space-between">
-            <Button type="submit" loading={rename.isPending} disabled={name.trim() === '' || name.trim() === user.name}>
-              Save the name
-            </Button>
-            {user.operator && (
-              <Text size="sm" c="dimmed">
-                You are an operator of this installation.
-              </Text>
-            )}
-          </Group>
-        </Stack>
-      </form>
+      <ActionForm action={rename}>
+        <TextInput
+          label="Name"
+          value={name}
+          error={nameError}
+          maxLength={100}
+          autoComplete="name"
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        {rename.error && !nameError && <Failure error={rename.error} />}
+        <Group justify="space-between">
+          <Button type="submit" loading={rename.isPending} disabled={name.trim() === '' || name.trim() === user.name}>
+            Save the name
+          </Button>
+          {user.operator && (
+            <Text size="sm" c="dimmed">
+              You are an operator of this installation.
+            </Text>
+          )}
+        </Group>
+      </ActionForm>
     </Panel>
   );
 }

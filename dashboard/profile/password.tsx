@@ -1,7 +1,8 @@
 // One's own password: what it must be is said before it is typed.
-import { Button, Group, PasswordInput, Stack } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Button, Group, PasswordInput } from '@mantine/core';
+import { useState } from 'react';
 import { post } from '../api.ts';
+import { ActionForm } from '../parts/action-form.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
@@ -23,10 +24,6 @@ export function PasswordPanel() {
   });
   const currentError = fieldError(change.error, 'current');
   const nextError = fieldError(change.error, 'next');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!change.isPending) change.mutate();
-  };
   return (
     <Panel
       title="Password"
@@ -36,37 +33,35 @@ export function PasswordPanel() {
           : 'You have none. With one you can sign in with your address, without another way in.'
       }
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          {/* Password managers look for the name that the password belongs to. */}
-          <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
-          {user.hasPassword && (
-            <PasswordInput
-              label="Current password"
-              value={current}
-              error={currentError}
-              autoComplete="current-password"
-              visibilityToggleButtonProps={{ 'aria-label': 'Show the current password', tabIndex: 0 }}
-              onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
-            />
-          )}
+      <ActionForm action={change} noValidate>
+        {/* Password managers look for the name that the password belongs to. */}
+        <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
+        {user.hasPassword && (
           <PasswordInput
-            label="New password"
-            description="At least 12 characters. A sentence that only you would think of is better than signs and figures."
-            value={next}
-            error={nextError}
-            autoComplete="new-password"
-            visibilityToggleButtonProps={{ 'aria-label': 'Show the new password', tabIndex: 0 }}
-            onChange={({ currentTarget }) => setNext(currentTarget.value)}
+            label="Current password"
+            value={current}
+            error={currentError}
+            autoComplete="current-password"
+            visibilityToggleButtonProps={{ 'aria-label': 'Show the current password', tabIndex: 0 }}
+            onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
           />
-          {change.error && !currentError && !nextError && <Failure error={change.error} />}
-          <Group>
-            <Button type="submit" loading={change.isPending} disabled={next === '' || (user.hasPassword && current === '')}>
-              {user.hasPassword ? 'Change the password' : 'Set a password'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        )}
+        <PasswordInput
+          label="New password"
+          description="At least 12 characters. A sentence that only you would think of is better than signs and figures."
+          value={next}
+          error={nextError}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the new password', tabIndex: 0 }}
+          onChange={({ currentTarget }) => setNext(currentTarget.value)}
+        />
+        {change.error && !currentError && !nextError && <Failure error={change.error} />}
+        <Group>
+          <Button type="submit" loading={change.isPending} disabled={next === '' || (user.hasPassword && current === '')}>
+            {user.hasPassword ? 'Change the password' : 'Set a password'}
+          </Button>
+        </Group>
+      </ActionForm>
     </Panel>
   );
 }

@@ -1,8 +1,9 @@
 // Sets the second factor up: the password, the picture for the app, a code of it, the recovery codes.
-import { Button, Group, Image, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Button, Group, Image, PasswordInput, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/people.ts';
 import { post } from '../api.ts';
+import { ActionForm } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -20,33 +21,27 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
     errorInPlace: true,
   });
   const passwordError = fieldError(begin.error, 'password');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!begin.isPending) begin.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">You need an app for one-time codes on your phone, or a password manager that makes them.</Text>
-        {user.hasPassword && (
-          <PasswordInput
-            label="Your password"
-            value={password}
-            error={passwordError}
-            autoComplete="current-password"
-            visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
-            data-autofocus
-            onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-        )}
-        {begin.error && !passwordError && <Failure error={begin.error} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={begin.isPending} disabled={user.hasPassword && password === ''}>
-            Continue
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ActionForm action={begin}>
+      <Text size="sm">You need an app for one-time codes on your phone, or a password manager that makes them.</Text>
+      {user.hasPassword && (
+        <PasswordInput
+          label="Your password"
+          value={password}
+          error={passwordError}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
+          data-autofocus
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+      )}
+      {begin.error && !passwordError && <Failure error={begin.error} />}
+      <Group justify="flex-end">
+        <Button type="submit" loading={begin.isPending} disabled={user.hasPassword && password === ''}>
+          Continue
+        </Button>
+      </Group>
+    </ActionForm>
   );
 }
 
@@ -60,41 +55,35 @@ function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: str
     errorInPlace: true,
   });
   const codeError = fieldError(confirm.error, 'code');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!confirm.isPending) confirm.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">Scan this with the app, or type the secret into it.</Text>
-        <Image
-          src={`data:image/svg+xml,${encodeURIComponent(begun.qrSvg)}`}
-          alt="A QR code with the secret below"
-          w={200}
-          h={200}
-          mx="auto"
-          bg="white"
-          radius="sm"
-        />
-        <Fact name="Secret" value={begun.secret} />
-        <TextInput
-          label="The code that the app shows now"
-          value={code}
-          error={codeError}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          ref={field}
-          onChange={({ currentTarget }) => setCode(currentTarget.value)}
-        />
-        {confirm.error && !codeError && <Failure error={confirm.error} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={confirm.isPending} disabled={code.trim().length < 6}>
-            Switch it on
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ActionForm action={confirm}>
+      <Text size="sm">Scan this with the app, or type the secret into it.</Text>
+      <Image
+        src={`data:image/svg+xml,${encodeURIComponent(begun.qrSvg)}`}
+        alt="A QR code with the secret below"
+        w={200}
+        h={200}
+        mx="auto"
+        bg="white"
+        radius="sm"
+      />
+      <Fact name="Secret" value={begun.secret} />
+      <TextInput
+        label="The code that the app shows now"
+        value={code}
+        error={codeError}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        ref={field}
+        onChange={({ currentTarget }) => setCode(currentTarget.value)}
+      />
+      {confirm.error && !codeError && <Failure error={confirm.error} />}
+      <Group justify="flex-end">
+        <Button type="submit" loading={confirm.isPending} disabled={code.trim().length < 6}>
+          Switch it on
+        </Button>
+      </Group>
+    </ActionForm>
   );
 }
 
@@ -102,14 +91,7 @@ export function TwoFactorSetup({ onClose }: { onClose(): void }) {
   const [begun, setBegun] = useState<TwoFactorBegun>();
   const [codes, setCodes] = useState<string[]>();
   return (
-    <Dialog
-      opened
-      onClose={onClose}
-      title={codes ? 'The second factor is on' : 'Set up a second factor'}
-      // The codes would be lost by a slip of the hand.
-      closeOnClickOutside={!codes}
-      closeOnEscape={!codes}
-    >
+    <Dialog opened onClose={onClose} title={codes ? 'The second factor is on' : 'Set up a second factor'} keep={codes !== undefined}>
       {codes ? (
         <RecoveryCodes codes={codes} onDone={onClose} />
       ) : begun ? (

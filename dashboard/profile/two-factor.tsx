@@ -1,8 +1,9 @@
 // The second factor: whether it is on, how many recovery codes are left, and how it is switched on and off.
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { RecoveryCodes as Codes } from '../../api/console/contract/people.ts';
 import { post, remove } from '../api.ts';
+import { ActionForm } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCountOf } from '../parts/format.ts';
@@ -39,30 +40,24 @@ function CodeForm({
     errorInPlace: true,
   });
   const codeError = fieldError(act.error, 'code');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!act.isPending) act.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">{words}</Text>
-        <TextInput
-          label="A code of your app, or a recovery code"
-          value={code}
-          error={codeError}
-          autoComplete="one-time-code"
-          data-autofocus
-          onChange={({ currentTarget }) => setCode(currentTarget.value)}
-        />
-        {act.error && !codeError && <Failure error={act.error} />}
-        <Group justify="flex-end">
-          <Button type="submit" {...(danger && { color: 'red' })} loading={act.isPending} disabled={code.trim().length < 6}>
-            {button}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ActionForm action={act}>
+      <Text size="sm">{words}</Text>
+      <TextInput
+        label="A code of your app, or a recovery code"
+        value={code}
+        error={codeError}
+        autoComplete="one-time-code"
+        data-autofocus
+        onChange={({ currentTarget }) => setCode(currentTarget.value)}
+      />
+      {act.error && !codeError && <Failure error={act.error} />}
+      <Group justify="flex-end">
+        <Button type="submit" {...(danger && { color: 'red' })} loading={act.isPending} disabled={code.trim().length < 6}>
+          {button}
+        </Button>
+      </Group>
+    </ActionForm>
   );
 }
 
@@ -101,7 +96,7 @@ export function TwoFactorPanel() {
       </Stack>
       {doing === 'set up' && <TwoFactorSetup onClose={close} />}
       {doing === 'new codes' && (
-        <Dialog {...dialog} title="New recovery codes" closeOnClickOutside={!codes} closeOnEscape={!codes}>
+        <Dialog {...dialog} title="New recovery codes" keep={codes !== undefined}>
           {codes ? (
             <RecoveryCodes codes={codes} onDone={close} />
           ) : (

@@ -1,7 +1,8 @@
 // The open account's name and ids.
 import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { patch } from '../api.ts';
+import { ActionForm } from '../parts/action-form.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -20,32 +21,26 @@ function Rename() {
     errorInPlace: true,
   });
   const nameError = fieldError(rename.error, 'name');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!rename.isPending) rename.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label="Name"
-          value={name}
-          error={nameError}
-          maxLength={100}
-          disabled={!mayRename}
-          autoComplete="off"
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        {rename.error && !nameError && <Failure error={rename.error} />}
-        {mayRename && (
-          <Group>
-            <Button type="submit" loading={rename.isPending} disabled={name.trim() === account.name || name.trim() === ''}>
-              Rename
-            </Button>
-          </Group>
-        )}
-      </Stack>
-    </form>
+    <ActionForm action={rename}>
+      <TextInput
+        label="Name"
+        value={name}
+        error={nameError}
+        maxLength={100}
+        disabled={!mayRename}
+        autoComplete="off"
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      {rename.error && !nameError && <Failure error={rename.error} />}
+      {mayRename && (
+        <Group>
+          <Button type="submit" loading={rename.isPending} disabled={name.trim() === account.name || name.trim() === ''}>
+            Rename
+          </Button>
+        </Group>
+      )}
+    </ActionForm>
   );
 }
 

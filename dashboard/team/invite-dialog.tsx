@@ -1,8 +1,9 @@
 // Invites somebody: an address and a role go in, a link that is shown once comes out.
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Invited } from '../../api/console/contract/people.ts';
 import { post } from '../api.ts';
+import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -59,35 +60,24 @@ function InviteForm({ path, accountId, own, first = 'developer', onInvited, onCl
   });
   if (invite.data) return <Link invited={invite.data} onClose={onClose} />;
   const emailError = fieldError(invite.error, 'email');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!invite.isPending) invite.mutate();
-  };
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <TextInput
-          type="email"
-          label="Email address"
-          description="No mail is sent: you get a link to pass on."
-          value={email}
-          error={emailError}
-          autoComplete="off"
-          data-autofocus
-          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
-        <RoleChoice own={own} value={role} onChange={setRole} />
-        {invite.error && !emailError && <Failure error={invite.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            Make the link
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ActionForm action={invite} noValidate>
+      <TextInput
+        type="email"
+        label="Email address"
+        description="No mail is sent: you get a link to pass on."
+        value={email}
+        error={emailError}
+        autoComplete="off"
+        data-autofocus
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      <RoleChoice own={own} value={role} onChange={setRole} />
+      {invite.error && !emailError && <Failure error={invite.error} />}
+      <DialogButtons onCancel={onClose} loading={invite.isPending}>
+        Make the link
+      </DialogButtons>
+    </ActionForm>
   );
 }
 
@@ -99,14 +89,7 @@ export function InviteDialog({ opened, path, onClose, ...props }: Omit<Props, 'p
     setInvited(false);
   };
   return (
-    <Dialog
-      opened={opened}
-      onClose={close}
-      title={invited ? 'Send the link' : 'Invite somebody'}
-      // As with a key: what is shown once does not go by a slip of the hand.
-      closeOnClickOutside={!invited}
-      closeOnEscape={!invited}
-    >
+    <Dialog opened={opened} onClose={close} title={invited ? 'Send the link' : 'Invite somebody'} keep={invited}>
       <InviteForm
         {...props}
         path={path ?? `/accounts/${props.accountId}/team/invitations`}

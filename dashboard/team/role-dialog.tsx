@@ -1,8 +1,9 @@
 // Gives a member another role.
-import { Button, Group, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Team } from '../../api/console/contract/people.ts';
 import { patch } from '../api.ts';
+import { DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { useAction } from '../parts/use-action.ts';
@@ -33,14 +34,9 @@ export function RoleDialog({ accountId, own, member, onClose }: Props) {
       <Stack>
         <RoleChoice own={own} value={role} onChange={setRole} />
         {change.error && <Failure error={change.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button loading={change.isPending} disabled={role === member.role} onClick={() => change.mutate()}>
-            Change the role
-          </Button>
-        </Group>
+        <DialogButtons onCancel={onClose} loading={change.isPending} disabled={role === member.role} onClick={() => change.mutate()}>
+          Change the role
+        </DialogButtons>
       </Stack>
     </Dialog>
   );

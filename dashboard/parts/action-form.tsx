@@ -1,0 +1,46 @@
+// A form whose button does one action, once at a time; and the buttons at the end of a form in a dialog.
+import { Button, type ButtonProps, Group, Stack } from '@mantine/core';
+import type { UseMutationResult } from '@tanstack/react-query';
+import type { FormEvent, ReactNode } from 'react';
+
+interface FormProps {
+  action: Pick<UseMutationResult<unknown, Error, void>, 'isPending' | 'mutate'>;
+  /** The server says what is wrong, not the browser. */
+  noValidate?: boolean;
+  children: ReactNode;
+}
+
+export function ActionForm({ action, noValidate, children }: FormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!action.isPending) action.mutate();
+  };
+  return (
+    <form onSubmit={submit} noValidate={noValidate}>
+      <Stack>{children}</Stack>
+    </form>
+  );
+}
+
+interface ButtonsProps extends Pick<ButtonProps, 'loading' | 'disabled'> {
+  onCancel(): void;
+  /** It destroys something: the button is red. */
+  danger?: boolean;
+  /** Absent: it submits the form around it. */
+  onClick?(): void;
+  /** The words of the button. */
+  children: ReactNode;
+}
+
+export function DialogButtons({ onCancel, danger = false, onClick, children, ...button }: ButtonsProps) {
+  return (
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onCancel}>
+        Cancel
+      </Button>
+      <Button type={onClick ? 'button' : 'submit'} {...(danger && { color: 'red' })} {...(onClick && { onClick })} {...button}>
+        {children}
+      </Button>
+    </Group>
+  );
+}
