@@ -36,7 +36,7 @@ RUN npm uninstall --offline \
 
 FROM packages AS worker-packages
 RUN npm uninstall --offline \
-      @koa/router @kubernetes/client-node @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core \
+      @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core oidc-provider \
       openid-client otpauth parse5 pdf-lib piscina stripe uqr \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
@@ -44,7 +44,7 @@ RUN npm uninstall --offline \
 
 FROM packages AS controller-packages
 RUN npm uninstall --offline \
-      @koa/router @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core \
+      @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core oidc-provider \
       openid-client otpauth parse5 pdf-lib piscina stripe uqr ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \

@@ -9,7 +9,8 @@ import { createTrialDoor } from './accounts/trial-door.ts';
 import { trialLeases } from './accounts/trial-leases.ts';
 import { createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
-import { createConsole } from './console/console.ts';
+import { type ConsoleDeps, createConsole } from './console/console.ts';
+import type { AccessTokens } from './console/oauth/access.ts';
 import type { ConsoleRoute } from './console/route.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createTlsTunnels } from './dispatch/tls-tunnels.ts';
@@ -42,6 +43,8 @@ export interface Api {
   port(): number;
   /** The rows of the management API; none without the dashboard. */
   consoleRows: readonly ConsoleRoute[];
+  /** Of the MCP tool; none without it. For tests. */
+  accessTokens: AccessTokens | undefined;
 }
 
 /** What has no default and cannot be made up. Throws ConfigError that names all of it. */
@@ -64,13 +67,10 @@ export function complete(config: ApiConfig): CompleteApiConfig {
   return { ...config, mongodbUri: mongodbUri!, pepper: pepper!, poolSecret: poolSecret! };
 }
 
-/** `onSetupLink`: see ConsoleDeps. */
-export function createApi(
-  config: CompleteApiConfig,
-  log: Log,
-  metrics: Metrics,
-  { onSetupLink }: { onSetupLink?: (url: string) => void } = {},
-): Api {
+/** See ConsoleDeps. */
+export type ApiOptions = Pick<ConsoleDeps, 'onSetupLink' | 'clientFetch'>;
+
+export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics, { onSetupLink, clientFetch }: ApiOptions = {}): Api {
   const dashboardUrl = `${config.publicUrl}/app`;
   const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
   const served = { pastDueGraceMs, everyStateServed: config.billing.mode === 'none' };
@@ -109,7 +109,7 @@ export function createApi(
       log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
       return undefined;
     }
-    const { publicUrl, egress: ports, bodyMaxBytes, billing } = config;
+    const { publicUrl, egress: ports, bodyMaxBytes, inFlightMaxBytes, billing, mcp } = config;
     return createConsole({
       publicUrl,
       secret,
@@ -128,11 +128,21 @@ export function createApi(
       render,
       ports,
       bodyMaxBytes,
+      mcp: mcp.on
+        ? {
+            clients: mcp.clients,
+            links: mcp.links,
+            inFlightMaxBytes,
+            renderMs: config.render.renderMs,
+            outputMaxBytes: config.render.output.maxBytes,
+          }
+        : undefined,
       admin,
       renderLogKeepMs,
       company,
       passwordSignIn,
       onSetupLink,
+      clientFetch,
     });
   }
 
@@ -174,5 +184,6 @@ export function createApi(
     ],
     port: server.port,
     consoleRows: console?.rows ?? [],
+    accessTokens: console?.oauth?.tokens,
   };
 }

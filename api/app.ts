@@ -45,7 +45,7 @@ export interface AppDeps {
 }
 
 interface Route {
-  method: 'get' | 'post' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'patch' | 'delete' | 'options';
   path: string;
   handle: Middleware[];
 }

@@ -36,6 +36,15 @@ export const apiVariables = z.object({
   ...companyVariables.shape,
   ...adminVariables.shape,
   PRESSROOM_RENDER_LOG_KEEP: duration('720h', 3600e3, 366 * 24 * 3600e3).describe('How long the dashboard keeps the log of renders.'),
+  PRESSROOM_MCP: onOff('on').describe(
+    '`/mcp`, the tool by which Claude, ChatGPT and others render in the name of a person. Needs the dashboard.',
+  ),
+  PRESSROOM_MCP_DCR: onOff('on').describe('Lets apps register themselves at `/oauth/register`, as most do.'),
+  PRESSROOM_MCP_CIMD: onOff('on').describe(
+    'Lets apps describe themselves by a document at an https address of theirs, which the API then fetches. Only public addresses are asked.',
+  ),
+  PRESSROOM_MCP_LINK_TTL: duration('30m', 60e3, 24 * 3600e3).describe('How long a link to a PDF works that the tool has made.'),
+  PRESSROOM_MCP_LINK_BYTES: bytes('512MiB', 2 ** 20).describe('PDFs that one account keeps for such links at a time.'),
   PRESSROOM_PLANS: list('', 'plans such as `free=1,team=16:50000` (name, parallel renders, optional monthly quota for display)').describe(
     'Plans that are added to or replace the built-in ones (free=1, starter=2, growth=4, scale=8).',
   ),
@@ -112,6 +121,11 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
       renderLogKeepMs: e.PRESSROOM_RENDER_LOG_KEEP,
       company: readCompanyConfig(e),
       passwords: e.PRESSROOM_PASSWORDS,
+    },
+    mcp: {
+      on: e.PRESSROOM_MCP,
+      clients: { registration: e.PRESSROOM_MCP_DCR, document: e.PRESSROOM_MCP_CIMD },
+      links: { ttlMs: e.PRESSROOM_MCP_LINK_TTL, accountMaxBytes: e.PRESSROOM_MCP_LINK_BYTES },
     },
     plans,
     pastDueGraceMs: e.PRESSROOM_PAST_DUE_GRACE,

@@ -8,14 +8,19 @@ import { createAccounts } from '../accounts/accounts.ts';
 import type { Plan } from '../accounts/plans.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
-import type { Middleware } from '../http/state.ts';
+import type { Context, Middleware } from '../http/state.ts';
 import { createBilling } from './billing/create-billing.ts';
 import { consoleRoutes } from './http/console-router.ts';
 import { createCookies } from './http/cookies.ts';
 import { createProcessReport, type ProcessReportDeps } from './log/process-report.ts';
 import { createRenderLog, type RenderLog } from './log/render-log.ts';
 import { createRetention } from './log/retention.ts';
+import { type McpDeps, mcpRoutes } from './mcp/mcp.ts';
+import type { ClientFetch } from './oauth/client-fetch.ts';
+import { createOAuth, type OAuth } from './oauth/oauth.ts';
+import type { ProviderDeps } from './oauth/provider.ts';
 import { companyPages } from './pages/company.ts';
+import { consentPages, showOAuthError } from './pages/consent.ts';
 import { invitationPages } from './pages/invitation.ts';
 import { pageRoutes } from './pages/page-route.ts';
 import { secondFactorPages } from './pages/second-factor.ts';
@@ -31,6 +36,7 @@ import { createPeople } from './people/people.ts';
 import { createSessions } from './people/sessions.ts';
 import { createTeams } from './people/teams.ts';
 import type { ConsoleRoute } from './route.ts';
+import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { billingRoutes } from './routes/billing.ts';
 import { descriptionRoute } from './routes/description.ts';
@@ -62,6 +68,8 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
   trustedProxies: readonly Network[];
   log: Log;
   renderLogKeepMs: number;
+  /** Without it there is neither the tool nor the OAuth server. */
+  mcp: (Pick<McpDeps, 'links' | 'inFlightMaxBytes' | 'renderMs' | 'outputMaxBytes'> & { clients: ProviderDeps['clients'] }) | undefined;
   /** Made at the start when nobody has the address. */
   admin: FirstAdmin | undefined;
   company: CompanyConfig | undefined;
@@ -69,13 +77,17 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
   passwordSignIn: boolean;
   /** Hears of the link by which the first person gets in; without it the log says it. */
   onSetupLink?: ((url: string) => void) | undefined;
+  /** For tests: another way to the documents in which apps describe themselves. */
+  clientFetch?: ClientFetch | undefined;
 }
 
 export interface Console {
-  routes: { method: 'get' | 'post' | 'patch' | 'delete'; path: string; handle: Middleware[] }[];
+  routes: { method: 'get' | 'post' | 'patch' | 'delete' | 'options'; path: string; handle: Middleware[] }[];
   services: Service[];
   /** Where every way in tells how its renders ended. */
   renders: RenderLog;
+  /** Where apps get their tokens; only with the MCP tool. */
+  oauth: OAuth | undefined;
   /** The management API's, for tests that walk them. */
   rows: readonly ConsoleRoute[];
 }
@@ -94,9 +106,20 @@ export function createConsole(deps: ConsoleDeps): Console {
   const people = createPeople({ ...deps, cookies, sessions, audit, companySignIn: deps.company });
   const formPage = pageRoutes(deps);
   const { billing, routes: paymentRoutes, services: billingServices } = createBilling({ ...deps, config: deps.billing, audit });
+  const oauth = deps.mcp
+    ? createOAuth({
+        ...deps,
+        audit,
+        clients: deps.mcp.clients,
+        ipOf: people.entrance.ipOf,
+        renderError: (ctx, out) => showOAuthError(ctx as unknown as Context, out),
+        page: formPage,
+      })
+    : undefined;
   const rows: ConsoleRoute[] = [
-    ...meRoutes({ ...deps, people, billingMode: billing.mode }),
+    ...meRoutes({ ...deps, people, billingMode: billing.mode, mcpUrl: oauth?.resource }),
     ...twoFactorRoutes(people),
+    ...(oauth ? appRoutes({ store, grants: oauth.grants, audit }) : []),
     ...settingsRoutes({ accounts, audit }),
     ...teamRoutes({ publicUrl, teams, invitations, audit }),
     ...auditRoutes({ store }),
@@ -138,6 +161,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   return {
     rows,
     renders,
+    oauth,
     routes: [
       { method: 'get', path: '/app/assets/{*file}', handle: [ctx => files.asset(ctx)] },
       ...consoleRoutes(rows, { publicUrl, store, sessions, cookies, budget, trustedProxies }),
@@ -147,6 +171,8 @@ export function createConsole(deps: ConsoleDeps): Console {
       ...secondFactorPages(people, formPage),
       ...setupPages(people, formPage),
       ...invitationPages(people, { store, invitations }, formPage),
+      ...(oauth ? [...oauth.routes, ...consentPages(people, oauth, formPage)] : []),
+      ...(deps.mcp && oauth ? mcpRoutes({ ...deps, ...deps.mcp, resource: oauth.resource, tokens: oauth.tokens, renders }) : []),
       { method: 'get', path: '/app', handle: [toSignIn, page] },
       { method: 'get', path: '/app/{*path}', handle: [toSignIn, page] },
     ],

@@ -14,6 +14,7 @@ export const STATUS = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  gone: 410,
   internal: 500,
   unavailable: 503,
 } as const;

@@ -25,8 +25,12 @@ const accessLine = z.object({
 /** Probes come every second and say nothing when they are well. */
 const QUIET = new Set(['/healthz', '/readyz']);
 
-/** The path without its query, bounded, and without a key that somebody put into it by mistake. */
-export const loggedPath = (path: string): string => path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
+/** The path without its query, bounded, without the token of a link, and without a key that somebody put into it by mistake. */
+export const loggedPath = (path: string): string =>
+  path
+    .replace(/pressroom_live_[^/]*/g, 'pressroom_live_…')
+    .replace(/^\/files\/.*/, '/files/…')
+    .slice(0, 128);
 
 export const accessLog = (log: Log, count: CountRequest): Middleware => {
   return async (ctx, next) => {

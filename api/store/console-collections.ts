@@ -3,6 +3,8 @@ import type { Collection, Db } from 'mongodb';
 import type {
   AuditDocument,
   BillingEventDocument,
+  OAuthDocument,
+  OAuthGrantDocument,
   ProcessDocument,
   RenderDocument,
   RenderMinuteDocument,
@@ -12,8 +14,9 @@ import type {
   UsageDayDocument,
   UserDocument,
 } from './console-documents.ts';
+import { type KeptPdfCollections, keptPdfCollections } from './kept-pdfs.ts';
 
-export interface ConsoleCollections {
+export interface ConsoleCollections extends KeptPdfCollections {
   users: Collection<UserDocument>;
   sessions: Collection<SessionDocument>;
   teams: Collection<TeamDocument>;
@@ -24,6 +27,8 @@ export interface ConsoleCollections {
   billingEvents: Collection<BillingEventDocument>;
   signInLimits: Collection<SignInLimitDocument>;
   processes: Collection<ProcessDocument>;
+  oauth: Collection<OAuthDocument>;
+  oauthGrants: Collection<OAuthGrantDocument>;
 }
 
 export const consoleCollections = (db: Db): ConsoleCollections => ({
@@ -37,6 +42,9 @@ export const consoleCollections = (db: Db): ConsoleCollections => ({
   billingEvents: db.collection('events'),
   signInLimits: db.collection('sign_in_limits'),
   processes: db.collection('processes'),
+  oauth: db.collection('oauth'),
+  oauthGrants: db.collection('oauth_grants'),
+  ...keptPdfCollections(db),
 });
 
 /** The payment provider repeats an event for three days at most (https://docs.stripe.com/webhooks). */
@@ -83,6 +91,20 @@ export async function consoleIndexes(db: Db): Promise<void> {
   await of.billingEvents.createIndexes([{ key: { at: 1 }, expireAfterSeconds: BILLING_EVENTS_KEPT_S, name: 'end' }]);
   await of.signInLimits.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
   await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
+}
+
+/** Of what the OAuth server keeps. Idempotent. */
+export async function oauthIndexes(db: Db): Promise<void> {
+  const { oauth, oauthGrants } = consoleCollections(db);
+  await oauth.createIndexes([
+    { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
+    { key: { grantId: 1 }, name: 'of a grant', partialFilterExpression: { grantId: { $exists: true } } },
+    { key: { uid: 1 }, name: 'second name', partialFilterExpression: { uid: { $exists: true } } },
+  ]);
+  await oauthGrants.createIndexes([
+    { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
+    { key: { user: 1, createdAt: -1 }, name: 'of a person' },
+  ]);
 }
 
 /** Keeps renders for so long from now on; those that are older go within a minute. Changes nothing when it is so already. */

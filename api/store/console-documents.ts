@@ -172,3 +172,36 @@ export interface ProcessDocument {
   queue: { waiting: number; oldestMs: number; byAccount: Record<string, number> };
   workers: { address: string; state: string; capacity: number; busy: number }[];
 }
+
+/** Something that the OAuth server must find again: a client, a code, a token, a consent on its way. */
+export interface OAuthDocument {
+  /** Its kind and the SHA-256 of what names it: the token itself is stored nowhere in the open. */
+  _id: string;
+  /** Sealed JSON. */
+  payload: string;
+  /** The consent that it came of. */
+  grantId?: string;
+  /** SHA-256 of the second name of a session. */
+  uid?: string;
+  /** When it was used, of what works once. */
+  consumedAt?: Date;
+  expiresAt: Date;
+}
+
+/** What a person allowed an app: one document a consent. Without it every token that came of the consent is worth nothing. */
+export interface OAuthGrantDocument {
+  _id: string;
+  user: string;
+  /** In whose name the app renders. */
+  account: string;
+  clientId: string;
+  /** What the app calls itself. */
+  clientName: string;
+  /** Where the answer went: a host, or the scheme of a program. */
+  redirect: string;
+  scope: string;
+  createdAt: Date;
+  lastUsedAt?: Date;
+  /** When the last token that came of it is over. */
+  expiresAt: Date;
+}

@@ -83,7 +83,7 @@ export interface TrialLimitDocument {
 
 /**
  * `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else may. `setup`: the links by which the first person
- * can sign in, one of each API process.
+ * can sign in, one of each API process. `oauth`: the keys of the OAuth server.
  */
 export interface MetaDocument {
   _id: string;
@@ -92,4 +92,6 @@ export interface MetaDocument {
   until?: Date;
   /** SHA-256 of each link's token. */
   tokens?: { hash: string; expires: Date }[];
+  /** Sealed JSON. */
+  sealed?: string;
 }

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
 import type { Log } from '../../common/log.ts';
-import { consoleIndexes } from './console-collections.ts';
+import { consoleIndexes, oauthIndexes } from './console-collections.ts';
 import { type AccountDocument, KEY_HASH_INDEX, type MetaDocument, type TrialLimitDocument } from './documents.ts';
 import { isDuplicate } from './failures.ts';
+import { keptPdfIndexes } from './kept-pdfs.ts';
 
 interface Migration {
   version: number;
@@ -46,6 +47,8 @@ const MIGRATIONS: Migration[] = [
       ]);
     },
   },
+  { version: 6, what: 'PDFs that are kept for links', run: keptPdfIndexes },
+  { version: 7, what: 'apps that render in the name of people', run: oauthIndexes },
 ];
 
 /** What this release needs. A database that is further on belongs to a newer release and is good, since migrations only add. */

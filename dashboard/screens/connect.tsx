@@ -1,6 +1,7 @@
-// How a program gets to Pressroom: where it is, what it needs, and a first call.
+// How a program gets to Pressroom: where it is, what it needs, a first call, and the way of chat programs.
 import { Anchor, List, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
+import { ChatPrograms } from '../connect/chat-programs.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -10,7 +11,7 @@ import { useMay, useSession } from '../session.tsx';
 
 export default function ConnectScreen() {
   const { me } = useSession();
-  const { publicUrl } = me.installation;
+  const { publicUrl, mcpUrl } = me.installation;
   const mayMakeKeys = useMay('keys.write');
   const mayRender = useMay('playground.render');
   const [curl] = snippets(publicUrl, { html: '<h1>Hello</h1>' });
@@ -48,6 +49,7 @@ export default function ConnectScreen() {
             </Text>
           )}
         </Panel>
+        {mcpUrl && mayRender && <ChatPrograms url={mcpUrl} />}
         <Panel title="Described">
           <List spacing="xs" size="sm">
             <List.Item>

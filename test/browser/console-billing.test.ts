@@ -91,6 +91,9 @@ describe('plan and billing without payments, and what connects, in a browser', f
     await page.getByText('Who runs this installation changes the plan.').waitFor();
     await page.goto(`${browser.origin}/app/connect`);
     expect(await page.getByRole('region', { name: 'curl' }).textContent()).to.include('/v1/render');
+    expect(await page.getByRole('region', { name: 'Claude Code' }).textContent()).to.equal(
+      'claude mcp add --transport http pressroom http://localhost:8080/mcp',
+    );
     expect(await page.getByRole('link', { name: 'Documentation' }).getAttribute('href')).to.equal('/docs');
     await page.getByRole('link', { name: 'Create an API key' }).click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();

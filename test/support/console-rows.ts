@@ -87,6 +87,23 @@ async function anotherSession({ rig, caller }: Scene) {
   return { session: id };
 }
 
+async function anApp({ rig, account, caller }: Scene) {
+  const _id = randomUUID();
+  const at = new Date();
+  await rig.store.console.oauthGrants.insertOne({
+    _id,
+    user: caller.id,
+    account,
+    clientId: 'a client',
+    clientName: 'An App',
+    redirect: 'app.example',
+    scope: 'render',
+    createdAt: at,
+    expiresAt: new Date(at.getTime() + 60_000),
+  });
+  return { grant: _id };
+}
+
 const anAccount = async ({ account }: Scene) => ({ id: account });
 const aName = () => ({ name: `named ${randomUUID()}` });
 const anAddress = () => ({ email: `${randomUUID()}@example.com`, role: 'viewer' });
@@ -99,6 +116,8 @@ export const SAMPLES: Record<string, Sample> = {
   'GET /me/sessions': { needs: 'signed-in', good: 200 },
   'DELETE /me/sessions': { needs: 'signed-in', good: 204 },
   'DELETE /me/sessions/:session': { needs: 'signed-in', good: 204, make: anotherSession },
+  'GET /me/apps': { needs: 'signed-in', good: 200 },
+  'DELETE /me/apps/:grant': { needs: 'signed-in', good: 204, make: anApp },
   'POST /me/two-factor': { needs: 'signed-in', good: 200, body: () => ({ password: '' }) },
   // Nothing is there to be confirmed, renewed or switched off.
   'POST /me/two-factor/confirm': { needs: 'signed-in', good: 409, body: () => ({ code: '123456' }) },

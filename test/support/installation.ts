@@ -1,7 +1,7 @@
 // A whole installation of a test's own in the test's process: API and workers with real Chrome, on the shared mongod, with one account and its key.
 import { randomUUID } from 'node:crypto';
 import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
-import { type Api, complete, createApi } from '../../api/api.ts';
+import { type Api, type ApiOptions, complete, createApi } from '../../api/api.ts';
 import { readApiConfig } from '../../api/config.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { createLifecycle } from '../../common/lifecycle.ts';
@@ -49,6 +49,8 @@ interface Options {
   log?: Log;
   /** The database of another installation, to be one more API process of it. */
   uri?: string;
+  /** Answers with the documents in which apps describe themselves. */
+  clientFetch?: ApiOptions['clientFetch'];
 }
 
 /** A whole HTML document. */
@@ -62,6 +64,7 @@ export async function installation({
   intranet = false,
   log = silentLog,
   uri: shared,
+  clientFetch,
 }: Options = {}): Promise<Installation> {
   const uri = shared ?? (await testDatabase()).uri;
   const configFor = (addresses: string[]) =>
@@ -82,7 +85,7 @@ export async function installation({
   const workers = await Promise.all(Array.from({ length: wanted }, () => startWorker(env, log)));
   const config = configFor(workers.map(({ address }) => address));
   const metrics = createMetrics({ processDefaults: false });
-  const api = createApi(config, log, metrics);
+  const api = createApi(config, log, metrics, { clientFetch });
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
   const lifecycle = createLifecycle(log, 10_000, [store, ...api.services]);
   await lifecycle.start();

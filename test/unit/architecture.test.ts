@@ -32,6 +32,7 @@ const OWNERS: Record<string, string> = {
   '@kubernetes/client-node': 'controller/',
   stripe: 'api/console/billing/',
   'oidc-provider': 'api/console/oauth/',
+  '@modelcontextprotocol/server': 'api/console/mcp/',
   '@node-rs/argon2': 'api/console/people/',
   otpauth: 'api/console/people/',
   'openid-client': 'api/console/people/',

@@ -144,9 +144,10 @@ describe('the map from errors to answers', () => {
 });
 
 describe('a path in the log', () => {
-  it('is bounded and holds no key', () => {
+  it('is bounded and holds no key, nor the token of a link', () => {
     expect(loggedPath('/v1/render')).to.equal('/v1/render');
     expect(loggedPath('/v1/pressroom_live_0123456789abcdef/x')).to.equal('/v1/pressroom_live_…/x');
+    expect(loggedPath(`/files/${'a'.repeat(43)}`)).to.equal('/files/…');
     expect(loggedPath(`/${'a'.repeat(500)}`)).to.have.length(128);
   });
 });

@@ -26,6 +26,10 @@ export const me = z.object({
     companySignIn: z.string().nullable().meta({ description: 'What the company’s sign-in is called; null without one.' }),
     plans: z.array(plan),
     renderLogDays: count,
+    mcpUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where chat programs connect (Model Context Protocol); null when that is switched off.' }),
   }),
 });
 export type Me = z.output<typeof me>;
@@ -100,3 +104,18 @@ export const operatorAuditPage = page(
   }),
 );
 export type OperatorAuditPage = z.output<typeof operatorAuditPage>;
+
+export const connectedApps = z.object({
+  items: z.array(
+    z.object({
+      id,
+      name: z.string().nullable().meta({ description: 'What the app calls itself; null when it says nothing.' }),
+      redirect: z.string().meta({ description: 'Where its consent was sent: a host, or the scheme of a program.' }),
+      scope: z.string(),
+      account: z.object({ id, name: z.string().nullable() }),
+      connectedAt: time,
+      lastUsedAt: time.nullable().meta({ description: 'Within a minute.' }),
+    }),
+  ),
+});
+export type ConnectedApps = z.output<typeof connectedApps>;

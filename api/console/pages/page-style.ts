@@ -22,7 +22,7 @@ main { padding: 2rem; border: 1px solid var(--line); border-radius: .75rem; back
 .brand { display: flex; align-items: center; gap: .55rem; margin: 0 0 1.25rem; font-size: 1.125rem; font-weight: 700; letter-spacing: -.01em; }
 .brand svg { width: 1.6rem; height: 1.6rem; flex: none; }
 h1 { margin: 0 0 .25rem; overflow-wrap: anywhere; font-size: 1.5rem; line-height: 1.3; letter-spacing: -.015em; }
-p { margin: 0 0 1rem; }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 .lead, .hint { color: var(--soft); }
 .lead { overflow-wrap: anywhere; }
 .hint { margin: .3rem 0 0; font-size: .875rem; }
@@ -32,7 +32,7 @@ h1 + .error { margin-top: .75rem; }
 .notice { margin: 0 0 1rem; padding: .7rem .9rem; border-left: 3px solid var(--accent); border-radius: .35rem; background: var(--good-shade); }
 .field { margin: 0 0 1rem; }
 .field label { display: block; margin: 0 0 .3rem; font-size: .9375rem; font-weight: 600; }
-.field input {
+.field input, .field select {
   width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--field); color: var(--ink); font: inherit;
 }
 .field input[aria-invalid] { border-color: var(--bad); }

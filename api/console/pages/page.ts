@@ -9,14 +9,17 @@ const script = readFileSync(new URL('page-script.js', import.meta.url), 'utf8');
 const source = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** The one style and the one script, by their hashes; forms go to ourselves; nobody frames it. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src ${source(pageStyle)}`,
-  `script-src ${source(script)}`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policy = (formAction: boolean) =>
+  [
+    "default-src 'none'",
+    `style-src ${source(pageStyle)}`,
+    `script-src ${source(script)}`,
+    ...(formAction ? ["form-action 'self'"] : []),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+const POLICY = policy(true);
+const POLICY_OF_FORMS_THAT_LEAD_AWAY = policy(false);
 
 export interface Page {
   title: string;
@@ -54,13 +57,19 @@ ${body}
 </html>
 `.text;
 
+/** `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for the end. */
+export interface Loosened {
+  formAction?: boolean;
+  opener?: boolean;
+}
+
 /** Answers with the page. Nothing of it is kept, framed, or told to other sites. */
-export function sendPage(ctx: Context, shown: Page, status = 200): void {
+export function sendPage(ctx: Context, shown: Page, status = 200, { formAction = true, opener = false }: Loosened = {}): void {
   ctx.status = status;
-  ctx.set('Content-Security-Policy', POLICY);
+  ctx.set('Content-Security-Policy', formAction ? POLICY : POLICY_OF_FORMS_THAT_LEAD_AWAY);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'same-origin');
-  ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+  if (!opener) ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = page(shown);
 }

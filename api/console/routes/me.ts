@@ -18,6 +18,8 @@ export interface MeDeps {
   plans: readonly Plan[];
   billingMode: BillingMode;
   renderLogKeepMs: number;
+  /** Where chat programs connect, when they may. */
+  mcpUrl: string | undefined;
 }
 
 /** The person as stored. A session whose person is gone has just ended. */
@@ -41,7 +43,7 @@ export async function checkPassword(
   await limits.againWasRight(user._id, 'password');
 }
 
-export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs }: MeDeps): ConsoleRoute[] {
+export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps): ConsoleRoute[] {
   const { users, sessions, cookies, audit, publicUrl, companySignIn } = people;
   const { limits, limited } = store;
 
@@ -78,6 +80,7 @@ export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs }:
         companySignIn: companySignIn?.name ?? null,
         plans: [...plans],
         renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
+        mcpUrl: mcpUrl ?? null,
       },
     };
   }

@@ -1,12 +1,12 @@
 // A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
 import { z } from 'zod';
 import type { Member } from '../../accounts/leases.ts';
-import { databaseUnreachable } from '../../accounts/refusals.ts';
 import { parseRenderRequest, renderRequestSchema } from '../../contract/render-request.ts';
 import { whileCallerWaits } from '../../http/hang-up.ts';
 import { answerWithPdf } from '../../http/render-answer.ts';
 import type { RenderUseCase } from '../../render.ts';
 import type { Store } from '../../store/store.ts';
+import { mayReachIntranet } from '../intranet.ts';
 import type { RenderLog } from '../log/render-log.ts';
 import { shownRequest } from '../log/shown-request.ts';
 import { type ConsoleRoute, route } from '../route.ts';
@@ -29,15 +29,6 @@ function described(schema: z.ZodType): Record<string, unknown> {
 }
 
 export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }: PlaygroundDeps): ConsoleRoute[] => {
-  async function mayReachIntranet(accountId: string): Promise<boolean> {
-    const found = await store
-      .limited(store.accounts.findOne({ _id: accountId }, { projection: { intranet: 1 }, ...store.limits }))
-      .catch(cause => {
-        throw databaseUnreachable(cause);
-      });
-    return found?.intranet ?? false;
-  }
-
   return [
     route({
       method: 'post',
@@ -50,7 +41,7 @@ export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }
       answer: 'application/pdf',
       handle: async ({ account, signedIn, body: given, ctx }) => {
         const { bodyBytes, requestId, reservation } = ctx.state;
-        const intranet = await mayReachIntranet(account.id);
+        const intranet = await mayReachIntranet(store, account.id);
         const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
         const rendered = await renders.logged(requestId, 'playground', async entry => {
           entry.who = { account: account.id, user: signedIn.user.id };

@@ -1,0 +1,81 @@
+// GET /files/:token: the PDF behind a link. Whoever has the link may have the PDF, until it ends; nothing else is served from here.
+import type { Log } from '../../../common/log.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
+import { sendPieces } from '../../http/send-pieces.ts';
+import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
+import type { KeptPdfDocument } from '../../store/store.ts';
+import { CHUNK_BYTES, type KeptPdfs } from './kept-pdfs.ts';
+
+export const LINK_PATH = '/files';
+
+/** What links may hold of the memory for renders: enough for dozens of downloads at a time, too little for strangers with a link to be in anybody's way. */
+const SHARE = 1 / 16;
+/** The piece that is read and the one that is sent. */
+const HELD_BYTES = 2 * CHUNK_BYTES;
+
+const unknown = () => new ApiError('not_found', 'There is no PDF behind this link. Check that the link is complete.');
+const gone = () => new ApiError('gone', 'The link has ended: PDFs are kept for a short time only. Render the document again.');
+const busy = () => new ApiError('unavailable', 'Too many PDFs are being downloaded at the moment. Try again.', { retryAfterS: 2 });
+
+function describe(ctx: Context, kept: KeptPdfDocument): void {
+  // `attachment`: with the policy below browsers show no PDF, and from the dashboard's origin none should be shown. It sets the type by the name.
+  ctx.attachment(kept.filename, {
+    fallback: kept.filename
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/[^\x20-\x7e]/g, '_'),
+  });
+  ctx.type = 'application/pdf';
+  ctx.set('Cache-Control', 'private, no-store');
+  ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; sandbox");
+  ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
+  ctx.set('Referrer-Policy', 'no-referrer');
+  ctx.set('X-Robots-Tag', 'noindex');
+  ctx.status = 200;
+  ctx.length = kept.length;
+}
+
+async function* startingWith(first: IteratorResult<Buffer, void>, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+interface LinkDeps {
+  kept: KeptPdfs;
+  /** Of the whole process, */
+  budget: ByteBudget;
+  /** and how much it is. */
+  inFlightMaxBytes: number;
+  log: Log;
+}
+
+export function linkRoute({ kept, budget, inFlightMaxBytes, log }: LinkDeps): { method: 'get'; path: string; handle: Middleware[] } {
+  const share = createByteBudget(Math.max(HELD_BYTES, inFlightMaxBytes * SHARE), budget);
+
+  const handle: Middleware = async ctx => {
+    const { token } = (ctx as Context & { params: { token: string } }).params;
+    const found = await kept.byToken(token);
+    if (found === undefined) throw unknown();
+    if (found === 'gone') throw gone();
+    if (ctx.method === 'HEAD') return describe(ctx, found);
+    const reservation = share.open();
+    ctx.res.once('close', reservation.close);
+    if (!reservation.take(HELD_BYTES)) throw busy();
+    const pieces = kept.read(found);
+    // Before the answer begins, so that a database that is away can still be told of.
+    const first = await pieces.next();
+    describe(ctx, found);
+    ctx.respond = false;
+    try {
+      await sendPieces(ctx.res, startingWith(first, pieces));
+    } catch (error) {
+      // The answer has begun: a connection that breaks is all that can tell of it.
+      if (!(error instanceof ClientClosed)) log.warn({ reason: (error as Error).message }, 'a kept PDF could not be sent as a whole');
+      ctx.res.destroy();
+      throw new ClientClosed();
+    }
+  };
+
+  return { method: 'get', path: `${LINK_PATH}/:token`, handle: [handle] };
+}

@@ -1,0 +1,25 @@
+// Looks access tokens up for what they open. Nothing is remembered from one call to the next, so that whatever was taken away is gone at once.
+import type { Store } from '../../store/store.ts';
+import type { Seal } from '../people/seal.ts';
+import type { AccessTokens } from './access.ts';
+import { documentId, openPayload } from './adapter.ts';
+import { type Grants, SCOPE } from './grants.ts';
+
+/** As the provider makes them. */
+const SHAPE = /^[\w-]{20,100}$/;
+
+export function createAccessTokens(store: Store, seal: Seal, grants: Grants, now = () => Date.now()): AccessTokens {
+  return {
+    verify: async (token, resource) => {
+      if (!SHAPE.test(token)) return undefined;
+      const living = { _id: documentId('AccessToken', token), expiresAt: { $gt: new Date(now()) } };
+      const payload = openPayload(seal, await store.limited(store.console.oauth.findOne(living, store.limits)));
+      const { grantId, aud, scope } = payload ?? {};
+      if (grantId === undefined || aud !== resource || !String(scope).split(' ').includes(SCOPE)) return undefined;
+      const grant = await grants.valid(grantId);
+      if (!grant || grant.user !== payload?.['accountId'] || grant.clientId !== payload.clientId) return undefined;
+      await grants.used(grant);
+      return { user: grant.user, account: grant.account, clientId: grant.clientId, grantId };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// Where oidc-provider keeps what it must find again: MongoDB, shared by all API processes. What is stored is sealed, and named by a hash.
+import { createHash } from 'node:crypto';
+import type { OAuthDocument, Store } from '../../store/store.ts';
+import type { Seal } from '../people/seal.ts';
+
+/** A registered client that nobody has allowed anything goes after so long, */
+const UNUSED_CLIENT_MS = 30 * 24 * 3600e3;
+/** and one that somebody uses so long after the last token. */
+const USED_CLIENT_MS = 400 * 24 * 3600e3;
+
+/** What lives as long as a consent. */
+const TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'AccessToken', 'RefreshToken']);
+
+type Payload = Record<string, unknown> & { grantId?: string; uid?: string; clientId?: string };
+
+/** What oidc-provider asks of a storage. Times are in seconds. */
+export interface Adapter {
+  upsert(id: string, payload: Payload, expiresInS?: number): Promise<void>;
+  find(id: string): Promise<Payload | undefined>;
+  findByUid(uid: string): Promise<Payload | undefined>;
+  findByUserCode(): Promise<undefined>;
+  consume(id: string): Promise<void>;
+  destroy(id: string): Promise<void>;
+  revokeByGrantId(grantId: string): Promise<void>;
+}
+
+interface Deps {
+  store: Store;
+  seal: Seal;
+  /** A token of the consent lives until then. */
+  keepGrant(grantId: string, until: Date): Promise<void>;
+  /** Ends the consent and all that came of it. */
+  endGrant(grantId: string): Promise<void>;
+  /** What is thrown when something that works once was used by somebody else at the same moment. */
+  alreadyUsed(): Error;
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
+/** The name of a document. */
+export const documentId = (kind: string, id: string): string => `${kind}:${hash(id)}`;
+
+/** The document's payload, when it is not over and this installation sealed it. */
+export function openPayload(seal: Seal, document: OAuthDocument | null): Payload | undefined {
+  const text = document ? seal.open(document.payload, document._id) : undefined;
+  if (text === undefined) return undefined;
+  const payload = JSON.parse(text) as Payload;
+  return document?.consumedAt ? { ...payload, consumed: Math.floor(document.consumedAt.getTime() / 1_000) } : payload;
+}
+
+/** One adapter a kind of thing. */
+export function createAdapter({ store, seal, keepGrant, endGrant, alreadyUsed }: Deps, now = () => Date.now()): (kind: string) => Adapter {
+  const { oauth } = store.console;
+  const { limits, limited } = store;
+  const living = () => ({ $gt: new Date(now()) });
+  const keepClient = (clientId: string) =>
+    limited(oauth.updateOne({ _id: documentId('Client', clientId) }, { $max: { expiresAt: new Date(now() + USED_CLIENT_MS) } }, limits));
+
+  return kind => ({
+    upsert: async (id, payload, expiresInS) => {
+      const _id = documentId(kind, id);
+      const expiresAt = new Date(now() + (expiresInS === undefined ? UNUSED_CLIENT_MS : expiresInS * 1_000));
+      const { grantId, uid } = payload;
+      const set: Omit<OAuthDocument, '_id'> = { payload: seal.seal(JSON.stringify(payload), _id), expiresAt };
+      // A consent names itself, so that what ends it takes it along.
+      const of = kind === 'Grant' ? id : grantId;
+      if (of !== undefined) set.grantId = of;
+      if (uid !== undefined) set.uid = hash(uid);
+      await limited(oauth.updateOne({ _id }, { $set: set }, { upsert: true, ...limits }));
+      if (!TOKENS.has(kind) || grantId === undefined) return;
+      await keepGrant(grantId, expiresAt);
+      if (kind === 'RefreshToken' && payload.clientId) await keepClient(payload.clientId);
+    },
+    find: async id => openPayload(seal, await limited(oauth.findOne({ _id: documentId(kind, id), expiresAt: living() }, limits))),
+    findByUid: async uid => openPayload(seal, await limited(oauth.findOne({ uid: hash(uid), expiresAt: living() }, limits))),
+    // Only devices without a browser have such codes, and none are let in.
+    findByUserCode: async () => undefined,
+    consume: async id => {
+      const _id = documentId(kind, id);
+      const unused = { _id, consumedAt: { $exists: false } };
+      const written = await limited(oauth.updateOne(unused, { $set: { consumedAt: new Date(now()) } }, limits));
+      if (written.matchedCount === 1) return;
+      // Two at the same moment are a theft as much as one after the other.
+      const document = await limited(oauth.findOne({ _id }, limits));
+      if (document?.grantId) await endGrant(document.grantId);
+      throw alreadyUsed();
+    },
+    destroy: async id => void (await limited(oauth.deleteOne({ _id: documentId(kind, id) }, limits))),
+    revokeByGrantId: endGrant,
+  });
+}

@@ -1,0 +1,83 @@
+// Fetches the document in which an app describes itself. Its address comes from strangers and the API has no egress guard: only https, only public addresses,
+// the checked address is the one that is dialled, no redirects, small and short.
+import { lookup as resolve } from 'node:dns/promises';
+import { request } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { isPublicAddress, literalAddress } from '../../../common/addresses.ts';
+import { clientMetadata } from './client-metadata.ts';
+
+const MAX_BYTES = 64 * 1_024;
+const MAX_URL = 500;
+const TIMEOUT_MS = 5_000;
+
+export interface ClientFetchOptions {
+  /** For tests alone: which addresses may be dialled, and whose certificates are good. */
+  isGood?: (address: string) => boolean;
+  port?: number;
+  ca?: string;
+}
+
+export type ClientFetch = (url: string | URL, options?: { signal?: AbortSignal | undefined }) => Promise<Response>;
+
+/** Every address must be good: a name with one private address among them is somebody's try. */
+const checkedLookup =
+  (isGood: (address: string) => boolean): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname, { all: true }).then(
+      found => {
+        const bad = found.length === 0 || found.some(({ address }) => !isGood(address));
+        if (bad) return callback(new Error('the name has no public address'), '', 4);
+        const [first] = found;
+        if (options.all) callback(null, found);
+        else callback(null, first!.address, first!.family);
+      },
+      error => callback(error, '', 4),
+    );
+  };
+
+/** Rejects with an Error whose message is for the log. The answer's body has only what this server knows, checked. */
+export function createClientFetch({ isGood = isPublicAddress, port = 443, ca }: ClientFetchOptions = {}): ClientFetch {
+  const lookup = checkedLookup(isGood);
+
+  return async (given, { signal } = {}) => {
+    const url = new URL(given);
+    if (url.protocol !== 'https:' || url.href.length > MAX_URL || Number(url.port || 443) !== port)
+      throw new Error('only short https addresses on the usual port are fetched');
+    const literal = literalAddress(url.hostname);
+    // A literal address asks no look-up.
+    if (literal !== undefined && !isGood(literal)) throw new Error('the address is not public');
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const { status, headers, body } = await get(url, lookup, ca, signal ? AbortSignal.any([signal, timeout]) : timeout);
+    const said = status === 200 ? JSON.stringify(clientMetadata(JSON.parse(body), 'document')) : null;
+    return new Response(said, { status, headers });
+  };
+}
+
+function get(url: URL, lookup: LookupFunction, ca: string | undefined, signal: AbortSignal) {
+  return new Promise<{ status: number; headers: Record<string, string>; body: string }>((done, fail) => {
+    const outgoing = request(
+      url,
+      { agent: false, lookup, signal, ...(ca && { ca }), headers: { accept: 'application/json' } },
+      response => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on('error', fail);
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > MAX_BYTES) outgoing.destroy(new Error(`the document is larger than ${MAX_BYTES} bytes`));
+          else chunks.push(chunk);
+        });
+        response.on('end', () => {
+          const cache = response.headers['cache-control'];
+          done({
+            status: response.statusCode!,
+            headers: { 'content-type': 'application/json', ...(cache && { 'cache-control': cache }) },
+            body: Buffer.concat(chunks).toString('utf8'),
+          });
+        });
+      },
+    );
+    outgoing.on('error', fail);
+    outgoing.end();
+  });
+}

@@ -1,0 +1,158 @@
+// The paths of the OAuth server: what is counted and cut down before oidc-provider sees it, and how a call is handed over to it.
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Provider } from 'oidc-provider';
+import type { ErrorCode } from '../../contract/errors.ts';
+import { BODY_TIMES, jsonBody } from '../../http/body.ts';
+import type { ByteBudget } from '../../http/byte-budget.ts';
+import type { Context, Middleware } from '../../http/state.ts';
+import type { pageRoutes } from '../pages/page-route.ts';
+import { ClientRefused, clientMetadata } from './client-metadata.ts';
+import { SCOPE } from './grants.ts';
+import { type OAuthLimits, tooMuch } from './oauth-limits.ts';
+import { COOKIES, OAUTH_PATHS } from './provider.ts';
+
+export interface OAuthRoute {
+  method: 'get' | 'post' | 'options';
+  path: string;
+  handle: Middleware[];
+}
+
+interface Deps {
+  publicUrl: string;
+  provider(): Promise<Provider>;
+  budget: ByteBudget;
+  limit: OAuthLimits;
+  ipOf(ctx: Context): string;
+  registration: boolean;
+  /** What a person may see goes wrong as a page. */
+  page: ReturnType<typeof pageRoutes>;
+}
+
+const METADATA_PATHS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+const REGISTRATION_LIMITS = {
+  ...BODY_TIMES,
+  maxBytes: 32 * 1_024,
+  words: { missing: 'Send the metadata of the client as a JSON object.', tooLarge: 'Send less.' },
+};
+/** What an authorization request may say here. Others would only be refused by one rule or another of OpenID Connect. */
+const ASKED: ReadonlySet<string> = new Set(
+  'client_id redirect_uri response_type response_mode state code_challenge code_challenge_method resource'.split(' '),
+);
+
+/** One scope, which the page of consent names: whatever else an app asks for is left out, as RFC 6749 section 3.3 lets a server do. */
+function asked(query: string): string {
+  const given = new URLSearchParams(query);
+  const kept = new URLSearchParams([...given].filter(([name]) => ASKED.has(name)));
+  kept.set('scope', SCOPE);
+  // The person is asked each time anyway; "none" must be told that this is not possible without.
+  if (given.get('prompt') === 'none') kept.set('prompt', 'none');
+  return kept.toString();
+}
+
+const codeOf = (status: number): ErrorCode | undefined => {
+  if (status < 400) return undefined;
+  return status === 401 ? 'unauthorized' : status < 500 ? 'validation_error' : 'internal';
+};
+
+/** The call with a body that has been read before. */
+const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage, body: Buffer): IncomingMessage =>
+  Object.assign(Readable.from([body]), {
+    method,
+    url,
+    headers: { ...headers, 'content-length': String(body.length) },
+    socket,
+    httpVersion,
+  }) as unknown as IncomingMessage;
+
+export function oauthRoutes({ publicUrl, provider, budget, limit, ipOf, registration, page }: Deps): OAuthRoute[] {
+  const { host, protocol } = new URL(publicUrl);
+  let handle: ReturnType<Provider['callback']>;
+
+  /** The provider answers. It builds links from host and protocol, which are the public URL's; and it must know nobody from before. */
+  async function hand(ctx: Context, { url = ctx.req.url!, body }: { url?: string; body?: Buffer } = {}): Promise<void> {
+    ipOf(ctx);
+    handle ??= (await provider()).callback();
+    const request = body ? withBody(ctx.req, body) : ctx.req;
+    request.url = url;
+    Object.assign(request.headers, { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) });
+    const cookies = (request.headers.cookie ?? '').split(';').filter(cookie => !cookie.trim().startsWith(COOKIES.session));
+    request.headers.cookie = cookies.join(';');
+    ctx.respond = false;
+    await handle(request, ctx.res);
+    const code = codeOf(ctx.res.statusCode);
+    if (code) ctx.state.code = code;
+  }
+
+  async function count(what: 'registration' | 'authorization', ctx: Context): Promise<void> {
+    const waitS = await limit(what, ipOf(ctx));
+    if (waitS !== undefined) throw tooMuch(waitS);
+  }
+
+  const boundedRegistration: Middleware = async (ctx, next) => {
+    await count('registration', ctx);
+    await next();
+  };
+
+  /** Pages of other origins may call: nothing here goes by cookies. */
+  const anyOrigin: Middleware = async (ctx, next) => {
+    ctx.set('Access-Control-Allow-Origin', '*');
+    await next();
+  };
+
+  const preflight: Middleware = ctx => {
+    ctx.set({
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Methods': 'POST',
+      'Access-Control-Allow-Headers': 'content-type, mcp-protocol-version',
+      'Access-Control-Max-Age': '3600',
+    });
+    ctx.status = 204;
+  };
+
+  const register: Middleware = async ctx => {
+    try {
+      const metadata = clientMetadata(ctx.state.body, 'registration');
+      await hand(ctx, { body: Buffer.from(JSON.stringify(metadata)) });
+    } catch (error) {
+      if (!(error instanceof ClientRefused)) throw error;
+      ctx.status = 400;
+      ctx.state.code = 'validation_error';
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = { error: error.error, error_description: error.message };
+    }
+  };
+
+  const authorize: Middleware = async ctx => {
+    await count('authorization', ctx);
+    await hand(ctx, { url: `${ctx.path}?${asked(ctx.querystring)}` });
+  };
+  const direct: Middleware = ctx => hand(ctx);
+
+  return [
+    // The path forms of RFC 8414 section 3.1 as well: some clients ask for them with the resource's path.
+    ...METADATA_PATHS.flatMap(path => [
+      { method: 'get' as const, path, handle: [direct] },
+      { method: 'options' as const, path, handle: [direct] },
+      { method: 'get' as const, path: `${path}/{*resource}`, handle: [(ctx: Context) => hand(ctx, { url: path })] },
+      { method: 'options' as const, path: `${path}/{*resource}`, handle: [(ctx: Context) => hand(ctx, { url: path })] },
+    ]),
+    page('get', OAUTH_PATHS.authorization, authorize),
+    page('get', `${OAUTH_PATHS.authorization}/:uid`, direct),
+    { method: 'post', path: OAUTH_PATHS.token, handle: [direct] },
+    { method: 'options', path: OAUTH_PATHS.token, handle: [direct] },
+    { method: 'post', path: OAUTH_PATHS.revocation, handle: [direct] },
+    { method: 'options', path: OAUTH_PATHS.revocation, handle: [direct] },
+    { method: 'get', path: OAUTH_PATHS.jwks, handle: [direct] },
+    ...(registration
+      ? [
+          {
+            method: 'post' as const,
+            path: OAUTH_PATHS.registration,
+            handle: [anyOrigin, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget), register],
+          },
+          { method: 'options' as const, path: OAUTH_PATHS.registration, handle: [preflight] },
+        ]
+      : []),
+  ];
+}

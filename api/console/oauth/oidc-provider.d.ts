@@ -1,0 +1,72 @@
+// The part of oidc-provider, which comes without types, that the OAuth server and the tests use.
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+
+  interface Grant {
+    addOIDCScope(scope: string): void;
+    addResourceScope(resource: string, scope: string): void;
+    /** Its id. */
+    save(): Promise<string>;
+  }
+  export interface ProviderContext {
+    path: string;
+    status: number;
+    body: unknown;
+    req: IncomingMessage;
+    res: ServerResponse;
+    _matchedRouteName?: string;
+    oidc: {
+      client?: { clientId: string; clientName?: string; redirectUris: string[] };
+      session?: { accountId: string };
+      result?: { consent?: { grantId?: string } };
+      provider: Provider;
+    };
+  }
+  export interface Interaction {
+    uid: string;
+    params: Record<string, string | undefined>;
+    prompt: { name: string; details: Record<string, unknown> };
+  }
+  export class Provider {
+    constructor(issuer: string, configuration: Record<string, unknown>);
+    proxy: boolean;
+    Grant: (new (of: { clientId: string; accountId: string }) => Grant) & { find(id: string): Promise<Grant | undefined> };
+    use(middleware: (ctx: ProviderContext, next: () => Promise<void>) => Promise<void>): void;
+    callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: Record<string, unknown>): Promise<void>;
+    /** Where the browser goes on. */
+    interactionResult(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: Record<string, unknown>,
+      options: { mergeWithLastSubmission: boolean },
+    ): Promise<string>;
+    on(event: string, listener: (...values: never[]) => void): void;
+  }
+
+  export class OIDCProviderError extends Error {
+    error: string;
+    error_description?: string;
+  }
+  export const errors: Record<
+    'SessionNotFound' | 'InvalidGrant' | 'InvalidTarget' | 'InvalidClient',
+    new (
+      description: string,
+    ) => OIDCProviderError
+  >;
+  export const interactionPolicy: {
+    Check: new (reason: string, description: string, error: string, check: (ctx: ProviderContext) => boolean) => object;
+    Prompt: new (
+      prompt: { name: string; requestable: boolean },
+      details: (ctx: ProviderContext) => Record<string, unknown>,
+      ...checks: object[]
+    ) => object;
+    base(): { clear(): void; add(prompt: object): void };
+  };
+}
+
+declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
+  const MemoryAdapter: new (model: string) => object;
+  export default MemoryAdapter;
+}

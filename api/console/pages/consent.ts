@@ -1,0 +1,131 @@
+// The page on which a person allows an app to render in their name, or does not. Owns its words; what a consent is, is decided elsewhere.
+import { type Markup, markup } from '../../contract/markup.ts';
+import type { Context } from '../../http/state.ts';
+import { formBody } from '../http/form-body.ts';
+import type { Asking } from '../oauth/consents.ts';
+import type { OAuth } from '../oauth/oauth.ts';
+import { consentPath } from '../oauth/provider.ts';
+import { redirectWords } from '../oauth/redirects.ts';
+import type { People } from '../people/people.ts';
+import type { SignedIn } from '../route.ts';
+import { withNext } from './next-path.ts';
+import { hidden, sendPage } from './page.ts';
+import type { PageRoute, pageRoutes } from './page-route.ts';
+
+type Account = { id: string; name: string };
+
+/** A document's address is a name that the app has proved; what it calls itself it has not. */
+const provenHost = (clientId: string) => (clientId.startsWith('https://') ? URL.parse(clientId)?.host : undefined);
+
+/** Chrome checks `form-action` along all redirects of a form's answer, and this one leads to the app. */
+const TO_THE_APP = { formAction: false, opener: true };
+
+const chosen = (accounts: readonly Account[]): Markup =>
+  accounts.length === 1
+    ? markup`${hidden('account', accounts[0]!.id)}<p>It renders in the account <strong>${accounts[0]!.name}</strong>, and its renders count there.</p>`
+    : markup`<div class="field"><label for="account">Account</label>
+<div><select id="account" name="account" required>${accounts.map(({ id, name }) => markup`<option value="${id}">${name}</option>`)}</select></div>
+<p class="hint">It renders in this account, and its renders count there.</p></div>`;
+
+/** What the OAuth server says to a person when it cannot send them back to the app. */
+export function showOAuthError(ctx: Context, { error, error_description: description }: { error: string; error_description?: string }) {
+  const known: Record<string, string> = {
+    invalid_client: 'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
+    invalid_redirect_uri:
+      'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
+    server_error: 'Something went wrong on our side. Go back to the app and try again.',
+  };
+  const detail = description && error !== 'server_error' ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
+  const body = markup`${detail}<p class="below"><a href="/app">To the dashboard</a></p>`;
+  const message = known[error] ?? 'The app asked for something that cannot be done here. Go back to it and try again.';
+  sendPage(ctx, { title: 'The app could not be connected', error: message, body }, ctx.status >= 400 ? ctx.status : 400);
+}
+
+export function consentPages(
+  { sessions, cookies, audit, entrance, publicUrl }: Pick<People, 'sessions' | 'cookies' | 'audit' | 'entrance' | 'publicUrl'>,
+  { consents, grants }: Pick<OAuth, 'consents' | 'grants'>,
+  route: ReturnType<typeof pageRoutes>,
+): PageRoute[] {
+  const host = new URL(publicUrl).host;
+  const uidOf = (ctx: Context) => (ctx as Context & { params: { uid: string } }).params.uid;
+
+  async function signedInAs(ctx: Context): Promise<SignedIn | undefined> {
+    const token = cookies.session(ctx);
+    return token ? sessions.find(token) : undefined;
+  }
+
+  const gone = (ctx: Context) =>
+    sendPage(
+      ctx,
+      {
+        title: 'Start again in the app',
+        error: 'This was answered already, took longer than an hour, or was begun in another browser.',
+        body: markup`<p>Go back to the app and connect it once more.</p><p class="below"><a href="/app">To the dashboard</a></p>`,
+      },
+      410,
+    );
+
+  async function show(ctx: Context, asking: Asking, { user }: SignedIn, error?: string, status = 200): Promise<void> {
+    const accounts = await grants.accountsOf(user.id);
+    const proven = provenHost(asking.clientId);
+    const who = asking.clientName === '' ? 'An app that says no name' : markup`An app that calls itself “${asking.clientName}”`;
+    const none = markup`<p class="notice">There is no account in which you may render, so you cannot allow it. Ask an owner or admin of your account for the role of a developer.</p>`;
+    const body = markup`<p>${who}${proven === undefined ? undefined : markup` (from <strong>${proven}</strong>)`} asks to make PDFs in your name.</p>
+<p>The answer goes to it ${redirectWords(asking.redirectUri)}. Go on only if you have just connected it yourself.</p>
+<form method="post" action="${consentPath(uidOf(ctx))}">
+${hidden('user', user.id)}
+${accounts.length === 0 ? none : chosen(accounts)}
+<p>It may: <strong>render PDFs</strong> (<code>render</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
+${accounts.length === 0 ? undefined : markup`<p><button class="main-button" name="answer" value="allow">Allow</button></p>`}
+<p><button class="main-button quiet" name="answer" value="cancel">Cancel</button></p>
+</form>
+<p class="below hint">You are signed in as ${user.email}.</p>`;
+    sendPage(ctx, { title: 'Connect an app', lead: `to ${host}`, error, body }, status, TO_THE_APP);
+  }
+
+  async function look(ctx: Context): Promise<void> {
+    const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
+    if (!asking) return gone(ctx);
+    const signedIn = await signedInAs(ctx);
+    if (!signedIn) return ctx.redirect(withNext('/app/sign-in', ctx.path));
+    await show(ctx, asking, signedIn);
+  }
+
+  async function submit(ctx: Context): Promise<void> {
+    const sent = await formBody(ctx.req);
+    const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
+    if (!asking) return gone(ctx);
+    const signedIn = await signedInAs(ctx);
+    if (!signedIn) {
+      ctx.status = 303;
+      return ctx.redirect(withNext('/app/sign-in', ctx.path));
+    }
+    // Somebody else has signed in since the page was shown: what it said is not theirs.
+    if (sent.get('user') !== signedIn.user.id)
+      return show(ctx, asking, signedIn, 'Somebody else has signed in here meanwhile. Look at it again.', 409);
+    if (sent.get('answer') !== 'allow') {
+      const onward = await consents.deny(ctx.req, ctx.res);
+      ctx.status = 303;
+      return ctx.redirect(onward);
+    }
+    const { id: user, email } = signedIn.user;
+    const account = (await grants.accountsOf(user)).find(({ id }) => id === sent.get('account'));
+    if (!account) return show(ctx, asking, signedIn, 'You may not render in that account any more.', 403);
+    const onward = await consents.allow(ctx.req, ctx.res, asking, { user, account: account.id });
+    await audit.note(
+      { account: account.id, user, actor: email, ip: entrance.ipOf(ctx) },
+      {
+        action: 'app.connected',
+        target: asking.clientName || asking.clientId,
+        details: {
+          client: asking.clientId.slice(0, 200),
+          redirect: new URL(asking.redirectUri).host || new URL(asking.redirectUri).protocol,
+        },
+      },
+    );
+    ctx.status = 303;
+    ctx.redirect(onward);
+  }
+
+  return [route('get', '/app/allow/:uid', look), route('post', '/app/allow/:uid', submit)];
+}

@@ -1,0 +1,57 @@
+// The apps that a person has connected: listed and disconnected by themselves alone.
+import { ApiError } from '../../contract/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { connectedApps } from '../contract/people.ts';
+import type { Grants } from '../oauth/grants.ts';
+import type { Audit } from '../people/audit.ts';
+import { type ConsoleRoute, route } from '../route.ts';
+
+export function appRoutes({ store, grants, audit }: { store: Store; grants: Grants; audit: Audit }): ConsoleRoute[] {
+  async function accountNames(ids: readonly string[]): Promise<Map<string, string>> {
+    const found = store.accounts.find({ _id: { $in: [...new Set(ids)] } }, { projection: { name: 1 }, ...store.limits });
+    return new Map((await store.limited(found.toArray())).map(({ _id, name }) => [_id, name]));
+  }
+
+  return [
+    route({
+      method: 'get',
+      path: '/me/apps',
+      id: 'listMyApps',
+      summary: 'The apps that render in your name, the newest first',
+      access: 'signed-in',
+      answer: connectedApps,
+      handle: async ({ signedIn }) => {
+        const mine = await grants.listOf(signedIn.user.id);
+        const names = await accountNames(mine.map(({ account }) => account));
+        return {
+          items: mine.map(({ _id, account, clientName, redirect, scope, createdAt, lastUsedAt }) => ({
+            id: _id,
+            name: clientName === '' ? null : clientName,
+            redirect,
+            scope,
+            account: { id: account, name: names.get(account) ?? null },
+            connectedAt: createdAt.toISOString(),
+            lastUsedAt: lastUsedAt?.toISOString() ?? null,
+          })),
+        };
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/me/apps/:grant',
+      id: 'disconnectMyApp',
+      summary: 'Disconnects an app: its next call is refused. Renders that run are not stopped.',
+      access: 'signed-in',
+      answer: 'none',
+      handle: async call => {
+        const { user } = call.signedIn;
+        const ended = await grants.end(call.params['grant']!, user.id);
+        if (!ended) throw new ApiError('not_found', 'There is no such app of yours. It was disconnected already perhaps.');
+        await audit.note(
+          { account: ended.account, user: user.id, actor: user.email, ip: call.clientIp },
+          { action: 'app.disconnected', target: ended.clientName || ended.clientId, details: { by: 'person' } },
+        );
+      },
+    }),
+  ];
+}

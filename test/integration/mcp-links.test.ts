@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/documents/kept-pdfs.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { eventually } from '../support/eventually.ts';
+import { type McpClient, mcpClient, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { walk } from '../support/oauth-walk.ts';
+
+const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"' } };
+const never = new AbortController().signal;
+
+describe('a link to a PDF', function () {
+  this.timeout(60_000);
+  let rig: ConsoleRig;
+  let developer: Person;
+  let token: string;
+  let client: McpClient;
+  before(async () => {
+    rig = await consoleRig({ env: { PRESSROOM_MCP_LINK_BYTES: '1MiB' } });
+    developer = await rig.person({ role: 'developer' });
+    token = (await walk(rig, developer)).access_token;
+    client = await mcpClient('present', rig.url, token);
+  });
+  after(async () => {
+    await client?.close();
+    await rig.stop();
+  });
+
+  const pathOf = (answer: ToolAnswer) => new URL(answer.structuredContent!.url).pathname;
+  const toKeep = (pdf: Buffer, account = rig.accountId): PdfToKeep => ({
+    renderId: crypto.randomUUID(),
+    account,
+    user: developer.id,
+    filename: 'a.pdf',
+    pages: 1,
+    pdf,
+  });
+  const kept = () => createKeptPdfs(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
+
+  it('is a download that no browser runs, keeps or passes on', async () => {
+    const path = pathOf(await client.render(HELLO));
+    const { headers, body } = await rig.call('GET', path);
+    expect(headers).to.include({
+      'content-type': 'application/pdf',
+      'content-disposition': `attachment; filename="Gro_e -5-6.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20-5-6.pdf`,
+      'content-length': String(body.length),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'referrer-policy': 'no-referrer',
+    });
+    const head = await rig.call('HEAD', path);
+    expect([head.status, head.headers['content-length'], head.body.length]).to.deep.equal([200, String(body.length), 0]);
+  });
+
+  it('says that it has ended when it has, and knows nothing of one that never was', async () => {
+    const answer = await client.render(HELLO);
+    const { render_id } = answer.structuredContent!;
+    await rig.store.console.keptPdfs.updateOne({ _id: render_id }, { $set: { 'metadata.expiresAt': new Date() } });
+    const ended = await rig.call('GET', pathOf(answer));
+    expect([ended.status, ended.error().code]).to.deep.equal([410, 'gone']);
+    expect(ended.error().message).to.include('has ended');
+    expect(String(await client.read(`render://${render_id}`).catch((error: Error) => error))).to.include('its time is over');
+    for (const path of [`/files/${'a'.repeat(43)}`, '/files/x', `${pathOf(answer)}x`]) {
+      const unknown = await rig.call('GET', path);
+      expect([unknown.status, unknown.error().code]).to.deep.equal([404, 'not_found']);
+    }
+  });
+
+  it('stands nowhere in the database', async () => {
+    const path = pathOf(await client.render(HELLO));
+    const secret = path.slice('/files/'.length);
+    const files = await rig.store.console.keptPdfs.find().toArray();
+    expect(files.length).to.be.at.least(1);
+    expect(JSON.stringify(files)).to.not.include(secret);
+  });
+
+  it('leads to the PDF from every API process, as the resource does', async () => {
+    const replica = await consoleRig({ uri: rig.uri, workers: 0 });
+    const there = await mcpClient('present', replica.url, token);
+    const answer = await client.render(HELLO);
+    const [here, elsewhere] = await Promise.all([rig, replica].map(each => each.call('GET', pathOf(answer))));
+    const read = await there.read(`render://${answer.structuredContent!.render_id}`);
+    await there.close();
+    await replica.stop();
+    expect(elsewhere!.status).to.equal(200);
+    expect(elsewhere!.body.equals(here!.body)).to.equal(true);
+    expect(Buffer.from(read, 'base64').equals(here!.body)).to.equal(true);
+  });
+
+  it('leads to a PDF of many pieces, byte for byte', async () => {
+    const pdf = Buffer.alloc(20 * CHUNK_BYTES + 17, 'Pressroom');
+    const { token: secret } = await kept().keep(toKeep(pdf, await rig.account2()), never);
+    const { status, body } = await rig.call('GET', `/files/${secret}`);
+    expect(status).to.equal(200);
+    expect(body.equals(pdf)).to.equal(true);
+  });
+
+  it('breaks off, rather than ending early, when a piece is missing', async () => {
+    const given = toKeep(Buffer.alloc(3 * CHUNK_BYTES), await rig.account2());
+    const { token: secret } = await kept().keep(given, never);
+    await rig.store.console.keptPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
+    const answer = await rig.call('GET', `/files/${secret}`).catch((error: Error) => error);
+    expect(answer).to.be.instanceOf(Error);
+  });
+
+  it('leaves nothing behind when the caller goes away while the PDF is written', async () => {
+    const given = toKeep(Buffer.alloc(40 * CHUNK_BYTES), await rig.account2());
+    const leaving = new AbortController();
+    const keeping = kept().keep(given, leaving.signal);
+    leaving.abort(new Error('left'));
+    expect(await keeping.catch((error: Error) => error.message)).to.equal('left');
+    expect(await rig.store.console.keptPdfChunks.countDocuments({ files_id: given.renderId })).to.equal(0);
+    expect(await rig.store.console.keptPdfs.countDocuments({ _id: given.renderId })).to.equal(0);
+  });
+
+  it('holds little of the memory for renders, however slowly it is read', async () => {
+    const small = await consoleRig({ uri: rig.uri, workers: 0, env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
+    const { token: secret } = await kept().keep(toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()), never);
+    const slow = get(`${small.url}/files/${secret}`, { agent: false });
+    const [reading] = (await once(slow, 'response')) as [IncomingMessage];
+    const held = async () => /^pressroom_in_flight_bytes(?:{.*})? (\d+)/m.exec(await small.metrics.text())?.[1];
+    expect(await held()).to.equal(String(2 * CHUNK_BYTES));
+    const second = await small.call('GET', `/files/${secret}`);
+    expect([second.status, second.error().code, second.headers['retry-after']]).to.deep.equal([503, 'unavailable', '2']);
+    reading.destroy();
+    await eventually(async () => expect(await held()).to.equal('0'));
+    expect((await small.call('GET', `/files/${secret}`)).body.length).to.equal(40 * 2 ** 20);
+    await small.stop();
+  });
+
+  it('is swept by the database, and its pieces with it', async () => {
+    const { keptPdfs, keptPdfChunks } = rig.store.console;
+    const ends = await Promise.all(
+      [keptPdfs, keptPdfChunks].map(async each => (await each.indexes()).filter(index => index.expireAfterSeconds === 0)),
+    );
+    expect(ends.map(([index]) => Object.keys(index!.key))).to.deep.equal([['metadata.rememberedUntil'], ['expiresAt']]);
+    const given = toKeep(Buffer.from('%PDF-'), await rig.account2());
+    const { expiresAt } = await kept().keep(given, never);
+    const chunk = await keptPdfChunks.findOne({ files_id: given.renderId });
+    expect(chunk!.expiresAt).to.deep.equal(expiresAt);
+  });
+
+  it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {
+    const owner = await rig.person({ role: 'owner', account: await rig.account2() });
+    const team = await rig.store.console.teams.findOne({ 'members.user': owner.id });
+    const mine = await mcpClient('present', rig.url, (await walk(rig, owner)).access_token);
+    const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
+    await kept().keep(full, never);
+    const refused = await mine.render(HELLO);
+    expect(refused.isError).to.equal(true);
+    expect(textOf(refused)).to.match(/^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./);
+    await rig.store.console.keptPdfs.updateOne({ _id: full.renderId }, { $set: { 'metadata.expiresAt': new Date() } });
+    expect((await mine.render(HELLO)).isError ?? false).to.equal(false);
+    await mine.close();
+  });
+});

@@ -1,0 +1,74 @@
+// What the OAuth server keeps: used once however many come at the same moment, over when it is over, and readable with this installation's secret alone.
+import { expect } from 'chai';
+import { createAdapter } from '../../api/console/oauth/adapter.ts';
+import { createOAuthLimits } from '../../api/console/oauth/oauth-limits.ts';
+import { createSeal } from '../../api/console/people/seal.ts';
+import { connectStore, type Store } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { testDatabase } from '../support/mongod.ts';
+
+const SECRET = 'a secret of the tests, long enough';
+
+describe('the storage of the OAuth server', () => {
+  let store: Store;
+  let nowMs: number;
+  let ended: string[];
+  beforeEach(async () => {
+    store = connectStore({ uri: (await testDatabase()).uri, operationTimeoutMs: 5_000 }, silentLog);
+    await store.start();
+    nowMs = Date.now();
+    ended = [];
+  });
+  afterEach(() => store.stop(new AbortController().signal));
+
+  const adapter = (kind: string, secret = SECRET) =>
+    createAdapter(
+      {
+        store,
+        seal: createSeal(secret, 'oauth'),
+        keepGrant: async () => {},
+        endGrant: async grantId => {
+          ended.push(grantId);
+        },
+        alreadyUsed: () => new Error('already used'),
+      },
+      () => nowMs,
+    )(kind);
+
+  it('lets one of many use what works once, and ends the consent for the others', async () => {
+    const codes = adapter('AuthorizationCode');
+    await codes.upsert('a code', { grantId: 'a grant', jti: 'a code' }, 60);
+    const tries = await Promise.allSettled(Array.from({ length: 5 }, () => codes.consume('a code')));
+    expect(tries.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    expect(ended).to.deep.equal(['a grant', 'a grant', 'a grant', 'a grant']);
+    expect((await codes.find('a code'))!['consumed']).to.be.closeTo(nowMs / 1_000, 1);
+  });
+
+  it('finds by kind, until its end', async () => {
+    await adapter('AccessToken').upsert('x', { jti: 'x', 'a.b': { $c: 1 } }, 60);
+    expect(await adapter('AccessToken').find('x')).to.deep.equal({ jti: 'x', 'a.b': { $c: 1 } });
+    expect(await adapter('RefreshToken').find('x')).to.equal(undefined);
+    nowMs += 61_000;
+    expect(await adapter('AccessToken').find('x')).to.equal(undefined);
+  });
+
+  it('reads nothing that another secret sealed, or that stood in another place', async () => {
+    const tokens = adapter('AccessToken');
+    await tokens.upsert('x', { jti: 'x' }, 60);
+    await tokens.upsert('y', { jti: 'y' }, 60);
+    expect(await adapter('AccessToken', 'another secret of the tests').find('x')).to.equal(undefined);
+    const [one, other] = await store.console.oauth.find().toArray();
+    await store.console.oauth.updateOne({ _id: one!._id }, { $set: { payload: other!.payload } });
+    expect([await tokens.find('x'), await tokens.find('y')].filter(Boolean)).to.have.length(1);
+  });
+
+  it('counts what one address asks in an hour, an IPv6 network as one', async () => {
+    const limit = createOAuthLimits(store, SECRET, () => nowMs);
+    for (let n = 0; n < 120; n += 1) expect(await limit('document', `2001:db8::${n.toString(16)}`)).to.equal(undefined);
+    expect(await limit('document', '2001:db8::ffff')).to.equal(3_600);
+    expect(await limit('document', '2001:db8:0:1::1')).to.equal(undefined);
+    expect(await limit('registration', '2001:db8::1')).to.equal(undefined);
+    nowMs += 3_601_000;
+    expect(await limit('document', '2001:db8::1')).to.equal(undefined);
+  });
+});

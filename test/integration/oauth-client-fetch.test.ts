@@ -1,0 +1,161 @@
+// The documents in which apps describe themselves, fetched from real servers: what is never asked, and what is never believed.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type ClientFetch, createClientFetch } from '../../api/console/oauth/client-fetch.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const refused = (fetching: Promise<unknown>) =>
+  fetching.then(
+    () => 'it was fetched',
+    (error: Error) => error.message,
+  );
+
+describe('the fetch of an app’s document', () => {
+  const folder = temporaryFolder();
+  let server: Server;
+  let port: number;
+  let fetchIt: ClientFetch;
+  let ca: string;
+  let calls = 0;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  before(async () => {
+    const key = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-keyout',
+      'key.pem',
+      '-out',
+      'cert.pem',
+    ];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    execFileSync('openssl', ['req', '-x509', ...key, ...names], { cwd: folder(), stdio: 'pipe' });
+    ca = readFileSync(folder('cert.pem'), 'utf8');
+    server = createServer({ key: readFileSync(folder('key.pem')), cert: ca }, (request, response) => {
+      calls += 1;
+      answer(request, response);
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+    fetchIt = createClientFetch({ isGood: address => address === '127.0.0.1' || address === '::1', port, ca });
+  });
+  beforeEach(() => {
+    calls = 0;
+  });
+  after(() => {
+    server?.closeAllConnections();
+    return new Promise(resolve => server.close(resolve));
+  });
+
+  const url = () => `https://localhost:${port}/app.json`;
+  const says = (document: unknown, status = 200, headers = {}) => {
+    answer = (_request, response) => response.writeHead(status, headers).end(JSON.stringify(document));
+  };
+
+  it('gives what is known of the document, and nothing else that it says', async () => {
+    says(
+      {
+        client_id: url(),
+        client_name: 'A Client',
+        redirect_uris: ['https://app.example/cb'],
+        scope: 'more',
+        jwks_uri: 'https://app.example/keys',
+        logo_uri: 'http://127.0.0.1/x',
+      },
+      200,
+      { 'cache-control': 'max-age=700' },
+    );
+    const response = await fetchIt(url());
+    expect(response.headers.get('cache-control')).to.equal('max-age=700');
+    expect(await response.json()).to.deep.equal({
+      client_id: url(),
+      client_name: 'A Client',
+      redirect_uris: ['https://app.example/cb'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    });
+  });
+
+  it('asks no address that is not public, by whatever name', async () => {
+    says({});
+    const careful = createClientFetch({ port, ca });
+    for (const host of [
+      'localhost',
+      '127.0.0.1',
+      '[::1]',
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      '[::ffff:127.0.0.1]',
+      '10.0.0.1',
+      '169.254.169.254',
+      '0.0.0.0',
+    ])
+      expect(await refused(careful(`https://${host}:${port}/app.json`)), host).to.match(/not public|no public address/);
+    expect(calls).to.equal(0);
+  });
+
+  it('asks by https and at the usual port alone', async () => {
+    const usual = createClientFetch({ ca, isGood: () => true });
+    for (const wrong of [
+      `http://localhost:${port}/x`,
+      url(),
+      `https://localhost/${'x'.repeat(600)}`,
+      'ftp://localhost/x',
+      'file:///etc/passwd',
+    ])
+      expect(await refused(usual(wrong)), wrong).to.match(/only short https addresses/);
+    expect(calls).to.equal(0);
+  });
+
+  it('follows nothing', async () => {
+    says({}, 302, { location: 'https://localhost/other' });
+    const response = await fetchIt(url());
+    expect(response.status).to.equal(302);
+    expect(await response.text()).to.equal('');
+    expect(calls).to.equal(1);
+  });
+
+  it('gives up what is too large', async () => {
+    says({ client_id: url(), redirect_uris: ['https://app.example/cb'], filler: 'x'.repeat(70_000) });
+    expect(await refused(fetchIt(url()))).to.include('larger than');
+  });
+
+  it('gives up who does not answer when the caller does', async () => {
+    const leaving = new AbortController();
+    answer = () => leaving.abort();
+    expect(await refused(fetchIt(url(), { signal: leaving.signal }))).to.match(/abort/i);
+  });
+
+  it('believes no document of another shape, and no other way than none to show who asks', async () => {
+    const good = { client_id: url(), redirect_uris: ['https://app.example/cb'] };
+    for (const bad of [
+      [],
+      'x',
+      {},
+      { ...good, redirect_uris: ['http://app.example/cb'] },
+      { ...good, token_endpoint_auth_method: 'client_secret_post' },
+    ]) {
+      says(bad);
+      expect(await refused(fetchIt(url())), JSON.stringify(bad)).not.to.equal('it was fetched');
+    }
+    answer = (_request, response) => response.end('not json');
+    expect(await refused(fetchIt(url()))).not.to.equal('it was fetched');
+  });
+
+  it('trusts no certificate of nobody', async () => {
+    says({ client_id: url(), redirect_uris: ['https://app.example/cb'] });
+    expect(await refused(createClientFetch({ isGood: () => true, port })(url()))).to.match(/certificate/);
+    expect(calls).to.equal(0);
+  });
+});
