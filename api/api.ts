@@ -11,6 +11,7 @@ import { createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { type ConsoleDeps, createConsole } from './console/console.ts';
 import type { AccessTokens } from './console/oauth/access.ts';
+import { createClientFetch } from './console/oauth/client-fetch.ts';
 import type { ConsoleRoute } from './console/route.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createTlsTunnels } from './dispatch/tls-tunnels.ts';
@@ -68,7 +69,10 @@ export function complete(config: ApiConfig): CompleteApiConfig {
 }
 
 /** See ConsoleDeps. */
-export type ApiOptions = Pick<ConsoleDeps, 'onSetupLink' | 'clientFetch'>;
+export interface ApiOptions extends Pick<ConsoleDeps, 'onSetupLink'> {
+  /** For tests: another way to the documents of apps. */
+  clientFetch?: ConsoleDeps['clientFetch'] | undefined;
+}
 
 export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics, { onSetupLink, clientFetch }: ApiOptions = {}): Api {
   const dashboardUrl = `${config.publicUrl}/app`;
@@ -142,7 +146,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
       company,
       passwordSignIn,
       onSetupLink,
-      clientFetch,
+      clientFetch: clientFetch ?? createClientFetch({ deny: config.egress.deny }),
     });
   }
 

@@ -33,7 +33,7 @@ export interface AppDeps {
   /** Without it there is no trial. */
   trial?: TrialRoute | undefined;
   /** Without it there is no dashboard. */
-  console?: Pick<Console, 'routes' | 'renders'> | undefined;
+  console?: (Pick<Console, 'routes' | 'renders'> & Partial<Pick<Console, 'oauth'>>) | undefined;
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
@@ -60,7 +60,7 @@ const nosniff: Middleware = async (ctx, next) => {
 
 export function createApp(deps: AppDeps): Koa<State> {
   const { publicUrl, keys, render, onRefused, trial, console, health, body, budget, ports, trustedProxies, log, metrics } = deps;
-  const { openApiJson, docs } = description(publicUrl, trial !== undefined);
+  const { openApiJson, docs } = description({ publicUrl, trial: trial !== undefined, mcpUrl: console?.oauth?.resource });
 
   const routes: Route[] = [
     { method: 'get', path: '/', handle: [ctx => ctx.redirect('/docs')] },

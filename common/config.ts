@@ -197,5 +197,8 @@ export const poolVariables = z.object({
   PRESSROOM_EGRESS_ALLOW: list('', 'host patterns and CIDRs, each with an optional `:port`').describe(
     'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
   ),
+  PRESSROOM_EGRESS_DENY: list('', 'addresses and CIDRs').describe(
+    "Networks closed to pages, and to the API where it fetches the documents of apps, besides those that are not public: your own public ranges, and your network's NAT64 and 6rd prefixes, which nobody else can know and behind which lie private addresses. Only an address or CIDR in `PRESSROOM_EGRESS_ALLOW` opens them, for pages.",
+  ),
   PRESSROOM_EGRESS_PORTS: ports('80,443,8080,8443').describe('Ports that a page may connect to.'),
 });

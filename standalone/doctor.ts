@@ -1,6 +1,6 @@
 // Looks for what keeps Pressroom from running on this machine. Each finding is one line: ok, warn or fail, and how to mend it. Changes nothing.
 import { availableMemory } from 'node:process';
-import { readApiConfig } from '../api/config.ts';
+import { type ApiConfig, readApiConfig } from '../api/config.ts';
 import { connectStore } from '../api/store/store.ts';
 import { processVariables, readConfig } from '../common/config.ts';
 import { silentLog } from '../common/log.ts';
@@ -79,6 +79,23 @@ export async function checkPort(port: number, variable: string, what: string): P
   return warn(`Port ${port} (${what}) is taken${who ? ` by ${who.name} (process ${who.pid})` : ''}. End that, or set ${variable}.`);
 }
 
+/** Where people and chat programs come to. */
+export function checkPublicUrl({ publicUrl, dashboard, mcp }: Pick<ApiConfig, 'publicUrl' | 'dashboard' | 'mcp'>): Finding {
+  const { protocol, hostname, pathname } = new URL(publicUrl);
+  const at = `PRESSROOM_PUBLIC_URL is ${publicUrl}`;
+  if (!dashboard.on) return ok(at);
+  if (pathname !== '/') return warn(`${at}: the dashboard and /mcp work at the root of a host alone. Give it a host name without a path.`);
+  const local = hostname === 'localhost' || hostname.endsWith('.localhost');
+  if (protocol === 'http:' && !local)
+    return warn(`${at}: passwords and tokens travel in the open, and many chat programs refuse that. Give it https.`);
+  if (!mcp.on) return ok(at);
+  return local
+    ? ok(
+        `${at}: ${publicUrl}/mcp is for programs on this machine. Claude and ChatGPT on the web need one with https that the internet reaches.`,
+      )
+    : ok(`${at}: ${publicUrl}/mcp is for chat programs, on the web too when the internet reaches it.`);
+}
+
 export function checkMemory(freeBytes: number, slots: number): Finding {
   const free = Math.floor(freeBytes / MIB);
   const wanted = BASE_MIB + slots * RENDER_MIB;
@@ -124,6 +141,7 @@ export async function doctor(env: NodeJS.ProcessEnv, print: (text: string) => vo
   tell(await checkPort(api.http.port, 'PRESSROOM_PORT', 'the API'));
   tell(await checkPort(process_.PRESSROOM_OPERATIONS_PORT, 'PRESSROOM_OPERATIONS_PORT', 'metrics and probes'));
   tell(await checkPort(worker.gateway.port, 'PRESSROOM_GATEWAY_PORT', 'a worker by itself'));
+  tell(checkPublicUrl(api));
   tell(checkMemory(availableMemory(), worker.capacity));
   for (const finding of await checkFonts(env, worker.chrome)) tell(finding);
   return good;

@@ -140,9 +140,13 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
       );
       if (apiConfig.dashboard.on) {
         // With port 0 only now is it known which one it became.
-        const ownUrl = apiConfig.http.port === 0 && env.PRESSROOM_PUBLIC_URL === undefined ? url : apiConfig.publicUrl;
+        const unnamed = apiConfig.http.port === 0 && env.PRESSROOM_PUBLIC_URL === undefined;
+        const ownUrl = unnamed ? url : apiConfig.publicUrl;
         if (setupLink) say(`Open the dashboard: ${ownUrl}${setupLink.slice(apiConfig.publicUrl.length)} (works once)`);
         else say(`The dashboard: ${ownUrl}/app`);
+        // Tokens are for the configured address: an app cannot connect to one that is found out so late.
+        if (apiConfig.mcp.on && !unnamed)
+          say(`For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`);
       }
       if (binary && pastEndOfLife(binary.version))
         say(`mongod ${binary.version} is past its end of life: for trials and tests. \`npm run -s pressroom -- doctor\` says more.`);

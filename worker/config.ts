@@ -31,9 +31,7 @@ const checkedBy =
 export const workerVariables = z.object({
   ...poolVariables.shape,
   PRESSROOM_EGRESS_ALLOW: parsed(poolVariables.shape.PRESSROOM_EGRESS_ALLOW, parseAllowList),
-  PRESSROOM_EGRESS_DENY: parsed(list('', 'addresses and CIDRs'), parseDenyList).describe(
-    "Networks closed to pages besides those that are not public: your own public ranges, and your network's NAT64 and 6rd prefixes, which nobody else can know and behind which lie private addresses. Only an address or CIDR in `PRESSROOM_EGRESS_ALLOW` opens them.",
-  ),
+  PRESSROOM_EGRESS_DENY: parsed(poolVariables.shape.PRESSROOM_EGRESS_DENY, parseDenyList),
   PRESSROOM_SLOTS: integer(String(Math.max(2, availableParallelism())), 1, 256).describe(
     'Renders at once in this worker (default: the cores, at least 2).',
   ),

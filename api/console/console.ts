@@ -77,8 +77,8 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
   passwordSignIn: boolean;
   /** Hears of the link by which the first person gets in; without it the log says it. */
   onSetupLink?: ((url: string) => void) | undefined;
-  /** For tests: another way to the documents in which apps describe themselves. */
-  clientFetch?: ClientFetch | undefined;
+  /** The way to the documents in which apps describe themselves. */
+  clientFetch: ClientFetch;
 }
 
 export interface Console {
@@ -112,7 +112,7 @@ export function createConsole(deps: ConsoleDeps): Console {
         audit,
         clients: deps.mcp.clients,
         ipOf: people.entrance.ipOf,
-        renderError: (ctx, out) => showOAuthError(ctx as unknown as Context, out),
+        renderError: (ctx, refusal, back) => showOAuthError(ctx as unknown as Context, refusal, back),
         page: formPage,
       })
     : undefined;

@@ -155,13 +155,26 @@ const readinessOperation: Operation = {
   },
 };
 
+const chatPrograms = (mcpUrl: string) =>
+  ` Chat programs have the MCP tool \`render_pdf\` at \`${mcpUrl}\`: it takes the same fields, and the dashboard's sign-in (OAuth) in place of an API key.`;
+
+export interface Described {
+  publicUrl: string;
+  trial?: boolean;
+  mcpUrl?: string | undefined;
+}
+
 /**
  * The description as one JSON value. `publicUrl` is the configured one, without a slash at its end; every absolute address is built from it.
- * `trial`: whether renders without a key are switched on.
+ * `trial`: whether renders without a key are switched on. `mcpUrl`: where the tool for chat programs is, if anywhere.
  */
-export const openApi = ({ publicUrl, trial = true }: { publicUrl: string; trial?: boolean }): OpenApi => ({
+export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi => ({
   openapi: '3.1.0',
-  info: { title: 'Pressroom', version: API_VERSION, description: 'HTML or a public URL in, a PDF out.' },
+  info: {
+    title: 'Pressroom',
+    version: API_VERSION,
+    description: `HTML or a public URL in, a PDF out.${mcpUrl === undefined ? '' : chatPrograms(mcpUrl)}`,
+  },
   servers: [{ url: publicUrl }],
   externalDocs: { description: 'The same for people', url: `${publicUrl}/docs` },
   paths: {

@@ -32,15 +32,18 @@ export const loggedPath = (path: string): string =>
     .replace(/^\/files\/.*/, '/files/…')
     .slice(0, 128);
 
+/** Every link has a path of its own, and all of them are one route. */
+export const countedPath = (path: string): string => (path.startsWith('/files/') ? '/files/:token' : path);
+
 export const accessLog = (log: Log, count: CountRequest): Middleware => {
   return async (ctx, next) => {
     const startMs = performance.now();
     const { method, path } = ctx;
     // Only the end of the connection's part in it tells whether the answer went out.
     ctx.res.once('close', () => {
-      const { requestId, code, reason, bodyBytes, accepted } = ctx.state;
+      const { requestId, code, reason, bodyBytes, accepted, clientAccountId } = ctx.state;
       const left = !ctx.res.writableFinished;
-      count(path, left ? 'client_closed' : (reason ?? code ?? (ctx.res.statusCode < 400 ? 'ok' : 'unavailable')));
+      count(countedPath(path), left ? 'client_closed' : (reason ?? code ?? (ctx.res.statusCode < 400 ? 'ok' : 'unavailable')));
       const line = accessLine.safeParse({
         requestId,
         method,
@@ -51,7 +54,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         ms: Math.round((performance.now() - startMs) * 10) / 10,
         bodyBytes,
         bytes: left ? undefined : ctx.response.length,
-        accountId: accepted?.accountId,
+        accountId: accepted?.accountId ?? clientAccountId,
       });
       if (line.data) log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');
       else log.error({ requestId, fields: line.error.issues.map(issue => issue.path.join('.')) }, 'an access line does not fit its schema');

@@ -2,14 +2,13 @@
 import { docsPage } from '../contract/docs-page.ts';
 import { docsStyleSource } from '../contract/docs-style.ts';
 import { docsScriptSource } from '../contract/docs-try.ts';
-import { openApi } from '../contract/openapi.ts';
+import { type Described, openApi } from '../contract/openapi.ts';
 import type { Middleware } from './state.ts';
 
 const CACHE = 'public, max-age=300';
 
-/** `publicUrl` stands in it as the address to call; `trial`: whether there is one. */
-export function description(publicUrl: string, trial: boolean): { openApiJson: Middleware; docs: Middleware } {
-  const document = openApi({ publicUrl, trial });
+export function description(described: Described): { openApiJson: Middleware; docs: Middleware } {
+  const document = openApi(described);
   const json = JSON.stringify(document);
   const page = docsPage(document);
   return {

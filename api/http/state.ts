@@ -15,6 +15,8 @@ export interface State {
   /** Set by the management API: who is signed in, and the account in the path. */
   signedIn?: SignedIn;
   account?: Call['account'];
+  /** Set by the MCP endpoint, for the access log: in whose name the client acts. */
+  clientAccountId?: string;
   /** Set by body: the parsed JSON and how many bytes it was. */
   body: unknown;
   bodyBytes: number;

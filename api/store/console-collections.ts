@@ -3,6 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import type {
   AuditDocument,
   BillingEventDocument,
+  CancelledCallsDocument,
   OAuthDocument,
   OAuthGrantDocument,
   ProcessDocument,
@@ -29,6 +30,7 @@ export interface ConsoleCollections extends KeptPdfCollections {
   processes: Collection<ProcessDocument>;
   oauth: Collection<OAuthDocument>;
   oauthGrants: Collection<OAuthGrantDocument>;
+  cancelledCalls: Collection<CancelledCallsDocument>;
 }
 
 export const consoleCollections = (db: Db): ConsoleCollections => ({
@@ -44,6 +46,7 @@ export const consoleCollections = (db: Db): ConsoleCollections => ({
   processes: db.collection('processes'),
   oauth: db.collection('oauth'),
   oauthGrants: db.collection('oauth_grants'),
+  cancelledCalls: db.collection('cancelled_calls'),
   ...keptPdfCollections(db),
 });
 
@@ -93,9 +96,9 @@ export async function consoleIndexes(db: Db): Promise<void> {
   await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
 }
 
-/** Of what the OAuth server keeps. Idempotent. */
+/** Of what apps may do and have begun. Idempotent. */
 export async function oauthIndexes(db: Db): Promise<void> {
-  const { oauth, oauthGrants } = consoleCollections(db);
+  const { oauth, oauthGrants, cancelledCalls } = consoleCollections(db);
   await oauth.createIndexes([
     { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
     { key: { grantId: 1 }, name: 'of a grant', partialFilterExpression: { grantId: { $exists: true } } },
@@ -105,6 +108,7 @@ export async function oauthIndexes(db: Db): Promise<void> {
     { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
     { key: { user: 1, createdAt: -1 }, name: 'of a person' },
   ]);
+  await cancelledCalls.createIndexes([{ key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' }]);
 }
 
 /** Keeps renders for so long from now on; those that are older go within a minute. Changes nothing when it is so already. */

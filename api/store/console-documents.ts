@@ -100,6 +100,8 @@ export interface RenderDocument {
   key?: string;
   /** The person who rendered without a key. */
   user?: string;
+  /** What the app calls itself that asked for it by the MCP tool. */
+  app?: string;
   via: 'api' | 'playground' | 'mcp';
   outcome: 'ok' | 'error' | 'client_closed';
   /** The error's code, its reason and its sentence. */
@@ -203,5 +205,14 @@ export interface OAuthGrantDocument {
   createdAt: Date;
   lastUsedAt?: Date;
   /** When the last token that came of it is over. */
+  expiresAt: Date;
+}
+
+/** Calls of the MCP tool that an app has cancelled, for the process that runs them: one document a consent. */
+export interface CancelledCallsDocument {
+  /** Of the consent. */
+  _id: string;
+  /** The last ones; `name`: SHA-256 of the client's session and the message's id. */
+  calls: { name: string; at: Date }[];
   expiresAt: Date;
 }

@@ -2,7 +2,7 @@
 // (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md)
 import type { Collection, Db } from 'mongodb';
 
-/** A PDF of which every chunk is there. `mongofiles` reads it too. */
+/** A PDF; its link is given away when every chunk is there. `mongofiles` reads it too. */
 export interface KeptPdfDocument {
   /** The render's id. */
   _id: string;
@@ -18,7 +18,7 @@ export interface KeptPdfDocument {
     /** Of the PDF; hexadecimal. */
     sha256: string;
     pages: number;
-    /** The link's end, and the chunks'. */
+    /** The link's end. */
     expiresAt: Date;
     /** So long it is known that there was such a link. */
     rememberedUntil: Date;

@@ -34,7 +34,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
   const keyChoices = [
     { value: '', label: 'All' },
     ...known,
-    { value: WITHOUT_KEY, label: 'Without a key (playground)' },
+    { value: WITHOUT_KEY, label: 'Without a key (playground, MCP)' },
     ...(filters.key && filters.key !== WITHOUT_KEY && !known.some(({ value }) => value === filters.key)
       ? [{ value: filters.key, label: `Key ${filters.key}` }]
       : []),

@@ -7,11 +7,12 @@ import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { When } from '../parts/when.tsx';
 import classes from './render-table.module.css';
 
-/** Who made the call: a key by its name, or the part of Pressroom. */
-export function callerOf({ via, key }: Pick<RenderSummary, 'via' | 'key'>): string {
+/** Who made the call: a key by its name, an app by what it calls itself, or the part of Pressroom. */
+export function callerOf({ via, key, app }: Pick<RenderSummary, 'via' | 'key' | 'app'>): string {
   if (via === 'playground') return 'Playground';
+  if (via === 'mcp') return app ? `MCP, ${app}` : 'MCP';
   const name = key && (key.name ?? (key.last4 ? `a revoked key …${key.last4}` : 'a revoked key'));
-  return via === 'mcp' ? (name ? `MCP, ${name}` : 'MCP') : (name ?? 'API');
+  return name ?? 'API';
 }
 
 /** What was to be rendered. Of a request that was refused early neither may be known. */

@@ -49,7 +49,17 @@ export default function ConnectScreen() {
             </Text>
           )}
         </Panel>
-        {mcpUrl && mayRender && <ChatPrograms url={mcpUrl} />}
+        {mcpUrl &&
+          (mayRender ? (
+            <ChatPrograms url={mcpUrl} />
+          ) : (
+            <Panel title="From chat programs and editors">
+              <Text size="sm">
+                Your role cannot render, so no program can in your name: ask an owner or an admin of the account for the role of a
+                developer.
+              </Text>
+            </Panel>
+          ))}
         <Panel title="Described">
           <List spacing="xs" size="sm">
             <List.Item>

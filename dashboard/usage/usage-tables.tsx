@@ -14,7 +14,7 @@ const outcomes: Column<{ ok: number; sandbox: number; failed: number }>[] = [
 ];
 
 const keyName = ({ id, name, last4 }: OfKey) => {
-  if (id === null) return 'Without a key (playground)';
+  if (id === null) return 'Without a key (playground, MCP)';
   if (name === null) return last4 === null ? `A revoked key (${id})` : `A revoked key …${last4}`;
   return last4 === null ? name : `${name} …${last4}`;
 };

@@ -6,16 +6,14 @@ import { findOrInstallMongod, managedUri, startMongod } from '../mongod.ts';
 import type { Say } from '../run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../state.ts';
 import { CommandFailed } from './failure.ts';
-import { onAccounts, type Work } from './on-accounts.ts';
+import { type OpenDatabase, onAccounts, type Work } from './on-accounts.ts';
 
-interface Database {
-  uri: string;
-  pepper: string;
+interface Database extends OpenDatabase {
   close(): Promise<void>;
 }
 
 /** The managed mongod of the data folder: of the standalone that runs, else started here. Waits while another command has it. */
-async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<Database> {
+async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, secret: Database['secret'], say: Say): Promise<Database> {
   await openDataFolder(folder);
   const pepper = await keepSecret(folder, 'pepper');
   for (;;) {
@@ -23,7 +21,7 @@ async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say)
     if (lock.held) {
       try {
         const mongod = await startMongod({ binary: (await findOrInstallMongod(env, say)).path, dataDir: join(folder, MONGOD_FOLDER) });
-        return { uri: mongod.uri, pepper, close: () => mongod.stop().finally(lock.release) };
+        return { uri: mongod.uri, pepper, secret, close: () => mongod.stop().finally(lock.release) };
       } catch (error) {
         await lock.release();
         throw error;
@@ -36,17 +34,19 @@ async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say)
         throw new CommandFailed(
           `The Pressroom that runs on ${folder} (process ${lock.pid}) has no managed mongod: set MONGODB_URI as it has it.`,
         );
-      return { uri, pepper, close: async () => {} };
+      return { uri, pepper, secret, close: async () => {} };
     }
     await lock.untilGone;
   }
 }
 
 async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database> {
-  const { mongodbUri, pepper } = readApiConfig(env);
+  const { mongodbUri, pepper, dashboard } = readApiConfig(env);
   const folder = dataFolder(env);
-  if (!mongodbUri) return managedDatabase(folder, env, say);
-  return { uri: mongodbUri, pepper: pepper ?? (await keepSecret(await openDataFolder(folder), 'pepper')), close: async () => {} };
+  const kept = async (name: 'pepper' | 'secret') => keepSecret(await openDataFolder(folder), name);
+  const secret = async () => dashboard.secret ?? (await kept('secret'));
+  if (!mongodbUri) return managedDatabase(folder, env, secret, say);
+  return { uri: mongodbUri, pepper: pepper ?? (await kept('pepper')), secret, close: async () => {} };
 }
 
 /** Runs `work` on the accounts of the installation that `env` describes. What it throws passes through; everything is closed at the end. */

@@ -5,6 +5,7 @@ import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts
 import { addAdminCommands } from './admin.ts';
 import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
+import { addOAuthCommands } from './oauth.ts';
 import { addRenderCommand } from './render.ts';
 import { runProgram, say } from './run-program.ts';
 
@@ -34,6 +35,7 @@ ${EXIT_CODES}`,
 addAccountCommands(program, terminal);
 addKeyCommands(program, terminal);
 addAdminCommands(program, terminal);
+addOAuthCommands(program, terminal);
 addRenderCommand(program, terminal);
 
 program

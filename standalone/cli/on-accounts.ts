@@ -7,12 +7,22 @@ import { silentLog } from '../../common/log.ts';
 import { CommandFailed } from './failure.ts';
 
 /** What a command works on. */
-export type Work<T> = (accounts: Accounts, installation: { store: Store; plans: readonly Plan[] }) => Promise<T>;
+export type Work<T> = (
+  accounts: Accounts,
+  /** `secret`: PRESSROOM_SECRET; rejects with CommandFailed when it is not known. */
+  installation: { store: Store; plans: readonly Plan[]; secret(): Promise<string> },
+) => Promise<T>;
+
+export interface OpenDatabase {
+  uri: string;
+  pepper: string;
+  secret(): Promise<string>;
+}
 
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with `pepper`. Throws CommandFailed when MongoDB does not answer. */
-export async function onAccounts<T>({ uri, pepper }: { uri: string; pepper: string }, env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
+export async function onAccounts<T>({ uri, pepper, secret }: OpenDatabase, env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
   const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
   const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
@@ -23,7 +33,11 @@ export async function onAccounts<T>({ uri, pepper }: { uri: string; pepper: stri
   }
   try {
     const { plans, peppers, billing } = readApiConfig(env);
-    return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }), { store, plans });
+    return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }), {
+      store,
+      plans,
+      secret,
+    });
   } finally {
     await store.stop(AbortSignal.timeout(5_000));
   }

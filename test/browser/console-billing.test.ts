@@ -92,7 +92,7 @@ describe('plan and billing without payments, and what connects, in a browser', f
     await page.goto(`${browser.origin}/app/connect`);
     expect(await page.getByRole('region', { name: 'curl' }).textContent()).to.include('/v1/render');
     expect(await page.getByRole('region', { name: 'Claude Code' }).textContent()).to.equal(
-      'claude mcp add --transport http pressroom http://localhost:8080/mcp',
+      'claude mcp add --transport http --scope user pressroom http://localhost:8080/mcp',
     );
     expect(await page.getByRole('link', { name: 'Documentation' }).getAttribute('href')).to.equal('/docs');
     await page.getByRole('link', { name: 'Create an API key' }).click();

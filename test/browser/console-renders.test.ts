@@ -62,12 +62,19 @@ describe('the log of renders in the dashboard', function () {
       ],
     });
     const { key: _key, ...played } = document(5, { via: 'playground', user: developer.id, sandbox: true, counted: false });
+    const { key: _none, ...asked } = document(90, {
+      via: 'mcp',
+      app: '<b>Claude</b>',
+      user: developer.id,
+      outcome: 'client_closed',
+      counted: false,
+    });
     await rig.store.console.renders.insertMany([
       without,
       played,
+      asked,
       ...Array.from({ length: 60 }, (_, index) => document(index + 10)),
       document(100, { at: new Date(`${LONE_DAY}T10:30:05Z`) }),
-      document(90, { outcome: 'client_closed', counted: false }),
     ]);
   });
   after(async () => {
@@ -108,8 +115,8 @@ describe('the log of renders in the dashboard', function () {
     await page.reload();
     await count(page, 1);
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.getByLabel('Key', { exact: true }).selectOption('Without a key (playground)');
-    await count(page, 1);
+    await page.getByLabel('Key', { exact: true }).selectOption('Without a key (playground, MCP)');
+    await count(page, 2);
     expect(await rows(page).first().textContent()).to.include('Sandbox');
     quiet();
   });
@@ -149,6 +156,15 @@ describe('the log of renders in the dashboard', function () {
     await page.getByRole('link', { name: 'All renders' }).click();
     await count(page, 50);
     quiet(/status of 404/);
+  });
+
+  it('names the app that asked for a render, as it calls itself', async () => {
+    const { page, quiet } = await browser.open(developer, '/renders?status=client_closed');
+    await count(page, 1);
+    await page.getByRole('cell', { name: 'MCP, <b>Claude</b>' }).waitFor();
+    await rows(page).first().click();
+    await page.getByText('MCP, <b>Claude</b>, A Person').waitFor();
+    quiet();
   });
 
   it('has no barrier, in either colours and on either size', async () => {

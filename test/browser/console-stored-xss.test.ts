@@ -45,11 +45,25 @@ describe('hostile texts in the dashboard', function () {
       console: [{ level: 'error', text: HOSTILE }],
     });
     const counts = { ok: 1, sandbox: 0, failed: 1, bytes: 1, pages: 1, durations: {}, lastAt: at, flushes: [] };
+    const expiresAt = new Date(at.getTime() + 3600e3);
+    await kept.oauthGrants.insertOne({
+      _id: 'a grant',
+      user: owner.id,
+      account: rig.accountId,
+      clientId: HOSTILE,
+      clientName: HOSTILE,
+      redirect: `javascript:alert(5)//${HOSTILE}`,
+      scope: 'render',
+      createdAt: at,
+      expiresAt,
+    });
+    const ended = { account: rig.accountId, user: owner.id, actor: `the app ${HOSTILE}`, action: 'app.disconnected', target: HOSTILE };
+    await kept.audit.insertOne({ _id: 'aud_app', at, ...ended, details: { by: HOSTILE } });
     await kept.usageDays.insertOne({ _id: { account: rig.accountId, day: at.toISOString().slice(0, 10), key: key.id }, ...counts });
     await kept.processes.insertOne({
       _id: 'a process',
       at,
-      expires: new Date(at.getTime() + 3600e3),
+      expires: expiresAt,
       pool: HOSTILE,
       startedAt: at,
       queue: { waiting: 1, oldestMs: 5, byAccount: { [rig.accountId]: 1 } },
@@ -96,6 +110,7 @@ describe('hostile texts in the dashboard', function () {
         void dialog.dismiss();
       });
       await page.getByRole('heading', { level: 1 }).waitFor();
+      if (path === '/profile') await page.getByRole('button', { name: 'Disconnect <img src=x' }).waitFor();
       if (shows) await page.getByRole('main').getByText('<img src=x onerror=alert(1)>').filter({ visible: true }).first().waitFor();
       await page.waitForLoadState('networkidle').catch(() => {});
       expect(await made(page)).to.deep.equal([]);

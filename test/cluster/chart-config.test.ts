@@ -138,7 +138,13 @@ describe("the environment of the chart's processes", function () {
       const [worker] = containers(childrenOfPool(objects), 'worker');
       if (!worker) continue;
       const [api] = containers(objects, 'api');
-      for (const name of ['PRESSROOM_POOL', 'PRESSROOM_POOL_SECRET', 'PRESSROOM_EGRESS_ALLOW', 'PRESSROOM_EGRESS_PORTS']) {
+      for (const name of [
+        'PRESSROOM_POOL',
+        'PRESSROOM_POOL_SECRET',
+        'PRESSROOM_EGRESS_ALLOW',
+        'PRESSROOM_EGRESS_DENY',
+        'PRESSROOM_EGRESS_PORTS',
+      ]) {
         const [ours, theirs] = [api, worker].map(({ env }) => env.find((each: KubeObject) => each.name === name));
         expect(ours, `${set}: ${name}`).to.deep.equal(theirs);
       }
@@ -176,6 +182,18 @@ describe("the environment of the chart's processes", function () {
     expect(config.billing.mode).to.equal('stripe');
     const [without] = containers(rendered.find(([name]) => name === 'no dashboard')![1], 'api');
     expect(readApiConfig(environmentOf(without)).dashboard.on).to.equal(false);
+  });
+
+  it('has what the operator says of the tool for chat programs, and closes to it what is closed to pages', () => {
+    const [api] = containers(rendered.find(([name]) => name === 'a tool for chat programs, in a closed network')![1], 'api');
+    const { mcp, publicUrl, egress } = readApiConfig(environmentOf(api));
+    expect(mcp).to.deep.equal({
+      on: true,
+      clients: { registration: true, document: false },
+      links: { ttlMs: 10 * MINUTE_MS, accountMaxBytes: 64 * 2 ** 20 },
+    });
+    expect(publicUrl).to.equal('https://pdf.corp.example');
+    expect(egress.deny.map(({ cidr }) => cidr)).to.deep.equal(['198.51.101.0/24']);
   });
 
   it('still accepts the pepper before, where there is one', () => {

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { expect } from 'chai';
 import { isPublicAddress } from '../../common/addresses.ts';
-import { findHelm, type Helm, type KubeObject, NAMESPACE, one, RELEASE } from './chart/helm.ts';
+import { findHelm, type Helm, type KubeObject, NAMESPACE, one, RELEASE, type Values } from './chart/helm.ts';
 import { MATRIX } from './chart/matrix.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
@@ -172,12 +172,17 @@ describe("the chart's NetworkPolicies", function () {
 
   it('lead the API to the OpenID provider and to Stripe when it is to speak to them', async () => {
     const name = `${RELEASE}-api`;
-    expect(reachOf(policy(plain, name))('1.1.1.1', 443)).to.equal(false);
     const set = 'a dashboard with people of the company, who pay by Stripe';
-    const wide = policy(await render(set), name).spec.egress.filter(({ ports }: KubeObject) => ports[0].port === 443);
+    const withoutTool = ({ api, ...values }: Values & { api?: { config?: object } }) => ({
+      ...values,
+      api: { ...api, config: { ...api?.config, PRESSROOM_MCP: 'off' } },
+    });
+    const wide = policy(await helm.template(withoutTool(MATRIX[set]!)), name).spec.egress.filter(
+      ({ ports }: KubeObject) => ports[0].port === 443,
+    );
     expect(wide.map(({ to }: KubeObject) => to?.length)).to.deep.equal([undefined, 2]);
     const narrow = await helm.template({
-      ...MATRIX[set],
+      ...withoutTool(MATRIX[set]!),
       networkPolicy: {
         companySignIn: { to: [{ ipBlock: { cidr: '10.5.0.1/32' } }], ports: [8443] },
         stripe: { to: [{ ipBlock: { cidr: '10.5.0.2/32' } }], ports: [3128] },
@@ -186,6 +191,19 @@ describe("the chart's NetworkPolicies", function () {
     const reaches = reachOf(policy(narrow, name));
     expect([reaches('10.5.0.1', 8443), reaches('10.5.0.2', 3128)]).to.deep.equal([true, true]);
     expect([reaches('1.1.1.1', 443), reaches('10.5.0.1', 443), reaches('10.5.0.2', 8443)]).to.deep.equal([false, false, false]);
+  });
+
+  it('lead the API to the documents of chat programs at public addresses, unless it fetches none', async () => {
+    const reach = async (values: Values) => reachOf(policy(await helm.template(values), `${RELEASE}-api`));
+    const open = await reach({ egress: { deny: ['198.51.101.0/24'] } });
+    expect([open('1.1.1.1', 443), open('2606:4700::1111', 443)]).to.deep.equal([true, true]);
+    expect([open('1.1.1.1', 80), open('10.1.2.3', 443), open('169.254.169.254', 443), open('198.51.101.7', 443)]).to.deep.equal(
+      Array(4).fill(false),
+    );
+    for (const off of ['PRESSROOM_MCP_CIMD', 'PRESSROOM_MCP', 'PRESSROOM_DASHBOARD'])
+      for (const value of ['off', false]) expect((await reach({ api: { config: { [off]: value } } }))('1.1.1.1', 443), off).to.equal(false);
+    const narrow = await reach({ networkPolicy: { appDocuments: { to: [{ ipBlock: { cidr: '10.5.0.3/32' } }], ports: [8443] } } });
+    expect([narrow('10.5.0.3', 8443), narrow('1.1.1.1', 443)]).to.deep.equal([true, false]);
   });
 
   it('lead the API to the bundled MongoDB, and nobody else', async () => {

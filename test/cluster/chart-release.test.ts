@@ -187,7 +187,18 @@ describe('a release of the chart', function () {
     expect(plain).to.match(/exec deployment\/room-api -- pressroom accounts create/);
     expect(plain).to.match(/exec --stdin --tty deployment\/room-api -- pressroom admin create --email/);
     expect(plain).not.to.match(/WARNING/);
-    expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(/signs in to the dashboard/);
+    expect(plain).to.match(/http:\/\/room-api\.press\.svc\/mcp\nwhich only the cluster knows: set api\.publicUrl/);
+    expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(/signs in to the dashboard|\/mcp/);
+    const reached = await notes({ api: { publicUrl: 'https://pdf.example/' } });
+    expect(reached).to.include('  https://pdf.example/mcp\n').and.not.include('only the cluster knows');
+    const partly = {
+      ingress: { enabled: true, hosts: ['pdf.example'], tls: [{ hosts: ['pdf.example'] }], path: '/v1' },
+      api: { trustedProxies: ['10.0.0.0/8'] },
+    };
+    expect(await notes(partly)).to.match(/WARNING: only what is below \/v1 comes to the API/);
+    const proxy = { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32' } };
+    expect(await notes({ egress: proxy })).to.match(/WARNING: pages go through a proxy[\s\S]*PRESSROOM_MCP_CIMD=off/);
+    expect(await notes({ egress: proxy, api: { config: { PRESSROOM_MCP_CIMD: 'off' } } })).not.to.match(/WARNING/);
     const open = { enabled: true, hosts: ['pdf.example'] };
     expect(await notes({ ingress: open })).to.match(/WARNING: passwords of the dashboard travel in the open/);
     expect(await notes({ ingress: open, api: { config: { PRESSROOM_DASHBOARD: false } } })).not.to.match(/passwords/);

@@ -7,12 +7,14 @@ import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall, renderCall } from '../support/http-call.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
+import { PUBLIC_URL } from '../support/oauth-walk.ts';
 import { pdfText } from '../support/pdf.ts';
 import { treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { TEST_SECRET } from '../support/worker.ts';
 import { productImages, REVISION, TARGETS, type Target, VERSION } from './built-product.ts';
+import { letsAppsRender } from './connected-app.ts';
 import { type Image, type Images, whyNoImages } from './image-build.ts';
 import { type Inside, startInside } from './inside-image.ts';
 import { showsItsPage } from './shown-page.ts';
@@ -125,7 +127,7 @@ describe('the images', function () {
       for (const name of [...['mocha', 'typescript', 'mongodb-memory-server-core'], ...['vite', 'react', '@mantine', 'playwright-core']])
         expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(false);
       // Not openid-client, which is also a part of the controller's client of Kubernetes.
-      for (const name of ['@node-rs/argon2', 'otpauth', 'stripe', 'uqr'])
+      for (const name of ['@modelcontextprotocol/server', '@node-rs/argon2', 'oidc-provider', 'otpauth', 'stripe', 'uqr'])
         expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(target === 'api');
     });
 
@@ -257,10 +259,12 @@ describe('the images', function () {
       PRESSROOM_WORKERS: address,
       PRESSROOM_PEPPER: PEPPER,
       PRESSROOM_SECRET: 'a secret of the images',
+      PRESSROOM_PUBLIC_URL: PUBLIC_URL,
       PRESSROOM_DRAIN_DELAY: '0s',
       MONGODB_URI: uri,
     });
     await showsItsPage(port, site!.store);
+    await letsAppsRender(port, site!);
     // The stamp is drawn by threads that read their own file.
     const answer = await renderCall(port, key, { html: html('Of both images'), sandbox: true, metadata: { title: 'Both' } });
     expect(answer.status, String(answer.body)).to.equal(200);

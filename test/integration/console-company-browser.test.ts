@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { passwords } from '../../api/console/people/passwords.ts';
@@ -8,17 +6,9 @@ import { type TestProvider, testProvider } from '../support/company-provider.ts'
 import { somebody } from '../support/company-rig.ts';
 import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { freePort } from '../support/free-port.ts';
 
 const PASSWORD = 'a password of the tests';
-
-/** The callback is registered before the installation listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
 
 describe('the sign-in of the company in a browser', function () {
   this.timeout(120_000);
@@ -26,6 +16,7 @@ describe('the sign-in of the company in a browser', function () {
   let rig: ConsoleRig;
   let browser: ConsoleBrowser;
   before(async () => {
+    // The callback is registered before the installation listens.
     const port = await freePort();
     const publicUrl = `http://localhost:${port}`;
     provider = await testProvider({ callback: `${publicUrl}/app/sign-in/company/callback` });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
+import { earlierMessage, mcpCall, presentMessage } from '../support/mcp-call.ts';
 import { mcpClient, textOf } from '../support/mcp-rig.ts';
 import { walk } from '../support/oauth-walk.ts';
 
@@ -58,6 +59,7 @@ describe('the door of /mcp', function () {
       expect(JSON.parse(body.toString())).to.include({ resource: `${PUBLIC_URL}/mcp` });
       expect(JSON.parse(body.toString()).authorization_servers).to.deep.equal([PUBLIC_URL]);
     }
+    expect((await rig.call('GET', '/openapi.json')).body.toString()).to.include(`\`render_pdf\` at \`${PUBLIC_URL}/mcp\``);
   });
 
   it('takes nothing from a page of another site, with a token or without', async () => {
@@ -71,7 +73,15 @@ describe('the door of /mcp', function () {
   it('takes posts alone', async () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const answer = await rig.call(method, '/mcp', { authorization: `Bearer ${token}` });
-      expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'POST']);
+      expect(answer.status).to.equal(405);
+      expect(answer.headers['allow']).to.include('POST');
+    }
+  });
+
+  it('sends who knocks in another way and has no token to the metadata as well', async () => {
+    for (const method of ['GET', 'HEAD', 'DELETE']) {
+      const answer = await rig.call(method, '/mcp');
+      expect([answer.status, answer.headers['www-authenticate']]).to.deep.equal([401, `Bearer ${METADATA}`]);
     }
   });
 
@@ -99,13 +109,18 @@ describe('the door of /mcp', function () {
     expect(JSON.parse(answer.body.toString()).error.message).to.equal('Subscription limit reached');
   });
 
-  it('stops the render of a caller who hangs up', async () => {
-    const call = post(message('tools/call', { name: 'render_pdf', arguments: { html: 'x', wait_for_expression: 'false' } }));
-    call.catch(() => {});
-    await rig.worker.until({ busy: 1 });
-    call.hangUp();
-    await rig.worker.until({ busy: 0 });
-    await eventually(async () => expect(await rig.running()).to.equal(0));
+  it('stops the render of a caller who hangs up, and holds nothing for them', async () => {
+    const given = { name: 'render_pdf', arguments: { html: 'x', wait_for_expression: 'false' } };
+    for (const messageOf of [earlierMessage, presentMessage])
+      for (const accept of ['application/json', 'application/json, text/event-stream']) {
+        const call = mcpCall(rig, token, messageOf('tools/call', given), { accept });
+        call.catch(() => {});
+        await rig.worker.until({ busy: 1 });
+        call.hangUp();
+        await rig.worker.until({ busy: 0 });
+        await eventually(async () => expect(await rig.running()).to.equal(0));
+        await eventually(async () => expect(await rig.metrics.text()).to.match(/^pressroom_in_flight_bytes(?:{.*})? 0$/m));
+      }
   });
 
   it('cancels the calls of the same session alone', async () => {
@@ -135,7 +150,9 @@ describe('/mcp, when it is switched off', () => {
     const rig = await consoleRig({ workers: 0, env: { PRESSROOM_MCP: 'off' } });
     const paths = ['/mcp', '/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server', `/files/${'a'.repeat(43)}`];
     const statuses = await Promise.all(paths.map(async path => (await rig.call('GET', path)).status));
+    const described = (await rig.call('GET', '/openapi.json')).body.toString();
     await rig.stop();
     expect(statuses).to.deep.equal(paths.map(() => 404));
+    expect(described).not.to.include('/mcp');
   });
 });

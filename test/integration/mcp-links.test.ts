@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
+import { pdfFilename } from '../../api/console/documents/filename.ts';
 import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/documents/kept-pdfs.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
@@ -9,6 +10,7 @@ import { walk } from '../support/oauth-walk.ts';
 
 const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"' } };
 const never = new AbortController().signal;
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
 describe('a link to a PDF', function () {
   this.timeout(60_000);
@@ -66,6 +68,79 @@ describe('a link to a PDF', function () {
       const unknown = await rig.call('GET', path);
       expect([unknown.status, unknown.error().code]).to.deep.equal([404, 'not_found']);
     }
+  });
+
+  it('tells a person who clicks on one that has ended, as a page, and a program as JSON', async () => {
+    const answer = await client.render({ ...HELLO, sandbox: true });
+    const where = { _id: answer.structuredContent!.render_id };
+    await rig.store.console.keptPdfs.updateOne(where, { $set: { 'metadata.expiresAt': new Date() } });
+    for (const [path, status, code, words] of [
+      [pathOf(answer), 410, 'gone', 'The link has ended'],
+      [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'There is no PDF here'],
+    ] as const) {
+      const page = await rig.call('GET', path, { accept: BROWSER });
+      expect([page.status, page.headers['content-type']]).to.deep.equal([status, 'text/html; charset=utf-8']);
+      expect(page.headers).to.include({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(page.headers['content-security-policy']).to.include("default-src 'none'");
+      expect(page.body.toString()).to.include(`<h1>${words}</h1>`).and.not.include(path);
+      for (const accept of ['*/*', 'application/json', 'application/pdf', 'image/avif,image/*;q=0.8']) {
+        const json = await rig.call('GET', path, { accept });
+        expect([json.status, json.error().code]).to.deep.equal([status, code]);
+      }
+    }
+    expect((await rig.call('HEAD', pathOf(answer), { accept: BROWSER })).status).to.equal(410);
+  });
+
+  it('is not used up by programs that look at it before a person does', async () => {
+    const path = pathOf(await client.render({ ...HELLO, sandbox: true }));
+    const preview = { 'user-agent': 'Slackbot-LinkExpanding 1.0', accept: '*/*' };
+    const seen = [
+      await rig.call('HEAD', path, preview),
+      await rig.call('GET', path, { ...preview, range: 'bytes=0-9' }),
+      await rig.call('GET', path, { accept: BROWSER }),
+    ];
+    expect(seen.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    const [head, whole, last] = seen.map(({ headers }) => headers);
+    expect(head).to.include({ 'accept-ranges': 'none', 'x-robots-tag': 'noindex' });
+    for (const each of [whole, last]) expect(each!['content-length']).to.equal(head!['content-length']);
+  });
+
+  it('has a name that is a name and no more, whatever the title says', async () => {
+    const names = [
+      ['../../etc/passwd', `attachment; filename="etc-passwd.pdf"`],
+      ['a"; filename="evil.exe', `attachment; filename="a- filename-evil.exe.pdf"`],
+      ['invoice\u202efdp.exe', `attachment; filename="invoice-fdp.exe.pdf"`],
+      ['請求書', `attachment; filename="___.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
+      ['', `attachment; filename="document.pdf"`],
+    ];
+    const shown = [];
+    for (const [title] of names) {
+      const filename = pdfFilename(title);
+      const { token: secret } = await kept().keep({ ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename }, never);
+      shown.push([title, (await rig.call('HEAD', `/files/${secret}`)).headers['content-disposition']]);
+    }
+    expect(shown).to.deep.equal(names);
+  });
+
+  it('works to its end, whatever becomes of the app, the person and the account meanwhile', async () => {
+    const leaving = await rig.person({ role: 'developer' });
+    const { access_token, client: app } = await walk(rig, leaving);
+    const theirs = await mcpClient('present', rig.url, access_token);
+    const answer = await theirs.render({ ...HELLO, sandbox: true });
+    const [grant] = await rig.store.console.oauthGrants.find({ clientId: app.id }).toArray();
+    expect((await leaving.call('DELETE', `/me/apps/${grant!._id}`)).status).to.equal(204);
+    await rig.store.console.users.updateOne({ _id: leaving.id }, { $set: { disabled: true } });
+    await rig.accounts.setAccountById(rig.accountId, { state: 'paused' });
+    const { status } = await rig.call('GET', pathOf(answer));
+    await rig.accounts.setAccountById(rig.accountId, { state: 'active' });
+    const refused = await theirs.read(`render://${answer.structuredContent!.render_id}`).catch((error: Error) => error);
+    await theirs.close();
+    expect(status).to.equal(200);
+    expect(refused).to.be.instanceOf(Error);
   });
 
   it('stands nowhere in the database', async () => {
@@ -130,6 +205,23 @@ describe('a link to a PDF', function () {
     await small.stop();
   });
 
+  it('of one account leaves places for those of others, however many read it slowly', async () => {
+    const small = await consoleRig({ uri: rig.uri, workers: 0, env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
+    const [one, other] = await Promise.all([rig.account2(), rig.account2()]);
+    const { token: read } = await kept().keep(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
+    const { token: wanted } = await kept().keep(toKeep(Buffer.alloc(40), other), never);
+    const readers: IncomingMessage[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const slow = get(`${small.url}/files/${read}`, { agent: false });
+      readers.push((await once(slow, 'response'))[0] as IncomingMessage);
+    }
+    expect((await small.call('GET', `/files/${read}`)).status).to.equal(503);
+    expect((await small.call('GET', `/files/${wanted}`)).status).to.equal(200);
+    for (const reader of readers) reader.destroy();
+    await eventually(async () => expect((await small.call('GET', `/files/${read}`)).status).to.equal(200));
+    await small.stop();
+  });
+
   it('is swept by the database, and its pieces with it', async () => {
     const { keptPdfs, keptPdfChunks } = rig.store.console;
     const ends = await Promise.all(
@@ -139,7 +231,7 @@ describe('a link to a PDF', function () {
     const given = toKeep(Buffer.from('%PDF-'), await rig.account2());
     const { expiresAt } = await kept().keep(given, never);
     const chunk = await keptPdfChunks.findOne({ files_id: given.renderId });
-    expect(chunk!.expiresAt).to.deep.equal(expiresAt);
+    expect(chunk!.expiresAt.getTime() - expiresAt.getTime()).to.equal(10 * 60_000);
   });
 
   it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {

@@ -45,6 +45,13 @@ for (const line of LINES)
       expect(description).to.include('10 MiB').and.include('1 min').and.include('30 min');
     });
 
+    it('is described in few words, since models read them with every message, and in none that are true of HTTP alone', async () => {
+      const [tool] = await client.tools();
+      const text = JSON.stringify(tool);
+      expect(text.length).to.be.below(16_000);
+      expect(text).to.not.match(/"pattern":"|X-Sandbox|X-Usage-Count/);
+    });
+
     it('renders, counts, and gives a link to the very bytes', async () => {
       const before = await rig.usage();
       const answer = await client.render(HELLO);
@@ -65,7 +72,7 @@ for (const line of LINES)
       expect(answer.content.filter(({ type }) => type === 'resource_link').map(({ uri }) => uri)).to.deep.equal([`render://${render_id}`]);
       expect(await rig.usage()).to.equal(before + 1);
       const { detail } = await loggedRows(rig);
-      expect(await detail(render_id)).to.include({ via: 'mcp', outcome: 'ok', counted: true, pages: 1, bytes });
+      expect(await detail(render_id)).to.include({ via: 'mcp', app: 'An App', outcome: 'ok', counted: true, pages: 1, bytes });
     });
 
     it('does not count a sandbox render', async () => {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createAdapter } from '../../api/console/oauth/adapter.ts';
 import { createOAuthLimits } from '../../api/console/oauth/oauth-limits.ts';
+import { createRefreshTokens } from '../../api/console/oauth/refresh-tokens.ts';
 import { createSeal } from '../../api/console/people/seal.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
@@ -13,11 +14,14 @@ describe('the storage of the OAuth server', () => {
   let store: Store;
   let nowMs: number;
   let ended: string[];
+  let repeated: number;
+  const { idOf } = createRefreshTokens(SECRET);
   beforeEach(async () => {
     store = connectStore({ uri: (await testDatabase()).uri, operationTimeoutMs: 5_000 }, silentLog);
     await store.start();
     nowMs = Date.now();
     ended = [];
+    repeated = 0;
   });
   afterEach(() => store.stop(new AbortController().signal));
 
@@ -26,11 +30,15 @@ describe('the storage of the OAuth server', () => {
       {
         store,
         seal: createSeal(secret, 'oauth'),
+        refreshTokens: { idOf },
         keepGrant: async () => {},
         endGrant: async grantId => {
           ended.push(grantId);
         },
         alreadyUsed: () => new Error('already used'),
+        onRepeated: () => {
+          repeated += 1;
+        },
       },
       () => nowMs,
     )(kind);
@@ -42,6 +50,56 @@ describe('the storage of the OAuth server', () => {
     expect(tries.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     expect(ended).to.deep.equal(['a grant', 'a grant', 'a grant', 'a grant']);
     expect((await codes.find('a code'))!['consumed']).to.be.closeTo(nowMs / 1_000, 1);
+  });
+
+  describe('of refresh tokens', () => {
+    const [first, second] = [idOf('a grant', 0), idOf('a grant', 1)];
+    const keep = (rotations: number) =>
+      adapter('RefreshToken').upsert(idOf('a grant', rotations), { grantId: 'a grant', rotations }, 30 * 86_400);
+    const use = (id: string) =>
+      adapter('RefreshToken')
+        .consume(id)
+        .then(
+          () => 'good',
+          () => 'refused',
+        );
+    const isUsed = async (id: string) => 'consumed' in (await adapter('RefreshToken').find(id))!;
+    beforeEach(() => keep(0));
+
+    it('lets one be used again for a minute when nobody has used the one that followed', async () => {
+      expect(await use(first)).to.equal('good');
+      await keep(1);
+      nowMs += 59_000;
+      expect(await isUsed(first)).to.equal(false);
+      expect(await use(first)).to.equal('good');
+      nowMs += 1_000;
+      expect(await isUsed(first)).to.equal(true);
+      expect(await use(first)).to.equal('refused');
+      expect([ended, repeated]).to.deep.equal([['a grant'], 1]);
+    });
+
+    it('takes one that comes again for stolen as soon as the one that followed was used', async () => {
+      await use(first);
+      await keep(1);
+      await use(second);
+      expect(await isUsed(first)).to.equal(true);
+      expect(await use(first)).to.equal('refused');
+      expect(ended).to.deep.equal(['a grant']);
+    });
+
+    it('lets one be used again, however late, that nothing followed', async () => {
+      await use(first);
+      nowMs += 3600e3;
+      expect(await isUsed(first)).to.equal(false);
+      expect(await use(first)).to.equal('good');
+      expect(ended).to.deep.equal([]);
+    });
+
+    it('knows one for each consent and rotation, and none without the secret', () => {
+      const ids = [idOf('a grant', 0), idOf('a grant', 1), idOf('another', 0), createRefreshTokens('another secret').idOf('a grant', 0)];
+      expect(new Set(ids).size).to.equal(4);
+      for (const id of ids) expect(id).to.match(/^[\w-]{43}$/);
+    });
   });
 
   it('finds by kind, until its end', async () => {

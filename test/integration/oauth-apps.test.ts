@@ -57,6 +57,15 @@ describe('connected apps', () => {
     expect(await rig.store.console.oauth.countDocuments({ grantId: app!.id })).to.equal(0);
   });
 
+  it('end when an operator disables the person, who connects them again when they are let in again', async () => {
+    const { access_token, refresh_token, client } = await walk(rig, person);
+    const operator = await rig.person({ operator: true });
+    for (const disabled of [true, false]) await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
+    expect(await verify(access_token)).to.equal(undefined);
+    expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
+    expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
+  });
+
   it('leave lines in the audit log of the account, without a secret', async () => {
     const client = await newClient(rig, { client_name: 'A Noted App' });
     const first = await walk(rig, person, { client });

@@ -37,6 +37,11 @@ describe('an OAuth server under attack', () => {
   const verify = (token: string, resource = RESOURCE) => rig.api.accessTokens!.verify(token, resource);
   const tokensOf = (answer: Answer) => JSON.parse(answer.body.toString()) as Tokens;
   const errorOf = (answer: Answer) => (JSON.parse(answer.body.toString()) as { error: string }).error;
+  /** As if its refresh token had been used so long ago. */
+  const usedBeforeMs = async (token: string, ms: number) => {
+    const _id = `RefreshToken:${createHash('sha256').update(token).digest('base64url')}`;
+    await rig.store.console.oauth.updateOne({ _id }, { $set: { consumedAt: new Date(Date.now() - ms) } });
+  };
   const ask = (more: Record<string, string | undefined>, of = client) =>
     browser(rig, person.cookie).get(authorizePath(of, pkce().challenge, more));
 
@@ -49,6 +54,26 @@ describe('an OAuth server under attack', () => {
       expect(answer.headers['content-security-policy']).to.include("default-src 'none'");
       const page = answer.body.toString();
       expect(page).to.include('did not name before').and.not.include('http://fonts');
+    });
+
+    it('sends nobody to a site of strangers without a word', async () => {
+      const site = await newClient(rig, { redirect_uris: ['https://evil.example/login?x=1'] });
+      for (const more of [
+        { response_type: 'token' },
+        { response_type: 'token', response_mode: 'form_post' },
+        { response_mode: 'web_message' },
+        { code_challenge: undefined },
+        { prompt: 'none' },
+        { resource: 'https://other.example/' },
+      ]) {
+        const answer = await ask(more, site);
+        expect([answer.status, answer.headers['location']], JSON.stringify(more)).to.deep.equal([400, undefined]);
+        const page = answer.body.toString();
+        expect(page).to.include('The app could not be connected').and.not.include('<form');
+        expect(page).to.match(
+          /<a href="https:\/\/evil\.example\/login\?x=1&amp;error=[^"]*iss=[^"]*" rel="noreferrer">Back to the app \(evil\.example\)</,
+        );
+      }
     });
 
     it('takes any port of this computer, and no other path there', async () => {
@@ -180,13 +205,43 @@ describe('an OAuth server under attack', () => {
       expect(await verify(access_token)).to.equal(undefined);
     });
 
-    it('ends everything when its refresh token comes twice', async () => {
+    for (const [how, meanwhile] of [
+      ['after the one that followed was used', (next: Tokens) => usedBeforeMs(next.refresh_token, 0)],
+      ['after a minute', (_: Tokens, first: Tokens) => usedBeforeMs(first.refresh_token, 61_000)],
+    ] as const)
+      it(`ends everything when its refresh token comes again ${how}`, async () => {
+        const first = await walk(rig, person, { client });
+        const next = tokensOf(await refresh(rig, client, first.refresh_token));
+        await meanwhile(next, first);
+        expect(await verify(next.access_token)).to.include({ user: person.id });
+        expect(errorOf(await refresh(rig, client, first.refresh_token))).to.equal('invalid_grant');
+        for (const { access_token } of [first, next]) expect(await verify(access_token)).to.equal(undefined);
+        expect(errorOf(await refresh(rig, client, next.refresh_token))).to.equal('invalid_grant');
+      });
+
+    it('is given once more, with the very same refresh token, to an app whose answer got lost a moment ago', async () => {
       const first = await walk(rig, person, { client });
-      const next = tokensOf(await refresh(rig, client, first.refresh_token));
-      expect(await verify(next.access_token)).to.include({ user: person.id });
-      expect(errorOf(await refresh(rig, client, first.refresh_token))).to.equal('invalid_grant');
-      for (const { access_token } of [first, next]) expect(await verify(access_token)).to.equal(undefined);
-      expect(errorOf(await refresh(rig, client, next.refresh_token))).to.equal('invalid_grant');
+      const lost = tokensOf(await refresh(rig, client, first.refresh_token));
+      const again = tokensOf(await refresh(rig, client, first.refresh_token));
+      expect(again.refresh_token).to.equal(lost.refresh_token);
+      expect(await verify(again.access_token)).to.include({ user: person.id });
+      expect((await refresh(rig, client, again.refresh_token)).status).to.equal(200);
+    });
+
+    it('is the same for many that refresh at the same moment', async () => {
+      const { refresh_token } = await walk(rig, person, { client });
+      const answers = await Promise.all(Array.from({ length: 6 }, () => refresh(rig, client, refresh_token)));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+      const given = answers.map(tokensOf);
+      expect(new Set(given.map(each => each.refresh_token)).size).to.equal(1);
+      for (const { access_token } of given) expect(await verify(access_token)).to.include({ user: person.id });
+    });
+
+    it('is not given once more to another app', async () => {
+      const first = await walk(rig, person, { client });
+      await refresh(rig, client, first.refresh_token);
+      expect(errorOf(await refresh(rig, await newClient(rig), first.refresh_token))).to.equal('invalid_grant');
+      expect(await verify(first.access_token)).to.include({ user: person.id });
     });
 
     it('is refreshed by its own app alone', async () => {

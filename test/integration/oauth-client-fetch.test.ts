@@ -1,11 +1,15 @@
 // The documents in which apps describe themselves, fetched from real servers: what is never asked, and what is never believed.
 import { execFileSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type ClientFetch, createClientFetch } from '../../api/console/oauth/client-fetch.ts';
+import { type ClientFetch, type ClientFetchOptions, createClientFetch } from '../../api/console/oauth/client-fetch.ts';
+import { parseNetwork } from '../../common/addresses.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const refused = (fetching: Promise<unknown>) =>
@@ -19,6 +23,8 @@ describe('the fetch of an app’s document', () => {
   let server: Server;
   let port: number;
   let fetchIt: ClientFetch;
+  let names: DnsServer;
+  let known: ClientFetchOptions;
   let ca: string;
   let calls = 0;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -36,8 +42,8 @@ describe('the fetch of an app’s document', () => {
       '-out',
       'cert.pem',
     ];
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-    execFileSync('openssl', ['req', '-x509', ...key, ...names], { cwd: folder(), stdio: 'pipe' });
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    execFileSync('openssl', ['req', '-x509', ...key, ...subject], { cwd: folder(), stdio: 'pipe' });
     ca = readFileSync(folder('cert.pem'), 'utf8');
     server = createServer({ key: readFileSync(folder('key.pem')), cert: ca }, (request, response) => {
       calls += 1;
@@ -45,14 +51,18 @@ describe('the fetch of an app’s document', () => {
     });
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
-    fetchIt = createClientFetch({ isGood: address => address === '127.0.0.1' || address === '::1', port, ca });
+    names = await startDnsServer();
+    names.set('localhost', '127.0.0.1');
+    known = { nameServers: [names.address], port, ca };
+    fetchIt = createClientFetch({ ...known, isGood: address => address === '127.0.0.1' });
   });
   beforeEach(() => {
     calls = 0;
   });
-  after(() => {
+  after(async () => {
+    await names?.close();
     server?.closeAllConnections();
-    return new Promise(resolve => server.close(resolve));
+    await new Promise(resolve => server.close(resolve));
   });
 
   const url = () => `https://localhost:${port}/app.json`;
@@ -88,7 +98,7 @@ describe('the fetch of an app’s document', () => {
 
   it('asks no address that is not public, by whatever name', async () => {
     says({});
-    const careful = createClientFetch({ port, ca });
+    const careful = createClientFetch(known);
     for (const host of [
       'localhost',
       '127.0.0.1',
@@ -105,8 +115,43 @@ describe('the fetch of an app’s document', () => {
     expect(calls).to.equal(0);
   });
 
+  it('asks no address in a network that the operator has closed', async () => {
+    says({});
+    const closed = createClientFetch({ ...known, deny: [parseNetwork('127.0.0.0/8')!], isGood: () => true });
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])
+      expect(await refused(closed(`https://${host}:${port}/app.json`)), host).to.match(/not public|no public address/);
+    const closedPublic = createClientFetch({ deny: [parseNetwork('8.8.8.0/24')!] });
+    expect(await refused(closedPublic('https://8.8.8.8/app.json'))).to.equal('the address is not public');
+    expect(calls).to.equal(0);
+  });
+
+  it('asks no name one of whose addresses is not public', async () => {
+    says({});
+    names.set('mixed.example', '127.0.0.1', '::1');
+    const one = createClientFetch({ ...known, isGood: address => address === '127.0.0.1' });
+    expect(await refused(one(`https://mixed.example:${port}/app.json`))).to.equal('the name has no public address');
+    expect(calls).to.equal(0);
+  });
+
+  it('lets names that nobody answers for hold up nothing else of the process', async () => {
+    const slow = Array.from({ length: 8 }, (_, n) => `slow${n}.example`);
+    for (const name of slow) names.misbehave(name, 'silent');
+    const asking = slow.map(name => refused(fetchIt(`https://${name}:${port}/app.json`)));
+    await Promise.all(slow.map(name => names.asked(name)));
+    let ended = 0;
+    for (const each of asking)
+      void each.then(() => {
+        ended += 1;
+      });
+    // Both take a thread of the few that Node has for what blocks.
+    await lookup('localhost');
+    await readFile(folder('cert.pem'));
+    expect(ended).to.equal(0);
+    expect(new Set(await Promise.all(asking))).to.deep.equal(new Set(['the name has no public address']));
+  });
+
   it('asks by https and at the usual port alone', async () => {
-    const usual = createClientFetch({ ca, isGood: () => true });
+    const usual = createClientFetch({ isGood: () => true });
     for (const wrong of [
       `http://localhost:${port}/x`,
       url(),
@@ -155,7 +200,7 @@ describe('the fetch of an app’s document', () => {
 
   it('trusts no certificate of nobody', async () => {
     says({ client_id: url(), redirect_uris: ['https://app.example/cb'] });
-    expect(await refused(createClientFetch({ isGood: () => true, port })(url()))).to.match(/certificate/);
+    expect(await refused(createClientFetch({ nameServers: [names.address], isGood: () => true, port })(url()))).to.match(/certificate/);
     expect(calls).to.equal(0);
   });
 });

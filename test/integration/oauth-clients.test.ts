@@ -1,6 +1,8 @@
 // How apps make themselves known: registrations shaped like those of the apps there are, what is refused, documents of their own, and the switches of both.
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { clientMetadata } from '../../api/console/oauth/client-metadata.ts';
+import { DOCUMENTS, REGISTRATIONS } from '../support/chat-programs.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import type { Answer } from '../support/http-call.ts';
 import {
@@ -20,95 +22,23 @@ import {
 
 const json = (answer: Answer) => JSON.parse(answer.body.toString()) as Record<string, unknown>;
 
-/** What each sends, as seen in the open: names, redirects, kinds of grants, ways to show who they are. */
-const SHAPES: Record<string, { metadata: Record<string, unknown>; used?: string; words: string }> = {
-  'Claude on the web': {
-    metadata: {
-      client_name: 'Claude',
-      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-      scope: 'claudeai',
-      client_uri: 'https://claude.ai',
-      logo_uri: 'https://claude.ai/logo.png',
-    },
-    words: 'at claude.ai',
-  },
-  'Claude Code': {
-    metadata: {
-      client_name: 'Claude Code (pressroom)',
-      redirect_uris: ['http://localhost:54545/callback'],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    },
-    used: 'http://localhost:61234/callback',
-    words: 'on this computer (localhost:61234)',
-  },
-  ChatGPT: {
-    metadata: {
-      client_name: 'ChatGPT',
-      redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'client_secret_post',
-    },
-    words: 'at chatgpt.com',
-  },
-  'VS Code on this computer': {
-    metadata: {
-      client_name: 'Visual Studio Code',
-      client_uri: 'https://code.visualstudio.com',
-      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-      response_types: ['code'],
-      redirect_uris: ['http://127.0.0.1:33418', 'http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
-      scope: 'render offline_access',
-      token_endpoint_auth_method: 'none',
-      application_type: 'native',
-    },
-    used: 'http://127.0.0.1:50321/',
-    words: 'on this computer (127.0.0.1:50321)',
-  },
-  'VS Code by its redirect page': {
-    metadata: {
-      client_name: 'Visual Studio Code',
-      grant_types: ['authorization_code'],
-      response_types: ['code'],
-      redirect_uris: ['http://127.0.0.1:33418', 'https://vscode.dev/redirect'],
-      token_endpoint_auth_method: 'none',
-      application_type: 'native',
-    },
-    used: 'https://vscode.dev/redirect',
-    words: 'at vscode.dev',
-  },
-  Cursor: {
-    metadata: {
-      client_name: 'Cursor',
-      redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    },
-    words: 'in the program that opens cursor: links',
-  },
-  'an app that says as little as it can': {
-    metadata: { redirect_uris: ['https://app.example/cb'], application_type: 'web' },
-    words: 'An app that says no name',
-  },
-};
-
 describe('apps', () => {
   let rig: ConsoleRig;
   let person: Person;
   /** Documents by address. */
   const documents = new Map<string, unknown>();
   const fetched: string[] = [];
+  /** Addresses that keep servers out, as some providers of protection do. */
+  const refusing = new Set<string>();
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   before(async () => {
     rig = await consoleRig({
       workers: 0,
+      log,
       clientFetch: async url => {
         fetched.push(String(url));
+        if (refusing.has(String(url))) return new Response(null, { status: 403 });
         const document = documents.get(String(url));
         if (!document) throw new Error('no such document');
         return Response.json(clientMetadata(document, 'document'));
@@ -121,7 +51,7 @@ describe('apps', () => {
   const verify = (token: string) => rig.api.accessTokens!.verify(token, RESOURCE);
 
   describe('that register', () => {
-    for (const [name, { metadata, used, words }] of Object.entries(SHAPES))
+    for (const [name, { metadata, used, scope, words }] of Object.entries(REGISTRATIONS))
       it(`come through the whole way: ${name}`, async () => {
         const registered = await registerClient(rig, metadata);
         expect(registered.status, registered.body.toString()).to.equal(201);
@@ -130,7 +60,7 @@ describe('apps', () => {
         const client: Client = { id: String(client_id), redirectUri: used ?? (metadata['redirect_uris'] as string[])[0]! };
         const { verifier, challenge } = pkce();
         const visitor = browser(rig, person.cookie);
-        const page = await askedAt(visitor, client, challenge, { scope: String(metadata['scope'] ?? 'render') });
+        const page = await askedAt(visitor, client, challenge, { scope: scope ?? String(metadata['scope'] ?? 'render') });
         const shown = (await visitor.get(page)).body.toString();
         expect(shown).to.include(words);
         if (metadata['client_name']) expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
@@ -175,6 +105,10 @@ describe('apps', () => {
       'about:blank',
       'view-source:https://app.example',
       'chrome-extension://x/y',
+      'ms-msdt:/id',
+      'search-ms:query=x',
+      'microsoft-edge:https://app.example',
+      'localhost:8080/cb',
       'https://app.example/cb#fragment',
       'https://user:password@app.example/cb',
       'https://app.example/\u0000cb',
@@ -219,6 +153,13 @@ describe('apps', () => {
       expect(name).not.to.match(/[\u202e\n]/);
     });
 
+    it('say nothing in the words of the page, however they are called', async () => {
+      const client = await newClient(rig, { client_name: 'Claude” (from claude.ai). Note: “"\u3164' });
+      const visitor = browser(rig, person.cookie);
+      const shown = (await visitor.get(await askedAt(visitor, client, pkce().challenge))).body.toString();
+      expect(/calls itself “([^”]*)” asks/.exec(shown)?.[1]).to.equal('Claude&#39; (from claude.ai). Note: &#39;&#39;');
+    });
+
     it('are bounded in number for each address', async () => {
       const other = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' } });
       try {
@@ -228,7 +169,7 @@ describe('apps', () => {
         expect(statuses.slice(0, 100).every(status => status === 201)).to.equal(true);
         expect(statuses.at(-1)).to.equal(429);
         const refused = await from('192.0.2.7');
-        expect(refused.headers['retry-after']).to.equal('3600');
+        expect(Number(refused.headers['retry-after'])).to.be.within(3_500, 3_600);
         expect((await from('192.0.2.8')).status).to.equal(201);
       } finally {
         await other.stop();
@@ -262,6 +203,35 @@ describe('apps', () => {
       });
     });
 
+    for (const [name, { document, used }] of Object.entries(DOCUMENTS))
+      it(`come through the whole way: ${name}`, async () => {
+        documents.set(document.client_id, document);
+        const client = { id: document.client_id, redirectUri: used ?? document.redirect_uris[0]! };
+        const visitor = browser(rig, person.cookie);
+        const shown = (
+          await visitor.get(await askedAt(visitor, client, pkce().challenge, { scope: 'render offline_access' }))
+        ).body.toString();
+        expect(shown).to.include(`(from <strong>${new URL(document.client_id).host}</strong>)`);
+        const tokens = await walk(rig, person, { client });
+        expect(await verify(tokens.access_token)).to.include({ clientId: client.id });
+        // Some ask again for all that they asked for at first.
+        const again = await refresh(rig, client, tokens.refresh_token, { scope: 'render offline_access' });
+        expect(again.status, again.body.toString()).to.equal(200);
+        expect(json(again)['scope']).to.equal('render');
+      });
+
+    it('are not known when they can only show a key', async () => {
+      const only = 'https://client.example/key.json';
+      documents.set(only, {
+        client_id: only,
+        redirect_uris: ['https://client.example/cb'],
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_methods_supported: ['private_key_jwt'],
+      });
+      const asked = authorizePath({ id: only, redirectUri: 'https://client.example/cb' }, pkce().challenge);
+      expect((await browser(rig, person.cookie).get(asked)).status).to.equal(400);
+    });
+
     it('come through the whole way, known by the host of their document', async () => {
       const client = { id, redirectUri: 'http://127.0.0.1:5555/callback' };
       const visitor = browser(rig, person.cookie);
@@ -271,6 +241,22 @@ describe('apps', () => {
       expect(await verify(tokens.access_token)).to.include({ clientId: id });
       expect((await refresh(rig, client, tokens.refresh_token)).status).to.equal(200);
       expect(fetched.filter(url => url === id)).to.have.length(1);
+    });
+
+    it('tell the person, and the operator, when their document cannot be read', async () => {
+      const asked = authorizePath(
+        { id: 'https://client.example/refused.json', redirectUri: 'https://client.example/cb' },
+        pkce().challenge,
+      );
+      refusing.add('https://client.example/refused.json');
+      const answer = await browser(rig, person.cookie).get(asked);
+      expect(answer.status).to.equal(400);
+      expect(answer.body.toString()).to.include('cannot read what the app says of itself');
+      expect(lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1)).to.include({
+        host: 'client.example',
+        reason: 'it was answered with 403',
+      });
+      expect(await rig.metrics.text()).to.match(/^pressroom_oauth_events_total\{type="document_unreadable"\} [1-9]/m);
     });
 
     it('go nowhere that the document does not name', async () => {

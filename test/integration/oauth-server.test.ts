@@ -75,6 +75,8 @@ describe('the OAuth server', () => {
       expect(['*', 'https://inspector.example']).to.include(answer.headers['access-control-allow-origin']);
       expect(answer.headers).not.to.have.property('access-control-allow-credentials');
     }
+    const resource = await rig.call('GET', '/.well-known/oauth-protected-resource/mcp', { origin: 'https://inspector.example' });
+    expect(resource.headers['access-control-allow-origin']).to.equal('*');
   });
 
   it('says nothing of what is switched off, and it is off', async () => {

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { groupMembers, type NpmStart, npmStart } from '../support/npm-start.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -86,8 +87,21 @@ describe('npm start', function () {
     const second = await start();
     const words = await eventually(() => /^The dashboard: .*$/m.exec(second.out())![0]);
     expect(words).to.equal(`The dashboard: ${second.url}/app`);
+    expect(second.out()).not.to.include('/mcp');
     second.ctrlC();
     expect(await second.ended).to.equal(0);
+  });
+
+  it('says where chat programs find the tool, when it has a port of its own', async () => {
+    const { out, url, ctrlC, ended } = await start({ env: { PRESSROOM_PORT: String(await ownPort()) } });
+    const told = await eventually(() => /^For Claude Code.*: (\S+) \(/m.exec(out())![1]!);
+    expect(told).to.equal(`${url}/mcp`);
+    const answer = await fetch(told, { method: 'POST', body: '{}' });
+    expect(answer.status).to.equal(401);
+    const [, metadata] = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate')!)!;
+    expect(await (await fetch(metadata!)).json()).to.include({ resource: told });
+    ctrlC();
+    expect(await ended).to.equal(0);
   });
 
   it('leaves no mongod and no Chrome when it is killed, and serves the same key after that', async () => {

@@ -1,17 +1,13 @@
 // An installation with a dashboard, and people who are signed in: each with a session of its own, straight from the database.
 import { randomUUID } from 'node:crypto';
-import { createSessions } from '../../api/console/people/sessions.ts';
 import type { Role } from '../../api/store/store.ts';
 import { type Answer, httpCall } from './http-call.ts';
 import { type Installation, installation } from './installation.ts';
+import { type SignedIn, signedIn } from './signed-in.ts';
 
 export const CONSOLE_SECRET = 'a secret of the tests, long enough';
 
-export interface Person {
-  id: string;
-  email: string;
-  /** The session cookie, as a `Cookie` header. */
-  cookie: string;
+export interface Person extends SignedIn {
   /** A call as the page makes it; `body` is sent as JSON. `headers` win. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer & { json: () => never }>;
   /** The JSON of a good answer; rejects with the answer otherwise. */
@@ -32,21 +28,10 @@ const lengthOf = (text: string) => ({ 'content-length': String(Buffer.byteLength
 export async function consoleRig(options: Parameters<typeof installation>[0] = {}): Promise<ConsoleRig> {
   const pressroom = await installation({ ...options, env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env } });
   const { store, accounts } = pressroom;
-  const sessions = createSessions(store);
   const accountId = (await store.accounts.findOne({ name: pressroom.account }))!._id;
 
   async function person({ role, account = accountId, operator = false }: Parameters<ConsoleRig['person']>[0] = {}): Promise<Person> {
-    const id = `usr_${randomUUID()}`;
-    const email = `${randomUUID()}@example.com`;
-    await store.console.users.insertOne({ _id: id, email, name: 'A Person', operator, identities: [], createdAt: new Date() });
-    if (role)
-      await store.console.teams.updateOne(
-        { _id: account },
-        { $push: { members: { user: id, role, since: new Date() } }, $setOnInsert: { invitations: [] } },
-        { upsert: true },
-      );
-    const { token } = await sessions.open({ user: id, method: 'password', ip: '127.0.0.1', userAgent: 'a test' });
-    const cookie = `__Host-pressroom-session=${token}`;
+    const { id, email, cookie } = await signedIn(store, { account, role, operator });
     const call: Person['call'] = async (method, path, body, headers = {}) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const answer = await httpCall(

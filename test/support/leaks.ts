@@ -48,11 +48,20 @@ interface Handle {
   address?: () => unknown;
 }
 
+/** One that is being closed may refuse to say. */
+function placeOf(address: () => unknown): string {
+  try {
+    return JSON.stringify(address());
+  } catch {
+    return 'no place any more';
+  }
+}
+
 const describe = (handle: Handle): string => {
   const { name } = handle.constructor;
   if (handle.remotePort) return `${name} to ${handle.remoteAddress}:${handle.remotePort}`;
   if (handle.spawnfile) return `${name} ${handle.spawnfile}`;
-  return typeof handle.address === 'function' ? `${name} at ${JSON.stringify(handle.address())}` : name;
+  return typeof handle.address === 'function' ? `${name} at ${placeOf(() => handle.address!())}` : name;
 };
 
 /** What keeps the process alive, by kind; only the public list counts, since it leaves out what was unref'd. */

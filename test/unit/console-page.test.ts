@@ -14,11 +14,39 @@ const hash = (text: string) => `'sha256-${createHash('sha256').update(text).dige
 describe('a page of the server', () => {
   it('allows by its policy exactly the style and the script that stand in it', () => {
     const headers: Record<string, string> = {};
-    const ctx = { set: (name: string, value: string) => void Object.assign(headers, { [name]: value }) } as unknown as Context;
+    const set = (name: string, value: string) => void Object.assign(headers, { [name]: value });
+    const ctx = { path: '/app/sign-in', query: {}, set } as unknown as Context;
     sendPage(ctx, { title: 'A page', body: markup`` });
     const html = String(ctx.body);
     expect(headers['Content-Security-Policy']).to.include(`style-src ${hash(between(html, 'style'))};`);
     expect(headers['Content-Security-Policy']).to.include(`script-src ${hash(between(html, 'script'))};`);
+  });
+
+  it('lets go of whoever opened it, but on the way to a consent', () => {
+    const opener = (path: string, next?: string) => {
+      const headers: Record<string, string> = {};
+      const set = (name: string, value: string) => void Object.assign(headers, { [name]: value });
+      sendPage({ path, query: { next }, set } as unknown as Context, { title: 'A page', body: markup`` });
+      return headers['Cross-Origin-Opener-Policy'];
+    };
+    for (const [path, next] of [
+      ['/app/sign-in'],
+      ['/app/sign-in', '/app/keys'],
+      ['/app/sign-in', '/app/allow/../keys'],
+      ['/app/sign-in', 'https://evil.example/app/allow/x'],
+      ['/app/sign-in', '/app/allowed'],
+      ['/app/setup'],
+    ] as const)
+      expect(opener(path, next), `${path} ${next}`).to.equal('same-origin');
+    for (const [path, next] of [
+      ['/app/sign-in', '/app/allow/x'],
+      ['/app/sign-in/code', '/app/allow/x'],
+      ['/app/sign-in/company', '/app/allow/x'],
+      ['/app/allow/x'],
+      ['/oauth/authorize'],
+      ['/oauth/authorize/x'],
+    ] as const)
+      expect(opener(path, next), `${path} ${next}`).to.equal(undefined);
   });
 
   it('has no style attributes and no handlers in its markup, which its policy would not allow', () => {
@@ -61,6 +89,8 @@ describe('what goes wrong with a page', () => {
     const headers: Record<string, string> = {};
     const ctx = {
       method,
+      path: '/app/x',
+      query: {},
       req: { complete },
       state: { requestId: '01a2' },
       get: (name: string) => (name === 'Sec-Fetch-Site' ? 'same-origin' : ''),

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { HEADERS } from '../../api/contract/answers.ts';
@@ -72,5 +72,14 @@ describe('the table of what is proven', () => {
       proofs.filter(({ file, title }) => !existsSync(inTests(file)) || !holds(readFileSync(inTests(file), 'utf8'), title)),
     );
     expect(missing).to.deep.equal([]);
+  });
+});
+
+describe('the table of what is promised', () => {
+  it('names only tests that exist', () => {
+    const text = readFileSync(inTests('../SECURITY.md'), 'utf8');
+    const files = [...text.matchAll(/`([\w-]+\/[\w*-]+\.test\.ts)`/g)].map(match => match[1]!);
+    expect(files.length).to.be.greaterThan(50);
+    expect(files.filter(file => globSync(inTests(file)).length === 0)).to.deep.equal([]);
   });
 });

@@ -29,6 +29,13 @@ describe('the OpenAPI description', () => {
     ]);
   });
 
+  it('says where chat programs find the tool, when there is one', () => {
+    expect(document.info.description).to.equal('HTML or a public URL in, a PDF out.');
+    const withTool = openApi({ publicUrl: 'https://pdf.example.com', mcpUrl: 'https://pdf.example.com/mcp' });
+    expect(withTool.info.description).to.include('`render_pdf` at `https://pdf.example.com/mcp`').and.include('in place of an API key');
+    expect(docsPage(withTool)).to.include('<code>https://pdf.example.com/mcp</code>');
+  });
+
   it('refers only to what it holds', () => {
     expect(refs(document)).to.have.length.above(20);
     for (const ref of refs(document)) {

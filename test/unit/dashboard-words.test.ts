@@ -26,7 +26,9 @@ describe('words of the dashboard', () => {
     const folder = new URL('../../api/console/', import.meta.url);
     const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts'));
     const sources = (await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))).join('\n');
-    const quoted = [...sources.matchAll(/'((?:account|key|invitation|member|operator|user|person)\.[a-z_]+)'/g)].map(([, name]) => name!);
+    const quoted = [...sources.matchAll(/'((?:account|app|key|invitation|member|operator|user|person)\.[a-z_]+)'/g)].map(
+      ([, name]) => name!,
+    );
     const actions = new Set(quoted.filter(name => !(PERMISSIONS as readonly string[]).includes(name)));
     expect(actions.size).to.be.greaterThan(20);
     expect([...actions].filter(action => actionWords(action).toLowerCase() === action.replace(/[._]/g, ' '))).to.deep.equal([]);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readApiConfig } from '../../api/config.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { parseAllowList, parseAllowRule, parseDenyList, RuleListError } from '../../worker/egress/policy.ts';
 
@@ -117,5 +118,11 @@ describe('PRESSROOM_EGRESS_DENY', () => {
     expect(() => readWorkerConfig({ ...secret, PRESSROOM_EGRESS_DENY: 'corp' })).to.throw(
       /PRESSROOM_EGRESS_DENY=corp: `corp` is no network/,
     );
+  });
+
+  it('is read by the API as well, which fetches documents of apps', () => {
+    const { deny } = readApiConfig({ PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96' }).egress;
+    expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
+    expect(() => readApiConfig({ PRESSROOM_EGRESS_DENY: 'corp' })).to.throw('PRESSROOM_EGRESS_DENY: `corp` is no IP address or CIDR');
   });
 });

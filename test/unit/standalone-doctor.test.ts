@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
+import { readApiConfig } from '../../api/config.ts';
 import { findChrome } from '../../standalone/chrome.ts';
-import { checkChrome, checkFonts, checkMemory, checkMongo, checkNode, checkPort } from '../../standalone/doctor.ts';
+import { checkChrome, checkFonts, checkMemory, checkMongo, checkNode, checkPort, checkPublicUrl } from '../../standalone/doctor.ts';
 import { FONT_PACKAGES } from '../../standalone/fonts.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { skip } from '../support/skip.ts';
@@ -35,6 +36,21 @@ describe('the doctor', () => {
       .to.include('256 MiB')
       .and.include('PRESSROOM_SLOTS');
   });
+
+  for (const [publicUrl, level, words, env = {}] of [
+    ['http://localhost:8080', 'ok', 'http://localhost:8080/mcp is for programs on this machine'],
+    ['https://pdf.corp.example', 'ok', 'https://pdf.corp.example/mcp is for chat programs'],
+    ['http://10.0.0.5:8080', 'warn', 'Give it https'],
+    ['http://10.0.0.5:8080', 'ok', '10.0.0.5', { PRESSROOM_DASHBOARD: 'off' }],
+    ['https://corp.example/pdf', 'warn', 'without a path'],
+    ['https://pdf.corp.example', 'ok', 'PRESSROOM_PUBLIC_URL is https://pdf.corp.example', { PRESSROOM_MCP: 'off' }],
+  ] as const)
+    it(`says of the address ${publicUrl}${Object.keys(env).map(name => ` without ${name}`)} who can come there`, () => {
+      const { level: given, text } = checkPublicUrl(readApiConfig({ PRESSROOM_PUBLIC_URL: publicUrl, ...env }));
+      expect(given).to.equal(level);
+      expect(text).to.include(words);
+      if ('PRESSROOM_MCP' in env || 'PRESSROOM_DASHBOARD' in env) expect(text).not.to.include('/mcp');
+    });
 
   describe('of fonts', () => {
     const at = temporaryFolder();

@@ -16,6 +16,7 @@ export const renderSummary = z.object({
   reason: z.enum(RENDER_FAILED_REASONS).nullable(),
   via: z.enum(['api', 'playground', 'mcp']),
   key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
+  app: z.string().nullable().meta({ description: 'What the app calls itself that asked for it by the MCP tool.' }),
   sandbox: z.boolean(),
   counted: z.boolean(),
   source: z.enum(['html', 'url']).nullable().meta({ description: 'Null when the request was refused before it was read as one.' }),

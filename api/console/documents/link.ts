@@ -1,11 +1,13 @@
 // GET /files/:token: the PDF behind a link. Whoever has the link may have the PDF, until it ends; nothing else is served from here.
 import type { Log } from '../../../common/log.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
+import type { ByteBudget } from '../../http/byte-budget.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
 import type { KeptPdfDocument } from '../../store/store.ts';
+import { createAccountShares } from './account-shares.ts';
 import { CHUNK_BYTES, type KeptPdfs } from './kept-pdfs.ts';
+import { linkPage } from './link-page.ts';
 
 export const LINK_PATH = '/files';
 
@@ -27,6 +29,7 @@ function describe(ctx: Context, kept: KeptPdfDocument): void {
       .replace(/[^\x20-\x7e]/g, '_'),
   });
   ctx.type = 'application/pdf';
+  ctx.set('Accept-Ranges', 'none');
   ctx.set('Cache-Control', 'private, no-store');
   ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; sandbox");
   ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
@@ -51,7 +54,7 @@ interface LinkDeps {
 }
 
 export function linkRoute({ kept, budget, inFlightMaxBytes, log }: LinkDeps): { method: 'get'; path: string; handle: Middleware[] } {
-  const share = createByteBudget(Math.max(HELD_BYTES, inFlightMaxBytes * SHARE), budget);
+  const shares = createAccountShares({ budget, inFlightMaxBytes }, SHARE, HELD_BYTES);
 
   const handle: Middleware = async ctx => {
     const { token } = (ctx as Context & { params: { token: string } }).params;
@@ -59,9 +62,7 @@ export function linkRoute({ kept, budget, inFlightMaxBytes, log }: LinkDeps): { 
     if (found === undefined) throw unknown();
     if (found === 'gone') throw gone();
     if (ctx.method === 'HEAD') return describe(ctx, found);
-    const reservation = share.open();
-    ctx.res.once('close', reservation.close);
-    if (!reservation.take(HELD_BYTES)) throw busy();
+    if (!shares.take(ctx, found.metadata.account, HELD_BYTES)) throw busy();
     const pieces = kept.read(found);
     // Before the answer begins, so that a database that is away can still be told of.
     const first = await pieces.next();
@@ -77,5 +78,5 @@ export function linkRoute({ kept, budget, inFlightMaxBytes, log }: LinkDeps): { 
     }
   };
 
-  return { method: 'get', path: `${LINK_PATH}/:token`, handle: [handle] };
+  return { method: 'get', path: `${LINK_PATH}/:token`, handle: [linkPage, handle] };
 }

@@ -31,6 +31,7 @@ export const MAX_WAITING = 10_000;
 const MAX_WITH_CONSOLE = 1_000;
 /** At the end, while MongoDB does not answer. */
 const TRY_AGAIN_MS = 250;
+const WAYS: readonly RenderEntry['via'][] = ['api', 'playground', 'mcp'];
 const DEFAULTS: RenderLogTimes = { flushEveryMs: 2_000 };
 
 export function createRenderLog(store: Store, log: Log, metrics: Metrics, times: Partial<RenderLogTimes> = {}): RenderLog {
@@ -40,6 +41,12 @@ export function createRenderLog(store: Store, log: Log, metrics: Metrics, times:
     'Renders that are missing in the log of the dashboard: MongoDB took them too slowly.',
   );
   dropped.inc(0);
+  const succeeded = metrics.counterBy(
+    'pressroom_renders_by_way_total',
+    'Renders of customers that succeeded, by the way they came in: the API, the playground, the MCP tool.',
+    'via',
+    WAYS,
+  );
   const mayKeep = createRefusalBound();
   let waiting: RenderDocument[] = [];
   let tally = newTally();
@@ -136,6 +143,7 @@ export function createRenderLog(store: Store, log: Log, metrics: Metrics, times:
     const entry: RenderEntry = { requestId, via, at: new Date(), startMs: performance.now(), trace: { timings: {}, console: [] } };
     try {
       const result = await work(entry);
+      succeeded(via);
       keep(entry, undefined);
       return result;
     } catch (error) {

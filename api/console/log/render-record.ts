@@ -15,7 +15,7 @@ export interface RenderEntry {
   /** Monotonic. */
   readonly startMs: number;
   /** Whose it is, as soon as that is known: nothing is kept of a caller whom nobody knows. */
-  who?: { account: string; key?: string | undefined; user?: string };
+  who?: { account: string; key?: string | undefined; user?: string; app?: string };
   /** What was asked for, once it is known to be a request. */
   request?: ShownRequest;
   /** Given to the use case. */
@@ -51,6 +51,7 @@ export function recordOf(entry: RenderEntry, account: string, error: unknown, no
     at,
     ...(who?.key !== undefined && { key: who.key }),
     ...(who?.user !== undefined && { user: who.user }),
+    ...(who?.app !== undefined && { app: who.app }),
     via,
     ...endOf(error),
     sandbox,

@@ -16,6 +16,7 @@ export const summaryOf = (render: SummaryDocument, nameOf: KeyNames): z.input<ty
   reason: render.reason ?? null,
   via: render.via,
   key: render.key === undefined ? null : nameOf(render.key),
+  app: render.app ?? null,
   sandbox: render.sandbox,
   counted: render.counted,
   source: render.source ?? null,

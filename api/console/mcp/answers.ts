@@ -51,7 +51,8 @@ export function failure({ code, reason, message, headers }: ApiError, requestId:
   const retryAfter = headers['Retry-After'];
   const text = [
     `${code}${reason ? ` (${reason})` : ''}: ${message}`,
-    ...(retryAfter === undefined ? [] : [`Try again in ${retryAfter} s.`]),
+    // Some sentences say it themselves.
+    ...(retryAfter === undefined || message.includes(` in ${retryAfter} s`) ? [] : [`Try again in ${retryAfter} s.`]),
     `Request id: ${requestId}`,
   ].join('\n');
   return { isError: true, content: [{ type: 'text', text }] };

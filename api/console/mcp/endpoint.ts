@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { ApiError, invalid } from '../../contract/errors.ts';
 import { bearerToken } from '../../http/bearer.ts';
 import { whileCallerWaits } from '../../http/hang-up.ts';
-import { sendPieces } from '../../http/send-pieces.ts';
 import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable } from '../../store/store.ts';
+import type { AccountShares } from '../documents/account-shares.ts';
 import type { Access, AccessTokens } from '../oauth/access.ts';
 import { createCancellations } from './cancellations.ts';
+import { headersOf, message, write } from './exchange.ts';
 import { challenge } from './protected-resource.ts';
 import { createServer, type Sdk, type ServerDeps } from './server.ts';
 
@@ -21,6 +22,11 @@ export const ownOrigin = (publicUrl: string): Middleware => {
     if (given !== '' && given !== origin) throw new ApiError('forbidden', 'Pages of other sites may not call this. Use an MCP client.');
     return next();
   };
+};
+
+/** There is no session to end, and no stream that would say anything. */
+export const postsAlone: Middleware = () => {
+  throw new ApiError('method_not_allowed', 'This path takes POST only.', { headers: { Allow: 'POST' } });
 };
 
 const away = (cause: unknown) =>
@@ -44,31 +50,13 @@ export const mcpBearer = (
   };
 };
 
-/** What the protocol says in headers. The token stays here. */
-function headersOf(ctx: Context): Headers {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const [name, value] of Object.entries(ctx.headers))
-    if (typeof value === 'string' && (name === 'accept' || name.startsWith('mcp-'))) headers.set(name, value);
-  return headers;
-}
-
-/** A message, or the parameters of one, whatever was sent as such. */
-const message = (body: unknown) =>
-  (typeof body === 'object' && body !== null ? body : {}) as Partial<Record<'method' | 'id' | 'params' | 'requestId', unknown>>;
-
-/** Writes the answer while it comes. Koa writes after its middleware has ended, and what the request holds of the memory would be given back before. */
-async function write(ctx: Context, response: Response): Promise<void> {
-  ctx.respond = false;
-  ctx.res.statusCode = response.status;
-  for (const [name, value] of response.headers) ctx.res.setHeader(name, value);
-  if (!response.body) ctx.res.end();
-  else await sendPieces(ctx.res, response.body);
-}
-
-export function endpoint(deps: ServerDeps): { accept: (ctx: Context, access: Access) => void; serve: Middleware } {
-  const { publicUrl, log } = deps;
+export function endpoint(deps: ServerDeps & { shares: AccountShares }): {
+  accept: (ctx: Context, access: Access) => void;
+  serve: Middleware;
+} {
+  const { publicUrl, store, shares, log } = deps;
   const accesses = new WeakMap<Context, Access>();
-  const cancellations = createCancellations(() => new ClientClosed());
+  const cancellations = createCancellations(store, log, () => new ClientClosed());
   let sdk: Promise<Sdk> | undefined;
 
   async function answer(ctx: Context, body: unknown, access: Access, signal: AbortSignal): Promise<void> {
@@ -78,23 +66,28 @@ export function endpoint(deps: ServerDeps): { accept: (ctx: Context, access: Acc
     const loaded = await sdk;
     const { method, id, params } = message(body);
     const session = ctx.get('Mcp-Session-Id') || undefined;
-    if (method === 'notifications/cancelled') cancellations.cancel(access.grantId, session, message(params).requestId);
+    if (method === 'notifications/cancelled') await cancellations.cancel(access.grantId, session, message(params).requestId);
     // Only names the client's calls, so that it can cancel them: nothing is kept of it, and every process takes every one.
     if (method === 'initialize') ctx.set('Mcp-Session-Id', randomUUID());
-    const cancellable = cancellations.begin(access.grantId, session, id);
+    const isCall = method === 'tools/call';
+    const cancellable = cancellations.begin(access.grantId, isCall ? session : undefined, id);
     const call = {
       access,
       requestId,
       bodyBytes,
       reservation,
+      takeForAnswer: (bytes: number) => shares.take(ctx, access.account, bytes),
       signal: AbortSignal.any([signal, cancellable.signal]),
-      failed: ({ code, reason }: ApiError) => Object.assign(state, { code, ...(reason && { reason }) }),
+      failed: (error: ApiError | ClientClosed) => {
+        if (error instanceof ClientClosed) state.code = 'client_closed';
+        else Object.assign(state, { code: error.code, ...(error.reason && { reason: error.reason }) });
+      },
     };
     const handler = loaded.createMcpHandler(() => createServer(loaded, deps, call), {
       // Nothing here ever changes, and who waits for it would hold a connection for ever.
       maxSubscriptions: 0,
       // A stream says something every 15 s, and no proxy takes the connection for a dead one while a render waits.
-      ...(method === 'tools/call' && { responseMode: 'sse' }),
+      ...(isCall && { responseMode: 'sse' }),
       onerror: error => log.debug({ requestId, reason: error.name }, 'an MCP message was refused'),
     });
     try {
@@ -111,7 +104,10 @@ export function endpoint(deps: ServerDeps): { accept: (ctx: Context, access: Acc
   }
 
   return {
-    accept: (ctx, access) => accesses.set(ctx, access),
+    accept: (ctx, access) => {
+      accesses.set(ctx, access);
+      ctx.state.clientAccountId = access.account;
+    },
     serve: async ctx => {
       const { body } = ctx.state;
       ctx.state.body = undefined;

@@ -3,6 +3,8 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { RenderTrace } from '../../render.ts';
 
 const EVERY_MS = 1_000;
+/** Each notice repeats the token, and those that a client does not read are held: with megabytes of it, one call would fill the memory. Numbers and UUIDs are usual. */
+const MAX_TOKEN_LENGTH = 200;
 
 /** The latest phase that has ended tells the one that goes on. */
 export function stageOf({ timings, bytes }: RenderTrace): string {
@@ -14,10 +16,10 @@ export function stageOf({ timings, bytes }: RenderTrace): string {
   return 'Asking for a place';
 }
 
-/** Gives what ends it. `trace` gives the render's, once there is one. Does nothing for a client that gave no token. */
+/** Gives what ends it. `trace` gives the render's, once there is one. Does nothing for a client that gave no token, or one that is longer than anybody's. */
 export function tellProgress({ mcpReq }: ServerContext, trace: () => RenderTrace | undefined): () => void {
   const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return () => {};
+  if (progressToken === undefined || String(progressToken).length > MAX_TOKEN_LENGTH) return () => {};
   const startMs = performance.now();
   const tell = () => {
     const seen = trace();

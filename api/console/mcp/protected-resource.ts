@@ -30,6 +30,8 @@ export function protectedResource(publicUrl: string, resource: string): { method
   const handle: Middleware = ctx => {
     ctx.type = 'application/json';
     ctx.set('Cache-Control', 'public, max-age=300');
+    // As the metadata of the OAuth server, to which it points.
+    ctx.set('Access-Control-Allow-Origin', '*');
     ctx.body = metadata;
   };
   return [`${ROOT}/mcp`, ROOT].map(path => ({ method: 'get', path, handle: [handle] }));

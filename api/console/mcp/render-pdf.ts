@@ -31,10 +31,12 @@ export interface McpCall {
   requestId: string;
   bodyBytes: number;
   reservation: Reservation;
+  /** Memory for a PDF in the answer. False when there is none. */
+  takeForAnswer(bytes: number): boolean;
   /** Aborts with ClientClosed when nobody waits any more. */
   signal: AbortSignal;
   /** Hears how the call went wrong, for the logs. */
-  failed(error: ApiError): void;
+  failed(error: ApiError | ClientClosed): void;
 }
 
 /** As base64, in the JSON text, and as the bytes of that. */
@@ -47,24 +49,26 @@ function deliveryOf(value: unknown): Delivery {
   throw invalid(`\`delivery\` must be \`link\` or \`embedded\`, not ${typeof value === 'string' ? quoted(value) : `a ${typeof value}`}.`);
 }
 
-function embed(pdf: Buffer, { reservation }: McpCall): { embedded?: Buffer; note?: string } {
+function embed(pdf: Buffer, { takeForAnswer }: McpCall): { embedded?: Buffer; note?: string } {
   if (pdf.length > EMBEDDED_MAX_BYTES) return { note: 'It is too large to be embedded: use the link.' };
-  if (!reservation.take(pdf.length * HELD_PER_EMBEDDED_BYTE)) return { note: 'The service is too busy to embed it: use the link.' };
+  if (!takeForAnswer(pdf.length * HELD_PER_EMBEDDED_BYTE)) return { note: 'The service is too busy to embed it: use the link.' };
   return { embedded: pdf };
 }
 
 async function rendered(deps: RenderPdfDeps, call: McpCall, given: unknown, signal: AbortSignal, onTrace: (trace: RenderTrace) => void) {
   const { store, render, renders, ports, kept } = deps;
   const { access, requestId, bodyBytes, reservation } = call;
+  const { account, user, clientName } = access;
   const { delivery: wanted, ...fields } = given as Record<string, unknown>;
-  const { account, user } = access;
   const made = await renders.logged(requestId, 'mcp', async entry => {
-    entry.who = { account, user };
+    entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
     onTrace(entry.trace);
+    const room = kept.checkRoom(account);
+    room.catch(() => {}); // what is wrong with the request is said first
     const delivery = deliveryOf(wanted);
     const request: RenderRequest = parseRenderRequest(fields, { ...ports, intranet: await mayReachIntranet(store, account) });
     entry.request = shownRequest(request);
-    await kept.checkRoom(account);
+    await room;
     const result = await render(request, { accountId: account, user, requestId }, { bodyBytes, room: reservation }, signal, entry.trace);
     return { ...result, delivery, filename: pdfFilename(request.metadata?.title) };
   });
@@ -101,7 +105,10 @@ export async function renderPdf(deps: RenderPdfDeps, call: McpCall, given: unkno
     };
     return await rendered(deps, call, given, AbortSignal.any([call.signal, cancelled.signal]), onTrace);
   } catch (thrown) {
-    if (thrown instanceof ClientClosed) return CANCELLED;
+    if (thrown instanceof ClientClosed) {
+      call.failed(thrown);
+      return CANCELLED;
+    }
     const error = asApiError(thrown, true);
     call.failed(error);
     if (error.reason === 'internal') deps.log.error({ err: error.cause ?? error, requestId }, 'unexpected error');

@@ -1,6 +1,8 @@
 // The MCP server of one HTTP request: the tool, and the resources that its answers name. Stateless, so that any process answers any call.
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
+import { ApiError, invalid } from '../../contract/errors.ts';
 import { API_VERSION } from '../../contract/openapi.ts';
+import { asApiError } from '../../http/errors.ts';
 import { embeddedPdf, resourceUri } from './answers.ts';
 import { HELD_PER_EMBEDDED_BYTE, type McpCall, type RenderPdfDeps, renderPdf } from './render-pdf.ts';
 import { ANNOTATIONS, inputSchema, outputSchema, TOOL_NAME } from './tool.ts';
@@ -15,30 +17,45 @@ export interface ServerDeps extends RenderPdfDeps {
 }
 
 /** What a client reads through its model. A larger PDF is downloaded by its link. */
-const RESOURCE_MAX_BYTES = 8 * 2 ** 20;
+export const RESOURCE_MAX_BYTES = 8 * 2 ** 20;
 
 const INSTRUCTIONS = `Call ${TOOL_NAME} when somebody wants a PDF of a page or of something that you wrote, and show the link in the answer.`;
 
-async function readPdf(sdk: Sdk, { kept, log }: ServerDeps, call: McpCall, uri: URL): Promise<ReadResourceResult> {
+/** Nothing of it changes while a process lives, and after an upgrade it may be old for so long. */
+const DESCRIPTION = { ttlMs: 300_000, cacheScope: 'private' } as const;
+const CACHE_HINTS = {
+  'server/discover': DESCRIPTION,
+  'tools/list': DESCRIPTION,
+  'resources/list': DESCRIPTION,
+  'resources/templates/list': DESCRIPTION,
+};
+
+const noSuchPdf = () => new ApiError('not_found', 'There is no such PDF of yours, or its time is over. Render the document again.');
+const busy = () => new ApiError('unavailable', 'The service is busy at the moment. Try again.', { retryAfterS: 1 });
+
+async function pdfOf({ kept }: ServerDeps, { access, takeForAnswer }: McpCall, renderId: string): Promise<Buffer> {
+  const found = await kept.byRender(renderId, access);
+  // The same for one of somebody else's.
+  if (!found) throw noSuchPdf();
+  if (found.length > RESOURCE_MAX_BYTES) throw invalid('The PDF is too large to be read here. Download it by the link.');
+  if (!takeForAnswer(found.length * HELD_PER_EMBEDDED_BYTE)) throw busy();
+  const pieces: Buffer[] = [];
+  for await (const piece of kept.read(found)) pieces.push(piece);
+  return Buffer.concat(pieces, found.length);
+}
+
+async function readPdf(sdk: Sdk, deps: ServerDeps, call: McpCall, { href }: URL): Promise<ReadResourceResult> {
   const { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } = sdk;
-  const { access, reservation, requestId } = call;
-  const { href } = uri;
+  const renderId = href.slice(resourceUri('').length);
   try {
-    const renderId = href.slice(resourceUri('').length);
-    const found = await kept.byRender(renderId, access);
-    // The same for one of somebody else's.
-    if (!found) throw new ResourceNotFoundError(href, 'There is no such PDF of yours, or its time is over. Render the document again.');
-    if (found.length > RESOURCE_MAX_BYTES)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The PDF is too large to be read here. Download it by the link.');
-    if (!reservation.take(found.length * HELD_PER_EMBEDDED_BYTE))
-      throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service is busy at the moment. Try again.');
-    const pieces: Buffer[] = [];
-    for await (const piece of kept.read(found)) pieces.push(piece);
-    return { contents: [embeddedPdf(renderId, Buffer.concat(pieces, found.length))] };
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error;
-    log.warn({ requestId, reason: (error as Error).message }, 'a kept PDF could not be read');
-    throw new ProtocolError(ProtocolErrorCode.InternalError, 'The PDF cannot be read at the moment. Try again.');
+    return { contents: [embeddedPdf(renderId, await pdfOf(deps, call, renderId))] };
+  } catch (thrown) {
+    const error = asApiError(thrown, false);
+    call.failed(error);
+    if (error.code === 'not_found') throw new ResourceNotFoundError(href, error.message);
+    if (error.code === 'validation_error') throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+    if (error.cause) deps.log.warn({ requestId: call.requestId, reason: (error.cause as Error).message }, 'a kept PDF could not be read');
+    throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
   }
 }
 
@@ -46,7 +63,11 @@ export function createServer(sdk: Sdk, deps: ServerDeps, call: McpCall): McpServ
   const { McpServer, ResourceTemplate } = sdk;
   const server = new McpServer(
     { name: 'pressroom', title: 'Pressroom', version: API_VERSION, websiteUrl: deps.publicUrl },
-    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
+    {
+      instructions: INSTRUCTIONS,
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      cacheHints: CACHE_HINTS,
+    },
   );
   server.registerTool(
     TOOL_NAME,

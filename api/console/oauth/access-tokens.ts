@@ -19,7 +19,7 @@ export function createAccessTokens(store: Store, seal: Seal, grants: Grants, now
       const grant = await grants.valid(grantId);
       if (!grant || grant.user !== payload?.['accountId'] || grant.clientId !== payload.clientId) return undefined;
       await grants.used(grant);
-      return { user: grant.user, account: grant.account, clientId: grant.clientId, grantId };
+      return { user: grant.user, account: grant.account, clientId: grant.clientId, clientName: grant.clientName, grantId };
     },
   };
 }

@@ -7,6 +7,8 @@ export interface Access {
   /** The account in whose name the client acts; the person is a member of it now, in a role that may render. */
   account: string;
   clientId: string;
+  /** What the client calls itself; empty when it says nothing. */
+  clientName: string;
   /** Names the consent: ending it ends every token that came of it. */
   grantId: string;
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { OAuthDocument, Store } from '../../store/store.ts';
 import type { Seal } from '../people/seal.ts';
+import { REPEAT_MS, type RefreshTokens } from './refresh-tokens.ts';
 
 /** A registered client that nobody has allowed anything goes after so long, */
 const UNUSED_CLIENT_MS = 30 * 24 * 3600e3;
@@ -11,7 +12,7 @@ const USED_CLIENT_MS = 400 * 24 * 3600e3;
 /** What lives as long as a consent. */
 const TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'AccessToken', 'RefreshToken']);
 
-type Payload = Record<string, unknown> & { grantId?: string; uid?: string; clientId?: string };
+type Payload = Record<string, unknown> & { grantId?: string; uid?: string; clientId?: string; rotations?: number };
 
 /** What oidc-provider asks of a storage. Times are in seconds. */
 export interface Adapter {
@@ -27,12 +28,15 @@ export interface Adapter {
 interface Deps {
   store: Store;
   seal: Seal;
+  refreshTokens: RefreshTokens;
   /** A token of the consent lives until then. */
   keepGrant(grantId: string, until: Date): Promise<void>;
   /** Ends the consent and all that came of it. */
   endGrant(grantId: string): Promise<void>;
   /** What is thrown when something that works once was used by somebody else at the same moment. */
   alreadyUsed(): Error;
+  /** Hears of a refresh token that was used once more in time. */
+  onRepeated(): void;
 }
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
@@ -48,12 +52,27 @@ export function openPayload(seal: Seal, document: OAuthDocument | null): Payload
 }
 
 /** One adapter a kind of thing. */
-export function createAdapter({ store, seal, keepGrant, endGrant, alreadyUsed }: Deps, now = () => Date.now()): (kind: string) => Adapter {
+export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string) => Adapter {
+  const { store, seal, refreshTokens, keepGrant, endGrant, alreadyUsed, onRepeated } = deps;
   const { oauth } = store.console;
   const { limits, limited } = store;
   const living = () => ({ $gt: new Date(now()) });
   const keepClient = (clientId: string) =>
     limited(oauth.updateOne({ _id: documentId('Client', clientId) }, { $max: { expiresAt: new Date(now() + USED_CLIENT_MS) } }, limits));
+
+  /**
+   * Whether a refresh token that was used may be used once more, for the same successor: when it has none, nothing ever came of its use; when nobody has used that
+   * one, the answer may have got lost a moment ago. After that it is a theft (https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
+   */
+  async function mayRepeat(document: OAuthDocument): Promise<boolean> {
+    const { grantId, rotations = 0 } = openPayload(seal, document) ?? {};
+    if (grantId === undefined) return false;
+    const _id = documentId('RefreshToken', refreshTokens.idOf(grantId, rotations + 1));
+    const successor = await limited(oauth.findOne({ _id }, { projection: { consumedAt: 1 }, ...limits }));
+    return !successor || (!successor.consumedAt && now() - document.consumedAt!.getTime() < REPEAT_MS);
+  }
+  const repeats = async (kind: string, document: OAuthDocument | null): Promise<boolean> =>
+    kind === 'RefreshToken' && document?.consumedAt !== undefined && (await mayRepeat(document));
 
   return kind => ({
     upsert: async (id, payload, expiresInS) => {
@@ -70,7 +89,12 @@ export function createAdapter({ store, seal, keepGrant, endGrant, alreadyUsed }:
       await keepGrant(grantId, expiresAt);
       if (kind === 'RefreshToken' && payload.clientId) await keepClient(payload.clientId);
     },
-    find: async id => openPayload(seal, await limited(oauth.findOne({ _id: documentId(kind, id), expiresAt: living() }, limits))),
+    find: async id => {
+      const document = await limited(oauth.findOne({ _id: documentId(kind, id), expiresAt: living() }, limits));
+      const payload = openPayload(seal, document);
+      if (payload && (await repeats(kind, document))) delete payload['consumed'];
+      return payload;
+    },
     findByUid: async uid => openPayload(seal, await limited(oauth.findOne({ uid: hash(uid), expiresAt: living() }, limits))),
     // Only devices without a browser have such codes, and none are let in.
     findByUserCode: async () => undefined,
@@ -79,8 +103,9 @@ export function createAdapter({ store, seal, keepGrant, endGrant, alreadyUsed }:
       const unused = { _id, consumedAt: { $exists: false } };
       const written = await limited(oauth.updateOne(unused, { $set: { consumedAt: new Date(now()) } }, limits));
       if (written.matchedCount === 1) return;
-      // Two at the same moment are a theft as much as one after the other.
       const document = await limited(oauth.findOne({ _id }, limits));
+      if (await repeats(kind, document)) return onRepeated();
+      // Two at the same moment are a theft as much as one after the other.
       if (document?.grantId) await endGrant(document.grantId);
       throw alreadyUsed();
     },

@@ -1,9 +1,9 @@
 // Fetches the document in which an app describes itself. Its address comes from strangers and the API has no egress guard: only https, only public addresses,
 // the checked address is the one that is dialled, no redirects, small and short.
-import { lookup as resolve } from 'node:dns/promises';
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress, literalAddress } from '../../../common/addresses.ts';
+import { inNetwork, isPublicAddress, literalAddress, type Network } from '../../../common/addresses.ts';
+import { checkedLookup } from './checked-lookup.ts';
 import { clientMetadata } from './client-metadata.ts';
 
 const MAX_BYTES = 64 * 1_024;
@@ -11,33 +11,22 @@ const MAX_URL = 500;
 const TIMEOUT_MS = 5_000;
 
 export interface ClientFetchOptions {
-  /** For tests alone: which addresses may be dialled, and whose certificates are good. */
+  /** Networks that are closed besides those that are not public. */
+  deny?: readonly Network[];
+  /** For tests alone: which other addresses may be dialled, who knows names, and whose certificates are good. */
   isGood?: (address: string) => boolean;
+  nameServers?: readonly string[];
   port?: number;
   ca?: string;
 }
 
 export type ClientFetch = (url: string | URL, options?: { signal?: AbortSignal | undefined }) => Promise<Response>;
 
-/** Every address must be good: a name with one private address among them is somebody's try. */
-const checkedLookup =
-  (isGood: (address: string) => boolean): LookupFunction =>
-  (hostname, options, callback) => {
-    resolve(hostname, { all: true }).then(
-      found => {
-        const bad = found.length === 0 || found.some(({ address }) => !isGood(address));
-        if (bad) return callback(new Error('the name has no public address'), '', 4);
-        const [first] = found;
-        if (options.all) callback(null, found);
-        else callback(null, first!.address, first!.family);
-      },
-      error => callback(error, '', 4),
-    );
-  };
-
 /** Rejects with an Error whose message is for the log. The answer's body has only what this server knows, checked. */
-export function createClientFetch({ isGood = isPublicAddress, port = 443, ca }: ClientFetchOptions = {}): ClientFetch {
-  const lookup = checkedLookup(isGood);
+export function createClientFetch(options: ClientFetchOptions = {}): ClientFetch {
+  const { deny = [], isGood: isOpen = isPublicAddress, nameServers, port = 443, ca } = options;
+  const isGood = (address: string) => isOpen(address) && !deny.some(network => inNetwork(address, network));
+  const lookup = checkedLookup({ isGood, servers: nameServers });
 
   return async (given, { signal } = {}) => {
     const url = new URL(given);

@@ -4,6 +4,8 @@ import { redirectProblem } from './redirects.ts';
 
 const MAX_REDIRECTS = 20;
 const MAX_URI = 1_000;
+/** Of all of them: whatever a stranger registers is kept for a month. */
+const MAX_URIS = 4_000;
 const MAX_NAME = 100;
 
 /** `error` is a code of RFC 7591 section 3.2.2. */
@@ -21,18 +23,45 @@ export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secre
 
 const described = z.object({
   client_id: z.string().optional(),
-  redirect_uris: z.array(z.string().max(MAX_URI)).min(1).max(MAX_REDIRECTS),
+  redirect_uris: z
+    .array(z.string().max(MAX_URI))
+    .min(1)
+    .max(MAX_REDIRECTS)
+    .refine(uris => uris.join('').length <= MAX_URIS),
   client_name: z.string().optional(),
-  token_endpoint_auth_method: z.enum(CLIENT_AUTH_METHODS).default('client_secret_basic'),
+  token_endpoint_auth_method: z.string().optional(),
 });
 
-/** No control characters, which could forge a line, and none that turn the direction of what follows. */
+/**
+ * No control characters, which could forge a line, none that turn the direction of what follows, and no letters that nobody sees. No double quotes: the page of
+ * consent puts the name between such, and one that ended them would go on in the page's own words.
+ */
 const plainName = (name: string) =>
   name
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')
+    .replace(/\p{DI}/gu, '')
+    .replace(/["“”„‟«»〝〞〟＂]/g, "'")
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, MAX_NAME);
+
+const NONE = CLIENT_AUTH_METHODS[0];
+
+/**
+ * How the app shows who it is. Without a word of it a registered app has a secret (RFC 7591 section 2); a document is public, and there is nothing secret that its app
+ * could show. Those of some apps prefer a key of their own and name all that they can do in a list: they go without where the server does not ask for it.
+ */
+function authMethod(said: string | undefined, given: unknown, document: boolean): string {
+  if (!document) {
+    const method = said ?? 'client_secret_basic';
+    if ((CLIENT_AUTH_METHODS as readonly string[]).includes(method)) return method;
+    throw new ClientRefused('invalid_client_metadata', `token_endpoint_auth_method must be one of ${CLIENT_AUTH_METHODS.join(', ')}.`);
+  }
+  const able = (given as Record<string, unknown>)['token_endpoint_auth_methods_supported'];
+  if (said === undefined || said === NONE || (Array.isArray(able) && able.includes(NONE))) return NONE;
+  const words = 'token_endpoint_auth_method must be none in a document, or none be among its token_endpoint_auth_methods_supported.';
+  throw new ClientRefused('invalid_client_metadata', words);
+}
 
 /**
  * What is kept of it: everything else (logos, scopes, kinds of grants that are not known here) is left out, as RFC 7591 section 2 lets a server do. Throws
@@ -46,21 +75,13 @@ export function clientMetadata(given: unknown, from: 'registration' | 'document'
     if (field === 'redirect_uris')
       throw new ClientRefused(
         'invalid_redirect_uri',
-        `redirect_uris must be a list of 1 to ${MAX_REDIRECTS} URIs of at most ${MAX_URI} characters.`,
+        `redirect_uris must be a list of 1 to ${MAX_REDIRECTS} URIs of at most ${MAX_URI} characters, together at most ${MAX_URIS}.`,
       );
-    throw new ClientRefused(
-      'invalid_client_metadata',
-      field === 'token_endpoint_auth_method'
-        ? `token_endpoint_auth_method must be one of ${CLIENT_AUTH_METHODS.join(', ')}.`
-        : `${String(field)} must be a text.`,
-    );
+    throw new ClientRefused('invalid_client_metadata', `${String(field)} must be a text.`);
   }
-  const { client_id, redirect_uris, client_name = '', token_endpoint_auth_method: auth } = parsed.data;
+  const { client_id, redirect_uris, client_name = '', token_endpoint_auth_method: said } = parsed.data;
   const document = from === 'document';
-  // A document is public: there is nothing secret that such a client could show.
-  const said = (given as Record<string, unknown>)['token_endpoint_auth_method'];
-  if (document && said !== undefined && said !== 'none')
-    throw new ClientRefused('invalid_client_metadata', 'token_endpoint_auth_method must be none in a document.');
+  const auth = authMethod(said, given, document);
   redirect_uris.forEach((uri, index) => {
     const problem = redirectProblem(uri);
     if (problem) throw new ClientRefused('invalid_redirect_uri', `redirect_uris[${index}] ${problem}.`);
@@ -70,7 +91,7 @@ export function clientMetadata(given: unknown, from: 'registration' | 'document'
     ...(document && { client_id }),
     ...(name !== '' && { client_name: name }),
     redirect_uris,
-    token_endpoint_auth_method: document ? 'none' : auth,
+    token_endpoint_auth_method: auth,
     // Programs listen on whichever port is free, and have schemes of their own.
     application_type: 'native',
     grant_types: ['authorization_code', 'refresh_token'],

@@ -1,8 +1,8 @@
 // A consent on its way: what the page shows, and what becomes of the person's answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
-import type { Grants } from './grants.ts';
-import { SCOPE } from './grants.ts';
+import { type Grants, SCOPE } from './grants.ts';
+import type { CountOAuthEvent } from './oauth-metrics.ts';
 import { redirectName } from './redirects.ts';
 
 /** An app that asks. */
@@ -25,6 +25,7 @@ export interface Consents {
 interface Deps {
   provider(): Promise<Provider>;
   grants: Grants;
+  count: CountOAuthEvent;
   resource: string;
   /** The library's error of a consent that is not there. */
   isGone(error: unknown): boolean;
@@ -32,7 +33,7 @@ interface Deps {
 
 const ONCE = { mergeWithLastSubmission: false };
 
-export function createConsents({ provider, grants, resource, isGone }: Deps): Consents {
+export function createConsents({ provider, grants, count, resource, isGone }: Deps): Consents {
   return {
     find: async (request, response, uid) => {
       try {
@@ -56,14 +57,15 @@ export function createConsents({ provider, grants, resource, isGone }: Deps): Co
       const grantId = await grant.save();
       await grants.begin({ _id: grantId, user, account, clientId, clientName, redirect: redirectName(redirectUri) });
       const result = { login: { accountId: user, remember: false }, consent: { grantId } };
-      return given.interactionResult(request, response, result, ONCE);
+      const onward = await given.interactionResult(request, response, result, ONCE);
+      count('consent_allowed');
+      return onward;
     },
-    deny: async (request, response) =>
-      (await provider()).interactionResult(
-        request,
-        response,
-        { error: 'access_denied', error_description: 'the person did not allow it' },
-        ONCE,
-      ),
+    deny: async (request, response) => {
+      const result = { error: 'access_denied', error_description: 'the person did not allow it' };
+      const onward = await (await provider()).interactionResult(request, response, result, ONCE);
+      count('consent_denied');
+      return onward;
+    },
   };
 }

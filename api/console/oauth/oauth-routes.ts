@@ -2,9 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Provider } from 'oidc-provider';
-import type { ErrorCode } from '../../contract/errors.ts';
+import { ApiError, type ErrorCode, invalid } from '../../contract/errors.ts';
 import { BODY_TIMES, jsonBody } from '../../http/body.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
+import { collectBytes } from '../../http/collect-bytes.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import type { pageRoutes } from '../pages/page-route.ts';
 import { ClientRefused, clientMetadata } from './client-metadata.ts';
@@ -20,7 +21,9 @@ export interface OAuthRoute {
 
 interface Deps {
   publicUrl: string;
-  provider(): Promise<Provider>;
+  serve(): Promise<ReturnType<Provider['callback']>>;
+  /** Says that the database is away. */
+  away: Middleware;
   budget: ByteBudget;
   limit: OAuthLimits;
   ipOf(ctx: Context): string;
@@ -30,6 +33,7 @@ interface Deps {
 }
 
 const METADATA_PATHS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+const TOKEN_MAX_BYTES = 32 * 1_024;
 const REGISTRATION_LIMITS = {
   ...BODY_TIMES,
   maxBytes: 32 * 1_024,
@@ -52,6 +56,7 @@ function asked(query: string): string {
 
 const codeOf = (status: number): ErrorCode | undefined => {
   if (status < 400) return undefined;
+  if (status === 503) return 'unavailable';
   return status === 401 ? 'unauthorized' : status < 500 ? 'validation_error' : 'internal';
 };
 
@@ -65,14 +70,32 @@ const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage
     httpVersion,
   }) as unknown as IncomingMessage;
 
-export function oauthRoutes({ publicUrl, provider, budget, limit, ipOf, registration, page }: Deps): OAuthRoute[] {
+const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${TOKEN_MAX_BYTES} bytes.`);
+
+function smallBody({ req, res, state }: Context): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > TOKEN_MAX_BYTES) throw tooLarge();
+  // The server leaves this to us.
+  if (req.headers.expect !== undefined) {
+    res.writeContinue();
+    state.continued = true;
+  }
+  let bytes = 0;
+  return collectBytes(req, {
+    take(piece) {
+      bytes += piece.length;
+      return bytes > TOKEN_MAX_BYTES ? tooLarge() : undefined;
+    },
+    total: { ms: BODY_TIMES.silentMs, late: () => invalid('The form did not arrive within 10 s. Send it again.') },
+  });
+}
+
+export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, registration, page }: Deps): OAuthRoute[] {
   const { host, protocol } = new URL(publicUrl);
-  let handle: ReturnType<Provider['callback']>;
 
   /** The provider answers. It builds links from host and protocol, which are the public URL's; and it must know nobody from before. */
   async function hand(ctx: Context, { url = ctx.req.url!, body }: { url?: string; body?: Buffer } = {}): Promise<void> {
     ipOf(ctx);
-    handle ??= (await provider()).callback();
+    const handle = await serve();
     const request = body ? withBody(ctx.req, body) : ctx.req;
     request.url = url;
     Object.assign(request.headers, { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) });
@@ -129,27 +152,38 @@ export function oauthRoutes({ publicUrl, provider, budget, limit, ipOf, registra
   };
   const direct: Middleware = ctx => hand(ctx);
 
-  return [
+  /** One scope is all that there is. An app that asks again for what it asked at first, of which the rest was left out, would be refused by the letter of RFC 6749 section 6. */
+  const token: Middleware = async ctx => {
+    if (!ctx.is('application/x-www-form-urlencoded')) return hand(ctx);
+    const fields = new URLSearchParams((await smallBody(ctx)).toString());
+    fields.delete('scope');
+    await hand(ctx, { body: Buffer.from(fields.toString()) });
+  };
+
+  const metadata = METADATA_PATHS.flatMap(path => {
+    const handed: Middleware = ctx => hand(ctx, { url: path });
     // The path forms of RFC 8414 section 3.1 as well: some clients ask for them with the resource's path.
-    ...METADATA_PATHS.flatMap(path => [
-      { method: 'get' as const, path, handle: [direct] },
-      { method: 'options' as const, path, handle: [direct] },
-      { method: 'get' as const, path: `${path}/{*resource}`, handle: [(ctx: Context) => hand(ctx, { url: path })] },
-      { method: 'options' as const, path: `${path}/{*resource}`, handle: [(ctx: Context) => hand(ctx, { url: path })] },
-    ]),
+    return [path, `${path}/{*resource}`].flatMap(each => [
+      { method: 'get' as const, path: each, handle: [away, handed] },
+      { method: 'options' as const, path: each, handle: [away, handed] },
+    ]);
+  });
+
+  return [
+    ...metadata,
     page('get', OAUTH_PATHS.authorization, authorize),
     page('get', `${OAUTH_PATHS.authorization}/:uid`, direct),
-    { method: 'post', path: OAUTH_PATHS.token, handle: [direct] },
-    { method: 'options', path: OAUTH_PATHS.token, handle: [direct] },
-    { method: 'post', path: OAUTH_PATHS.revocation, handle: [direct] },
-    { method: 'options', path: OAUTH_PATHS.revocation, handle: [direct] },
-    { method: 'get', path: OAUTH_PATHS.jwks, handle: [direct] },
+    { method: 'post', path: OAUTH_PATHS.token, handle: [away, token] },
+    { method: 'options', path: OAUTH_PATHS.token, handle: [away, direct] },
+    { method: 'post', path: OAUTH_PATHS.revocation, handle: [away, direct] },
+    { method: 'options', path: OAUTH_PATHS.revocation, handle: [away, direct] },
+    { method: 'get', path: OAUTH_PATHS.jwks, handle: [away, direct] },
     ...(registration
       ? [
           {
             method: 'post' as const,
             path: OAUTH_PATHS.registration,
-            handle: [anyOrigin, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget), register],
+            handle: [anyOrigin, away, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget), register],
           },
           { method: 'options' as const, path: OAUTH_PATHS.registration, handle: [preflight] },
         ]

@@ -1,23 +1,28 @@
-// Wires the OAuth server. The library is loaded, and the keys are read, with the first call that needs them.
-import type { IncomingMessage } from 'node:http';
+// Wires the OAuth server. The library is loaded, and the keys are read, with the first call that needs them; with new keys there is a new provider.
+import type { ServerResponse } from 'node:http';
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Log } from '../../../common/log.ts';
+import type { Metrics } from '../../../common/operations.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import type { Context } from '../../http/state.ts';
-import { isDatabaseUnavailable, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../pages/page-route.ts';
 import type { Audit } from '../people/audit.ts';
 import { createSeal } from '../people/seal.ts';
 import type { AccessTokens } from './access.ts';
 import { createAccessTokens } from './access-tokens.ts';
-import { createAdapter } from './adapter.ts';
-import { type ClientFetch, createClientFetch } from './client-fetch.ts';
+import { type Adapter, createAdapter } from './adapter.ts';
+import type { ClientFetch } from './client-fetch.ts';
 import { type Consents, createConsents } from './consents.ts';
+import { awayAsJson, overDatabase } from './database-away.ts';
+import { createFreshKeys } from './fresh-keys.ts';
 import { createGrants, type Grants } from './grants.ts';
-import { oauthKeys } from './keys.ts';
+import { type OAuthKeys, oauthKeys, readOAuthKeys } from './keys.ts';
 import { createOAuthLimits } from './oauth-limits.ts';
+import { countTokens, oauthMetrics } from './oauth-metrics.ts';
 import { type OAuthRoute, oauthRoutes } from './oauth-routes.ts';
 import { createProvider, type ProviderDeps } from './provider.ts';
+import { createRefreshTokens } from './refresh-tokens.ts';
 
 export interface OAuthDeps {
   publicUrl: string;
@@ -26,13 +31,14 @@ export interface OAuthDeps {
   audit: Audit;
   budget: ByteBudget;
   log: Log;
+  metrics: Metrics;
   /** How apps make themselves known. */
   clients: ProviderDeps['clients'];
   ipOf(ctx: Context): string;
   renderError: ProviderDeps['renderError'];
   page: ReturnType<typeof pageRoutes>;
-  /** For tests: another way to the documents in which apps describe themselves. */
-  clientFetch?: ClientFetch | undefined;
+  /** The way to the documents in which apps describe themselves. */
+  clientFetch: ClientFetch;
 }
 
 export interface OAuth {
@@ -49,22 +55,38 @@ export const mcpResource = (publicUrl: string): string => new URL(`${publicUrl}/
 
 type Library = typeof import('oidc-provider');
 
+/** The library with one set of keys. */
+interface Made {
+  provider: Provider;
+  serve: ReturnType<Provider['callback']>;
+}
+
 export function createOAuth(deps: OAuthDeps): OAuth {
   const { publicUrl, secret, store, audit, budget, log, clients, ipOf, renderError, page } = deps;
   const seal = createSeal(secret, 'oauth');
+  const refreshTokens = createRefreshTokens(secret);
   const grants = createGrants(store);
   const limit = createOAuthLimits(store, secret);
   const resource = mcpResource(publicUrl);
-  /** Who calls, for what is counted in the midst of the provider. */
-  const callers = new WeakMap<IncomingMessage, string>();
-  const documents = deps.clientFetch ?? createClientFetch();
+  const count = oauthMetrics(deps.metrics);
+  const keysNow = createFreshKeys({
+    first: () => oauthKeys(store, secret, log),
+    again: async () => {
+      store.primary.throwIfMissing();
+      return readOAuthKeys(store, secret);
+    },
+  });
+  /** Who calls, for what is counted in the midst of the provider. By the answer: the provider may be given another request. */
+  const callers = new WeakMap<ServerResponse, string>();
+  const documents = deps.clientFetch;
   let library: Library | undefined;
-  let made: Promise<Provider> | undefined;
+  let current: { of: string; made: Promise<Made> } | undefined;
 
   /** The app gave it back, or what works once came twice. */
   async function endGrant(grantId: string): Promise<void> {
     const ended = await grants.end(grantId);
     if (!ended) return;
+    count('consent_ended');
     await audit.note(
       { account: ended.account, user: ended.user, actor: `the app ${ended.clientName || ended.clientId}` },
       { action: 'app.disconnected', target: ended.clientName || ended.clientId, details: { by: 'app' } },
@@ -72,52 +94,69 @@ export function createOAuth(deps: OAuthDeps): OAuth {
   }
 
   const fetchDocument: ClientFetch = async (url, options) => {
+    const unreadable = (reason: string) => {
+      count('document_unreadable');
+      log.info({ host: new URL(url).host, reason }, 'the document of an app could not be read');
+    };
     try {
-      return await documents(url, options);
+      const answer = await documents(url, options);
+      if (answer.status !== 200) unreadable(`it was answered with ${answer.status}`);
+      return answer;
     } catch (error) {
-      log.info({ host: new URL(url).host, reason: (error as Error).message }, 'the document of an app could not be read');
+      unreadable((error as Error).message);
       throw error;
     }
   };
 
-  async function make(): Promise<Provider> {
+  async function make(keys: OAuthKeys): Promise<Made> {
     const loaded = await import('oidc-provider');
+    const told = overDatabase(loaded, store, log);
+    const adapter = createAdapter({
+      store,
+      seal,
+      refreshTokens,
+      keepGrant: grants.keepUntil,
+      endGrant,
+      alreadyUsed: () => new loaded.errors.InvalidGrant('already used'),
+      onRepeated: () => count('tokens_repeated'),
+    });
     const provider = createProvider(loaded, {
       issuer: publicUrl,
       resource,
-      keys: await oauthKeys(store, secret, log),
-      adapter: createAdapter({
-        store,
-        seal,
-        keepGrant: grants.keepUntil,
-        endGrant,
-        alreadyUsed: () => new loaded.errors.InvalidGrant('already used'),
-      }),
+      keys,
+      adapter: kind => Object.fromEntries(Object.entries(adapter(kind)).map(([name, run]) => [name, told(run)])) as unknown as Adapter,
+      refreshTokens,
       clients,
       fetch: fetchDocument,
-      mayFetchDocument: async ctx => {
-        const ip = ctx && callers.get(ctx.req);
+      mayFetchDocument: told(async ctx => {
+        const ip = ctx && callers.get(ctx.res);
         return ip === undefined || (await limit('document', ip)) === undefined;
-      },
-      mayHaveTokens: async (user, grantId) => (grantId === undefined ? grants.isThere(user) : (await grants.valid(grantId))?.user === user),
+      }),
+      mayHaveTokens: told(async (user, grantId) =>
+        grantId === undefined ? grants.isThere(user) : (await grants.valid(grantId))?.user === user,
+      ),
       renderError,
     });
+    countTokens(provider, count);
     // The library answers with an error of its own.
-    provider.on('server_error', (_ctx: ProviderContext, error: Error) => {
-      if (isDatabaseUnavailable(error)) log.warn({ reason: error.message }, 'the database failed a call of the OAuth server');
-      else log.error({ err: error }, 'the OAuth server failed a call');
-    });
+    provider.on('server_error', (_ctx: ProviderContext, error: Error) => log.error({ err: error }, 'the OAuth server failed a call'));
     provider.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
     library = loaded;
-    return provider;
+    return { provider, serve: provider.callback() };
   }
 
-  function provider(): Promise<Provider> {
-    made ??= make().catch(error => {
-      made = undefined;
+  /** A call that is under way ends with the keys with which it began. */
+  async function made(): Promise<Made> {
+    const keys = await keysNow();
+    const of = keys.cookies.join();
+    if (current?.of !== of) current = { of, made: make(keys) };
+    const asked = current;
+    try {
+      return await asked.made;
+    } catch (error) {
+      if (current === asked) current = undefined;
       throw error;
-    });
-    return made;
+    }
   }
 
   return {
@@ -125,19 +164,21 @@ export function createOAuth(deps: OAuthDeps): OAuth {
     grants,
     tokens: createAccessTokens(store, seal, grants),
     consents: createConsents({
-      provider,
+      provider: async () => (await made()).provider,
+      count,
       grants,
       resource,
       isGone: error => library !== undefined && error instanceof library.errors.SessionNotFound,
     }),
     routes: oauthRoutes({
       publicUrl,
-      provider,
+      serve: async () => (await made()).serve,
+      away: awayAsJson(log),
       budget,
       limit,
       ipOf: ctx => {
         const ip = ipOf(ctx);
-        callers.set(ctx.req, ip);
+        callers.set(ctx.res, ip);
         return ip;
       },
       registration: clients.registration,

@@ -15,10 +15,14 @@ declare module 'oidc-provider' {
     req: IncomingMessage;
     res: ServerResponse;
     _matchedRouteName?: string;
+    query: Record<string, string | string[] | undefined>;
     oidc: {
-      client?: { clientId: string; clientName?: string; redirectUris: string[] };
+      client?: { clientId: string; clientName?: string; redirectUris: string[]; redirectUriAllowed(uri: string): boolean };
+      route?: string;
       session?: { accountId: string };
       result?: { consent?: { grantId?: string } };
+      params?: Record<string, unknown>;
+      entities: { RefreshToken?: { rotations?: number; iat: number } };
       provider: Provider;
     };
   }
@@ -31,6 +35,7 @@ declare module 'oidc-provider' {
     constructor(issuer: string, configuration: Record<string, unknown>);
     proxy: boolean;
     Grant: (new (of: { clientId: string; accountId: string }) => Grant) & { find(id: string): Promise<Grant | undefined> };
+    RefreshToken: { prototype: { generateTokenId(this: { grantId: string; rotations: number }): string } };
     use(middleware: (ctx: ProviderContext, next: () => Promise<void>) => Promise<void>): void;
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
@@ -54,7 +59,9 @@ declare module 'oidc-provider' {
     new (
       description: string,
     ) => OIDCProviderError
-  >;
+  > & {
+    CustomOIDCProviderError: new (error: string, description: string, options: { cause: unknown }) => OIDCProviderError;
+  };
   export const interactionPolicy: {
     Check: new (reason: string, description: string, error: string, check: (ctx: ProviderContext) => boolean) => object;
     Prompt: new (

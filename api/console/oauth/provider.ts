@@ -2,8 +2,12 @@
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Adapter } from './adapter.ts';
 import { CLIENT_AUTH_METHODS } from './client-metadata.ts';
+import { RETRY_AFTER_S } from './database-away.ts';
 import { SCOPE } from './grants.ts';
 import type { OAuthKeys } from './keys.ts';
+import { isDue, type RefreshTokens } from './refresh-tokens.ts';
+import { keepRefused, onward, type Refusal } from './refused-requests.ts';
+import { tellUnreadable } from './unreadable-documents.ts';
 
 export const OAUTH_PATHS = {
   authorization: '/oauth/authorize',
@@ -36,13 +40,15 @@ export interface ProviderDeps {
   resource: string;
   keys: OAuthKeys;
   adapter: (kind: string) => Adapter;
+  refreshTokens: RefreshTokens;
   /** By registering, and by a document of their own. */
   clients: { registration: boolean; document: boolean };
   fetch: unknown;
   mayFetchDocument(ctx: ProviderContext | undefined): Promise<boolean>;
   /** Whether tokens are given for this person: by the consent that they come of, where there is one. */
   mayHaveTokens(user: string, grantId: string | undefined): Promise<boolean>;
-  renderError(ctx: ProviderContext, out: { error: string; error_description?: string }): void;
+  /** `back`: leads the person on to the app with it. */
+  renderError(ctx: ProviderContext, refusal: Refusal, back: string | undefined): void;
 }
 
 /** What the documents of RFC 8414 say that is true here: the library speaks of OpenID Connect besides. */
@@ -92,7 +98,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
     enableHttpPostMethods: false,
     expiresWithSession: async () => false,
     issueRefreshToken: async () => true,
-    rotateRefreshToken: true,
+    rotateRefreshToken: ({ oidc }: ProviderContext) => isDue(oidc.entities.RefreshToken!, Date.now()),
     revokeGrantPolicy: () => true,
     fetch: deps.fetch,
     interactions: { policy, url: (_ctx: ProviderContext, { uid }: { uid: string }) => consentPath(uid) },
@@ -102,7 +108,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
     },
     findAccount: async (_ctx: ProviderContext, id: string, token?: { grantId?: string }) =>
       (await deps.mayHaveTokens(id, token?.grantId)) ? { accountId: id, claims: async () => ({ sub: id }) } : undefined,
-    renderError: deps.renderError,
+    renderError: (ctx: ProviderContext, refusal: Refusal) => deps.renderError(ctx, refusal, onward(ctx, refusal)),
     ttl: {
       AccessToken: ACCESS_S,
       AuthorizationCode: CODE_S,
@@ -143,10 +149,20 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
       },
     },
   });
+  // An answer that got lost is given again with the same token (refresh-tokens.ts).
+  provider.RefreshToken.prototype.generateTokenId = function () {
+    return deps.refreshTokens.idOf(this.grantId, this.rotations);
+  };
+  provider.on('authorization.error', keepRefused as never);
+  tellUnreadable(provider);
   // Its host and protocol are written into each request, from the public URL.
   provider.proxy = true;
   provider.use(async (ctx, next) => {
     await next();
+    if (ctx.status === 503) {
+      ctx.res.setHeader('retry-after', String(RETRY_AFTER_S));
+      ctx.res.setHeader('cache-control', 'no-store');
+    }
     if (ctx._matchedRouteName === 'discovery') ctx.body = trimmed(ctx.body as Record<string, unknown>);
     // Who is signed in is the dashboard's to say: the provider remembers nobody.
     const kept = [ctx.res.getHeader('set-cookie') ?? []].flat().filter(cookie => !String(cookie).startsWith(COOKIES.session));

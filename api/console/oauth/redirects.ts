@@ -1,12 +1,15 @@
 // Where an app may have the answer sent: https, this computer, or a program of its own. Pure.
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Schemes that a browser itself acts upon, or that name no program of an app (https://www.rfc-editor.org/rfc/rfc8252#section-7.1). */
+/** Schemes that a browser or the system itself acts upon, or that name no program of an app (https://www.rfc-editor.org/rfc/rfc8252#section-7.1). */
 const NO_APP: ReadonlySet<string> = new Set(
-  'javascript data vbscript blob file filesystem about view-source ws wss ftp ftps mailto tel sms intent jar chrome edge resource'.split(
-    ' ',
-  ),
+  [
+    'javascript data vbscript blob file filesystem about view-source ws wss ftp ftps mailto tel sms intent jar chrome edge resource',
+    'localhost smb ldap ldaps ssh telnet shell help search-ms microsoft-edge itms-services android-app',
+  ].flatMap(line => line.split(' ')),
 );
+/** Windows opens its own tools by these, with what stands behind: `ms-msdt`, `ms-officecmd`. */
+const OF_WINDOWS = 'ms-';
 
 const isExtension = (scheme: string) => scheme.endsWith('-extension');
 
@@ -19,7 +22,7 @@ export function redirectProblem(uri: string): string | undefined {
   const scheme = url.protocol.slice(0, -1);
   if (scheme === 'https') return undefined;
   if (scheme === 'http') return LOOPBACK.has(url.hostname) ? undefined : 'must be https, or http on localhost';
-  if (NO_APP.has(scheme) || isExtension(scheme)) return `must not have the scheme ${scheme}`;
+  if (NO_APP.has(scheme) || scheme.startsWith(OF_WINDOWS) || isExtension(scheme)) return `must not have the scheme ${scheme}`;
   return undefined;
 }
 

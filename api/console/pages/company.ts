@@ -14,6 +14,7 @@ import type { People } from '../people/people.ts';
 import { createSeal } from '../people/seal.ts';
 import type { Teams } from '../people/teams.ts';
 import type { Identity } from '../people/users.ts';
+import { leadsToConsent } from './consent-way.ts';
 import { nextPath, withNext } from './next-path.ts';
 import { field, form, sendPage } from './page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
@@ -61,9 +62,13 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     cookies.setPassing(ctx, 'company', seal.seal(JSON.stringify(passing)), PASSING_MS);
   }
 
-  function remembered<K extends Passing['kind']>(ctx: Context, kind: K): Kind<K> {
+  function passingOf(ctx: Context): Passing | undefined {
     const text = seal.open(cookies.passing(ctx, 'company') ?? '');
-    const passing = text === undefined ? undefined : (JSON.parse(text) as Passing);
+    return text === undefined ? undefined : (JSON.parse(text) as Passing);
+  }
+
+  function remembered<K extends Passing['kind']>(ctx: Context, kind: K): Kind<K> {
+    const passing = passingOf(ctx);
     if (passing?.kind !== kind || passing.untilMs < Date.now()) throw beginAgain();
     return passing as Kind<K>;
   }
@@ -79,10 +84,12 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
         const { requestId } = ctx.state;
         if (error.told) log[error.status >= 500 ? 'error' : 'warn']({ requestId, ...error.told }, 'a sign-in through the company failed');
         if (CODES[error.status]) ctx.state.code = CODES[error.status]!;
-        const body = markup`<p><a class="main-button" href="/app/sign-in/company">Try again</a></p>
-<p class="below"><a href="/app/sign-in">Other ways to sign in</a></p>
+        // The callback's address does not say where the person was going.
+        const next = passingOf(ctx)?.next ?? nextPath(ctx.query['next']);
+        const body = markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', next)}">Try again</a></p>
+<p class="below"><a href="${withNext('/app/sign-in', next)}">Other ways to sign in</a></p>
 <p class="hint">Request ${requestId}</p>`;
-        sendPage(ctx, { title: 'You are not signed in', error: error.message, body }, error.status);
+        sendPage(ctx, { title: 'You are not signed in', error: error.message, body }, error.status, { opener: leadsToConsent(next) });
       }
     };
 
@@ -98,8 +105,8 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
   async function enter(ctx: Context, user: UserDocument, next: string): Promise<void> {
     const isMember = await company.arrived(user, entrance.ipOf(ctx));
     await entrance.enter(ctx, user, 'company');
-    // Who came by an invitation becomes a member there.
-    if (isMember || user.operator || next.startsWith('/app/invitation')) {
+    // Who came by an invitation becomes a member there; whom an app sent must be able to go back to it.
+    if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next)) {
       ctx.status = 303;
       return ctx.redirect(next);
     }
@@ -165,7 +172,7 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     const body = markup`<p>Somebody with the address ${user.email} signs in here with a password. If that is you, type it this once; afterwards ${name} opens your account.</p>
 ${form(LINK, fields, 'Link and sign in')}
 ${passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', next)}">Sign in without linking</a></p>` : undefined}`;
-    sendPage(ctx, { title: 'Is this you?', error, body }, status);
+    sendPage(ctx, { title: 'Is this you?', error, body }, status, { opener: leadsToConsent(next) });
   }
 
   async function asked(ctx: Context): Promise<{ passing: Kind<'unproven'>; user: UserDocument }> {

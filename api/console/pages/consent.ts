@@ -5,7 +5,9 @@ import { formBody } from '../http/form-body.ts';
 import type { Asking } from '../oauth/consents.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { consentPath } from '../oauth/provider.ts';
-import { redirectWords } from '../oauth/redirects.ts';
+import { redirectName, redirectWords } from '../oauth/redirects.ts';
+import type { Refusal } from '../oauth/refused-requests.ts';
+import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 import type { People } from '../people/people.ts';
 import type { SignedIn } from '../route.ts';
 import { withNext } from './next-path.ts';
@@ -18,7 +20,7 @@ type Account = { id: string; name: string };
 const provenHost = (clientId: string) => (clientId.startsWith('https://') ? URL.parse(clientId)?.host : undefined);
 
 /** Chrome checks `form-action` along all redirects of a form's answer, and this one leads to the app. */
-const TO_THE_APP = { formAction: false, opener: true };
+const TO_THE_APP = { formAction: false };
 
 const chosen = (accounts: readonly Account[]): Markup =>
   accounts.length === 1
@@ -27,17 +29,23 @@ const chosen = (accounts: readonly Account[]): Markup =>
 <div><select id="account" name="account" required>${accounts.map(({ id, name }) => markup`<option value="${id}">${name}</option>`)}</select></div>
 <p class="hint">It renders in this account, and its renders count there.</p></div>`;
 
-/** What the OAuth server says to a person when it cannot send them back to the app. */
-export function showOAuthError(ctx: Context, { error, error_description: description }: { error: string; error_description?: string }) {
+/** What the OAuth server says to a person when it cannot send them back to the app. `back`: leads on to the app. */
+export function showOAuthError(ctx: Context, { error, error_description: description }: Refusal, back: string | undefined) {
   const known: Record<string, string> = {
     invalid_client: 'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
     invalid_redirect_uri:
       'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
+    temporarily_unavailable: 'The database of this installation does not answer. Wait a few seconds and load this page again.',
     server_error: 'Something went wrong on our side. Go back to the app and try again.',
   };
-  const detail = description && error !== 'server_error' ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
-  const body = markup`${detail}<p class="below"><a href="/app">To the dashboard</a></p>`;
-  const message = known[error] ?? 'The app asked for something that cannot be done here. Go back to it and try again.';
+  const ours = error === 'server_error' || error === 'temporarily_unavailable';
+  const detail = description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
+  const link = back && markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;
+  const body = markup`${detail}${link}<p class="below"><a href="/app">To the dashboard</a></p>`;
+  const unreadable = UNREADABLE.test(description ?? '')
+    ? 'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.'
+    : undefined;
+  const message = unreadable ?? known[error] ?? 'The app asked for something that cannot be done here. Go back to it and try again.';
   sendPage(ctx, { title: 'The app could not be connected', error: message, body }, ctx.status >= 400 ? ctx.status : 400);
 }
 
@@ -69,17 +77,18 @@ export function consentPages(
     const accounts = await grants.accountsOf(user.id);
     const proven = provenHost(asking.clientId);
     const who = asking.clientName === '' ? 'An app that says no name' : markup`An app that calls itself “${asking.clientName}”`;
+    const may = markup`${chosen(accounts)}
+<p>It may: <strong>render PDFs</strong> (<code>render</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
+<p><button class="main-button" name="answer" value="allow">Allow</button></p>`;
     const none = markup`<p class="notice">There is no account in which you may render, so you cannot allow it. Ask an owner or admin of your account for the role of a developer.</p>`;
     const body = markup`<p>${who}${proven === undefined ? undefined : markup` (from <strong>${proven}</strong>)`} asks to make PDFs in your name.</p>
 <p>The answer goes to it ${redirectWords(asking.redirectUri)}. Go on only if you have just connected it yourself.</p>
 <form method="post" action="${consentPath(uidOf(ctx))}">
 ${hidden('user', user.id)}
-${accounts.length === 0 ? none : chosen(accounts)}
-<p>It may: <strong>render PDFs</strong> (<code>render</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
-${accounts.length === 0 ? undefined : markup`<p><button class="main-button" name="answer" value="allow">Allow</button></p>`}
+${accounts.length === 0 ? none : may}
 <p><button class="main-button quiet" name="answer" value="cancel">Cancel</button></p>
-</form>
-<p class="below hint">You are signed in as ${user.email}.</p>`;
+<p class="below hint">You are signed in as ${user.email}. <button class="as-link" name="answer" value="other">Sign in as somebody else</button></p>
+</form>`;
     sendPage(ctx, { title: 'Connect an app', lead: `to ${host}`, error, body }, status, TO_THE_APP);
   }
 
@@ -89,6 +98,15 @@ ${accounts.length === 0 ? undefined : markup`<p><button class="main-button" name
     const signedIn = await signedInAs(ctx);
     if (!signedIn) return ctx.redirect(withNext('/app/sign-in', ctx.path));
     await show(ctx, asking, signedIn);
+  }
+
+  /** The person signs out, and who signs in next is asked the same. */
+  async function leave(ctx: Context, { user: { id: user, email }, sessionId }: SignedIn): Promise<void> {
+    await sessions.end(user, sessionId);
+    cookies.clear(ctx, 'session');
+    await audit.note({ user, actor: email, ip: entrance.ipOf(ctx) }, { action: 'person.signed_out' });
+    ctx.status = 303;
+    ctx.redirect(withNext('/app/sign-in', ctx.path));
   }
 
   async function submit(ctx: Context): Promise<void> {
@@ -103,6 +121,7 @@ ${accounts.length === 0 ? undefined : markup`<p><button class="main-button" name
     // Somebody else has signed in since the page was shown: what it said is not theirs.
     if (sent.get('user') !== signedIn.user.id)
       return show(ctx, asking, signedIn, 'Somebody else has signed in here meanwhile. Look at it again.', 409);
+    if (sent.get('answer') === 'other') return leave(ctx, signedIn);
     if (sent.get('answer') !== 'allow') {
       const onward = await consents.deny(ctx.req, ctx.res);
       ctx.status = 303;
@@ -119,7 +138,7 @@ ${accounts.length === 0 ? undefined : markup`<p><button class="main-button" name
         target: asking.clientName || asking.clientId,
         details: {
           client: asking.clientId.slice(0, 200),
-          redirect: new URL(asking.redirectUri).host || new URL(asking.redirectUri).protocol,
+          redirect: redirectName(asking.redirectUri),
         },
       },
     );

@@ -16,6 +16,9 @@ export interface PageRoute {
 const away = (cause: unknown) =>
   new ApiError('unavailable', 'The database of this installation does not answer. Try again in a few seconds.', { cause, retryAfterS: 5 });
 
+/** Also behind an error of a library that asked it for us. */
+const isAway = (error: unknown) => isDatabaseUnavailable(error) || (error instanceof Error && isDatabaseUnavailable(error.cause));
+
 /** A body that was not read to its end needs the care that the application's own errors take. */
 const isRead = (ctx: Context) => ctx.method !== 'POST' || ctx.req.complete;
 
@@ -27,7 +30,7 @@ const asPage = (log: Log): Middleware => {
       await next();
     } catch (error) {
       if (error instanceof ClientClosed || !isRead(ctx)) throw error;
-      const known = isDatabaseUnavailable(error) ? away(error) : error instanceof ApiError ? error : undefined;
+      const known = error instanceof ApiError ? error : isAway(error) ? away(error) : undefined;
       const { requestId } = ctx.state;
       if (known?.code === 'unavailable') log.warn({ requestId, reason: (error as Error).message }, 'the database failed a request');
       else if (!known || known.code === 'internal') log.error({ err: known?.cause ?? error, requestId }, 'unexpected error');

@@ -1,4 +1,5 @@
-// The pages work without this. It takes a link's token out of the address into its field, where nobody else gets to see it, and lets a password be looked at.
+// The pages work without this. It takes a link's token out of the address into its field, where nobody else gets to see it, lets a password be looked at, and has a
+// consent wait until it was in view for a moment.
 const tokenField = document.querySelector('input[name=token]');
 const fragment = location.hash.slice(1);
 if (tokenField && /^[\w-]{43}$/.test(fragment)) {
@@ -27,4 +28,20 @@ for (const field of document.querySelectorAll('input[type=password]')) {
   });
   field.parentElement.classList.add('with-button');
   field.after(button);
+}
+// Another site may have somebody click twice, and have this page stand there in time for the second click: shown or uncovered a moment ago, what gives something away takes none.
+const allow = document.querySelector('button[value=allow]');
+if (allow) {
+  let waiting;
+  const wait = () => {
+    allow.setAttribute('aria-disabled', 'true');
+    clearTimeout(waiting);
+    waiting = setTimeout(() => allow.removeAttribute('aria-disabled'), 700);
+  };
+  wait();
+  addEventListener('focus', wait);
+  addEventListener('pageshow', wait);
+  allow.addEventListener('click', event => {
+    if (allow.hasAttribute('aria-disabled')) event.preventDefault();
+  });
 }

@@ -45,8 +45,10 @@ h1 + .error { margin-top: .75rem; }
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
 }
 .main-button:hover { background: var(--accent-dark); border-color: var(--accent-dark); }
+.main-button[aria-disabled] { opacity: .6; cursor: default; }
 .main-button.quiet { background: none; color: var(--accent); }
 .main-button.quiet:hover { background: var(--good-shade); }
+.as-link { min-height: 1.5rem; padding: 0; border: 0; background: none; color: var(--accent); font: inherit; text-decoration: underline; text-underline-offset: .15em; cursor: pointer; }
 .or { display: flex; align-items: center; gap: .75rem; margin: 1.25rem 0; color: var(--soft); font-size: .875rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .below { margin: 1.25rem 0 0; font-size: .9375rem; }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
+import { isOnConsentWay } from './consent-way.ts';
 import { pageStyle } from './page-style.ts';
 
 const script = readFileSync(new URL('page-script.js', import.meta.url), 'utf8');
@@ -57,18 +58,27 @@ ${body}
 </html>
 `.text;
 
-/** `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for the end. */
+/**
+ * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for the end; by
+ * itself where its address tells so.
+ */
 export interface Loosened {
   formAction?: boolean;
   opener?: boolean;
 }
 
 /** Answers with the page. Nothing of it is kept, framed, or told to other sites. */
-export function sendPage(ctx: Context, shown: Page, status = 200, { formAction = true, opener = false }: Loosened = {}): void {
+export function sendPage(
+  ctx: Context,
+  shown: Page,
+  status = 200,
+  { formAction = true, opener = isOnConsentWay(ctx) }: Loosened = {},
+): void {
   ctx.status = status;
   ctx.set('Content-Security-Policy', formAction ? POLICY : POLICY_OF_FORMS_THAT_LEAD_AWAY);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'same-origin');
+  // One page of the way that has it, and the app takes the window for closed (https://html.spec.whatwg.org/#cross-origin-opener-policies).
   if (!opener) ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = page(shown);

@@ -14,8 +14,8 @@ export interface UserChange {
 
 export interface Operators {
   /**
-   * Changes another person, and ends the sessions of one who is disabled or whose identity of the company is forgotten; invitations that the person gave and could
-   * give no more are void. Returns the person as it was before.
+   * Changes another person, and ends the sessions and the apps of one who is disabled or whose identity of the company is forgotten; invitations that the person gave
+   * and could give no more are void. Returns the person as it was before.
    * Throws ApiError `not_found`, or `conflict` for oneself and for the last operator.
    */
   change(actor: string, user: string, change: UserChange): Promise<UserDocument>;
@@ -58,7 +58,11 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
       await limited(users.updateOne({ _id: user }, { $set: { operator: was, disabled: wasDisabled, identities } }, limits));
       throw new ApiError('conflict', 'An installation is never without an operator. Make somebody else one first.');
     }
-    if (disabled || company === false) await sessions.endAll(user);
+    if (disabled || company === false) {
+      await sessions.endAll(user);
+      // Whoever was in the person's place may have allowed apps of their own, which would be let in again with the person. Their tokens are worth nothing without this.
+      await limited(store.console.oauthGrants.deleteMany({ user }, limits));
+    }
     // Links that the person gave away would let in whoever holds them.
     if (disabled)
       await limited(store.console.teams.updateMany({ 'invitations.by': user }, { $pull: { invitations: { by: user } } }, limits));

@@ -1,7 +1,8 @@
 // How often somebody may try to sign in. Owns the counting: strangers are slowed down without keeping a person out of their own account.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { type Document, isDuplicate, type SignInLimitDocument, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import { createStoredCount } from '../stored-count.ts';
 import { createDigest } from './seal.ts';
 
 /** One after the other without a pause; a person who mistypes needs three. */
@@ -55,36 +56,8 @@ function tooMany(waitMs: number): ApiError {
 }
 
 export function createSignInLimits(store: Store, secret: string, now = () => Date.now()): SignInLimits {
-  const { signInLimits } = store.console;
+  const { change, within, forget } = createStoredCount(store, now);
   const digest = createDigest(secret, 'sign-in limits');
-
-  /** Changes the count in one step and gives what was before. */
-  async function change(_id: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined> {
-    const options = { upsert: true, returnDocument: 'before' as const, ...store.limits };
-    const run = () => store.limited(signInLimits.findOneAndUpdate({ _id }, pipeline, options));
-    try {
-      return (await run()) ?? undefined;
-    } catch (error) {
-      // Two first tries at the same moment: the other one made the document.
-      if (!isDuplicate(error)) throw error;
-      return (await run()) ?? undefined;
-    }
-  }
-
-  /** How long to wait, or 0: at most `max` in a window that begins with the first. */
-  async function within(id: string, { max, windowMs }: { max: number; windowMs: number }): Promise<number> {
-    const at = new Date(now());
-    const runs = { $gt: ['$expires', at] };
-    const before = await change(id, [
-      {
-        $set: {
-          count: { $cond: [runs, { $add: ['$count', 1] }, 1] },
-          expires: { $cond: [runs, '$expires', new Date(at.getTime() + windowMs)] },
-        },
-      },
-    ]);
-    return before && before.expires > at && before.count >= max ? before.expires.getTime() - at.getTime() : 0;
-  }
 
   /** How long to wait, or 0: pauses that grow. A try during a pause is refused and does not prolong it. */
   async function growing(id: string): Promise<number> {
@@ -113,8 +86,6 @@ export function createSignInLimits(store: Store, secret: string, now = () => Dat
       if (ms > 0) throw tooMany(ms);
     }
   }
-
-  const forget = async (id: string) => void (await store.limited(signInLimits.deleteOne({ _id: id }, store.limits)));
 
   // An address that is none (a pipe in front of us) counts as one.
   const subscriber = (ip: string) => subscriberOf(ip) ?? ip;

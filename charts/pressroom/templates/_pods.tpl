@@ -120,6 +120,10 @@ topologySpreadConstraints:
 - name: PRESSROOM_EGRESS_ALLOW
   value: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.egress.deny }}
+- name: PRESSROOM_EGRESS_DENY
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- end }}
 
 {{/* Where pods find the certificate authorities of the operator; empty when there are none. */}}

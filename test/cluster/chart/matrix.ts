@@ -75,6 +75,13 @@ export const MATRIX: Record<string, Values> = {
       stripeWebhookSecret: { existingSecret: 'stripe', key: 'webhook' },
     },
   },
+  'a tool for chat programs, in a closed network': {
+    api: {
+      config: { PRESSROOM_MCP_CIMD: false, PRESSROOM_MCP_DCR: 'on', PRESSROOM_MCP_LINK_TTL: '10m', PRESSROOM_MCP_LINK_BYTES: '64MiB' },
+      publicUrl: 'https://pdf.corp.example/',
+    },
+    egress: { deny: ['198.51.101.0/24'] },
+  },
   'no dashboard': { api: { config: { PRESSROOM_DASHBOARD: false } } },
   'a controller for the whole cluster': { controller: { clusterWide: true, replicas: 3 } },
   'a controller for more namespaces': { controller: { namespaces: ['other'] } },

@@ -85,6 +85,12 @@ export const networkPolicyValues = group({
     to: peers([]).describe('Where Stripe is, or your proxy of it. As in a NetworkPolicy. Empty: all public addresses, on these ports.'),
     ports: ports(443).describe('Its ports.'),
   }).describe('The way to Stripe, when `api.config` bills by it.'),
+  appDocuments: group({
+    to: peers([]).describe('Where the documents are. As in a NetworkPolicy. Empty: all public addresses, on these ports.'),
+    ports: ports(443).describe('Their ports.'),
+  }).describe(
+    'The way of the API to the documents in which chat programs describe themselves, unless `api.config` switches them off (`PRESSROOM_MCP_CIMD`, `PRESSROOM_MCP`, `PRESSROOM_DASHBOARD`).',
+  ),
   api: group({
     from: peers([]).describe('Who may call the API, as in a NetworkPolicy. Empty: everybody.'),
     extraEgress: list().default([]).describe('More rules of what the API may reach, as in a NetworkPolicy.'),

@@ -92,7 +92,7 @@ export const egressValues = group({
     'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`. CIDRs are opened in the NetworkPolicy too; for host names put their networks into `networkPolicy.worker.extraEgress`.',
   ),
   deny: words().describe(
-    'Networks closed to pages besides those that are not public: your own public ranges, and NAT64 and 6rd prefixes of your network.',
+    'Networks closed to pages besides those that are not public: your own public ranges, and NAT64 and 6rd prefixes of your network. The API fetches no document of an app from them either.',
   ),
   ports: z.array(z.int().min(1).max(65_535)).min(1).default([80, 443, 8080, 8443]).describe('Ports that a page may connect to.'),
   dnsServers: words().describe(

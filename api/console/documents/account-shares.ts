@@ -1,0 +1,44 @@
+// How much of the memory for renders answers may hold that are read as slowly as their readers like: a part of it, and of that no account more than half.
+import { type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
+import type { Context } from '../../http/state.ts';
+
+/** One account that reads slowly leaves as much for all others. */
+const OF_ONE_ACCOUNT = 1 / 2;
+
+export interface AccountShares {
+  /** Until the answer is out. False, and nothing taken, when there is no room or nobody waits for the answer any more. */
+  take(ctx: Pick<Context, 'res'>, account: string, bytes: number): boolean;
+}
+
+interface Whole {
+  budget: ByteBudget;
+  /** How much the budget is. */
+  inFlightMaxBytes: number;
+}
+
+/** `share`: of the whole. `minBytes`: what must be possible, however small the whole is. */
+export function createAccountShares({ budget, inFlightMaxBytes }: Whole, share: number, minBytes: number): AccountShares {
+  const all = createByteBudget(Math.max(minBytes, inFlightMaxBytes * share), budget);
+  const maxBytes = Math.max(minBytes, inFlightMaxBytes * share * OF_ONE_ACCOUNT);
+  /** Of those that hold something at the moment. */
+  const budgets = new Map<string, ByteBudget>();
+
+  return {
+    take({ res }, account, bytes) {
+      // Who left meanwhile closes no more, and what is taken now would be held for ever.
+      if (res.destroyed) return false;
+      const own = budgets.get(account) ?? createByteBudget(maxBytes, all);
+      const reservation = own.open();
+      if (!reservation.take(bytes)) {
+        reservation.close();
+        return false;
+      }
+      budgets.set(account, own);
+      res.once('close', () => {
+        reservation.close();
+        if (own.used() === 0) budgets.delete(account);
+      });
+      return true;
+    },
+  };
+}

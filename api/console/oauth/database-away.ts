@@ -1,0 +1,48 @@
+// What the OAuth server says while the database does not answer: 503, when to come again, and a sentence, in the form of RFC 6749 section 5.2.
+import type { Log } from '../../../common/log.ts';
+import type { Middleware } from '../../http/state.ts';
+import { isDatabaseUnavailable, type Store } from '../../store/store.ts';
+
+export const RETRY_AFTER_S = 5;
+const ERROR = 'temporarily_unavailable';
+const SENTENCE = 'The database of this installation does not answer. Try again in a few seconds.';
+const LINE = 'the database failed a call of the OAuth server';
+
+type Library = typeof import('oidc-provider');
+type Run<A extends unknown[], R> = (...given: A) => Promise<R>;
+
+/**
+ * Makes functions that the library calls reject with an error that it can tell to the app, when the database was away; the cause is in it. Without a primary for so
+ * long that hoping is over, they are not called at all.
+ */
+export const overDatabase = ({ errors }: Library, { primary }: Pick<Store, 'primary'>, log: Log) => {
+  return <A extends unknown[], R>(run: Run<A, R>): Run<A, R> =>
+    async (...given) => {
+      try {
+        primary.throwIfMissing();
+        return await run(...given);
+      } catch (cause) {
+        if (!isDatabaseUnavailable(cause)) throw cause;
+        log.warn({ reason: (cause as Error).message }, LINE);
+        // Without `allow_redirect` the person is not sent back to the app but can load the page again.
+        const status = { status: 503, statusCode: 503, allow_redirect: false };
+        throw Object.assign(new errors.CustomOIDCProviderError(ERROR, SENTENCE, { cause }), status);
+      }
+    };
+};
+
+/** The same for what fails before the library has the call. */
+export const awayAsJson = (log: Log): Middleware => {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      log.warn({ requestId: ctx.state.requestId, reason: (error as Error).message }, LINE);
+      ctx.state.code = 'unavailable';
+      ctx.status = 503;
+      ctx.set({ 'Retry-After': String(RETRY_AFTER_S), 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' });
+      ctx.body = { error: ERROR, error_description: SENTENCE };
+    }
+  };
+};

@@ -1,0 +1,34 @@
+// What an app hears while the document in which it describes itself cannot be read. Not that it is unknown: apps then forget all that they were given, and the person
+// would have to connect them again because a site was slow for a moment.
+import type { Provider, ProviderContext } from 'oidc-provider';
+import { ClientRefused } from './client-metadata.ts';
+
+/** The library's words of a document that it did not get. */
+export const UNREADABLE = /^client_id metadata document fetch/;
+
+const ANSWER = {
+  error: 'temporarily_unavailable',
+  error_description: 'The document at client_id cannot be read at the moment. Try again.',
+};
+
+interface Failed {
+  error_description?: string;
+  error_detail?: string;
+  /** What the fetch threw. */
+  cause?: unknown;
+}
+
+/** A site that has no such document any more, or says something else in it, says so by itself. */
+const mayPass = ({ cause, error_detail = '' }: Failed) =>
+  !(cause instanceof ClientRefused) && !/^unexpected response status [34]/.test(error_detail);
+
+/** For the calls that an app makes by itself; people get a page. */
+export function tellUnreadable(provider: Provider): void {
+  const tell = (ctx: ProviderContext, error: Failed) => {
+    if (!UNREADABLE.test(error.error_description ?? '') || !mayPass(error)) return;
+    ctx.status = 503;
+    ctx.body = ANSWER;
+  };
+  provider.on('grant.error', tell);
+  provider.on('revocation.error', tell);
+}

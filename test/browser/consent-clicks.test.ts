@@ -1,0 +1,34 @@
+// Another site that has a person click twice and puts the consent under the second click: the page takes no answer so soon after it is seen.
+import { expect } from 'chai';
+import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
+
+describe('a consent that a person has not seen yet', function () {
+  this.timeout(60_000);
+  let all: ConsentRig;
+  before(async () => {
+    all = await consentRig();
+  });
+  after(() => all?.stop());
+
+  it('is not given by a click that was meant for what stood there before', async () => {
+    const { rig, browser, arrived } = all;
+    const person = await rig.person({ role: 'developer' });
+    const { page } = await browser.open(person, '/');
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 3600e3);
+    await page.goto(all.ask(await all.client()).url);
+    const allow = page.getByRole('button', { name: 'Allow' });
+    const click = () => allow.evaluate((button: { click(): void }) => button.click());
+    const given = () => rig.store.console.oauthGrants.countDocuments({ user: person.id });
+    await click();
+    expect(await allow.getAttribute('aria-disabled')).to.equal('true');
+    await page.clock.fastForward(1_000);
+    await page.evaluate('dispatchEvent(new Event("focus"))');
+    await click();
+    expect([await given(), arrived.length]).to.deep.equal([0, 0]);
+    await page.clock.fastForward(1_000);
+    await click();
+    await page.waitForURL(/\/callback/);
+    expect([await given(), arrived.length]).to.deep.equal([1, 1]);
+  });
+});

@@ -1,0 +1,180 @@
+// What a person has connected, in their profile, and how a program gets connected, on the screen for it.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { newClient, walk } from '../support/oauth-walk.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+
+describe('connected apps in a browser', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let browser: ConsoleBrowser;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    browser = await consoleBrowser(rig);
+  });
+  after(async () => {
+    await browser?.close();
+    await rig?.stop();
+  });
+  beforeEach(async () => {
+    person = await rig.person({ role: 'owner' });
+  });
+
+  const row = (page: Page, text: string) => page.getByRole('table', { name: 'Connected apps' }).getByRole('row').filter({ hasText: text });
+  const nothing = (page: Page) => page.getByText('No app is connected').waitFor();
+  const connect = async (metadata: Record<string, unknown>) => walk(rig, person, { client: await newClient(rig, metadata) });
+
+  /** The status of a call of the tool's list. */
+  async function call(token: string): Promise<number> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    };
+    return (await rig.call('POST', '/mcp', headers, body)).status;
+  }
+
+  it('are told by what they call themselves, where they are, where they render, and when they last did', async () => {
+    const { access_token } = await connect({ client_name: 'Claude Code (pressroom)' });
+    await connect({ client_name: undefined, redirect_uris: ['https://chat.example/callback'] });
+    await connect({ client_name: 'Cursor', redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] });
+    const { page, quiet } = await browser.open(person, '/profile');
+    await row(page, 'Claude Code (pressroom)').filter({ hasText: 'A program on a computer (127.0.0.1:33418)' }).waitFor();
+    await row(page, 'An app that says no name').filter({ hasText: 'chat.example' }).waitFor();
+    await row(page, 'Cursor').filter({ hasText: 'The program that opens cursor: links' }).waitFor();
+    await row(page, 'Claude Code').filter({ hasText: rig.account }).filter({ hasText: 'Never' }).waitFor();
+    expect(await call(access_token)).to.equal(200);
+    await page.reload();
+    await row(page, 'Claude Code').filter({ hasText: rig.account }).waitFor();
+    expect(await row(page, 'Claude Code').filter({ hasText: 'Never' }).count()).to.equal(0);
+    quiet();
+    await page.context().close();
+  });
+
+  it('are disconnected after a question, alone, and their next call is refused', async () => {
+    const { access_token: gone } = await connect({ client_name: 'The One' });
+    const { access_token: kept } = await connect({ client_name: 'The Other' });
+    const { page, quiet } = await browser.open(person, '/profile');
+    const disconnect = page.getByRole('button', { name: 'Disconnect The One' });
+    await disconnect.click();
+    const dialog = page.getByRole('dialog', { name: 'Disconnect this app?' });
+    await dialog.getByText('The next call of The One is refused').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await call(gone)).to.equal(200);
+
+    await disconnect.click();
+    await dialog.getByRole('button', { name: 'Disconnect it' }).click();
+    await row(page, 'The One').waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Notices' }).getByText('The app was disconnected.').waitFor();
+    expect(await call(gone)).to.equal(401);
+    expect(await call(kept)).to.equal(200);
+    await row(page, 'The Other').waitFor();
+
+    await page.goto(`${browser.origin}/app/audit`);
+    const audit = page.getByRole('table', { name: 'Audit log' });
+    await audit.getByRole('row', { name: /^Connected the app The One/ }).waitFor();
+    await audit.getByRole('row', { name: /^Disconnected the app The One/ }).waitFor();
+    quiet();
+    await page.context().close();
+  });
+
+  it('say in the question what went wrong when it did', async () => {
+    await connect({ client_name: 'Gone Already' });
+    const { page, quiet } = await browser.open(person, '/profile');
+    await page.getByRole('button', { name: 'Disconnect Gone Already' }).click();
+    await rig.store.console.oauthGrants.deleteMany({ user: person.id });
+    await page.getByRole('button', { name: 'Disconnect it' }).click();
+    await page.getByRole('dialog').getByText('There is no such app of yours.').waitFor();
+    quiet(/404 \(Not Found\)/);
+    await page.context().close();
+  });
+
+  it('lead to how one is connected while there is none', async () => {
+    const { page, quiet } = await browser.open(person, '/profile');
+    await nothing(page);
+    await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).click();
+    await page.getByRole('heading', { name: 'From chat programs and editors' }).waitFor();
+    quiet();
+    await page.context().close();
+  });
+
+  it('lead nowhere who is a member of nothing', async () => {
+    const { page } = await browser.open(await rig.person({ operator: true }), '/profile');
+    await nothing(page);
+    expect(await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).count()).to.equal(0);
+    await page.context().close();
+  });
+
+  it('stay a viewer’s to end, who had them before', async () => {
+    await connect({ client_name: 'From Before' });
+    await rig.store.console.teams.updateOne({ 'members.user': person.id }, { $set: { 'members.$.role': 'viewer' } });
+    const { page } = await browser.open(person, '/profile');
+    await page.getByRole('button', { name: 'Disconnect From Before' }).click();
+    await page.getByRole('button', { name: 'Disconnect it' }).click();
+    await nothing(page);
+    await page.context().close();
+  });
+
+  it('have no barrier, with long and hostile names, with the question open, and with none', async () => {
+    await browser.looks(person, '/profile', 'apps-none', nothing);
+    await connect({ client_name: 'W'.repeat(100), redirect_uris: [`https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`] });
+    await connect({ client_name: HOSTILE });
+    const shown = (page: Page) => row(page, HOSTILE).waitFor();
+    await browser.looks(person, '/profile', 'apps', shown);
+    await browser.looks(person, '/profile', 'apps-question', async page => {
+      await shown(page);
+      await page.getByRole('button', { name: `Disconnect ${HOSTILE}` }).click();
+      await page.getByRole('dialog').getByText(`The next call of ${HOSTILE}`).waitFor();
+      expect(await page.locator('img[src="x"]').count()).to.equal(0);
+    });
+  });
+
+  it('are not spoken of where the tool is switched off', async () => {
+    const without = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_MCP: 'off' } });
+    const other = await consoleBrowser(without);
+    try {
+      const { page } = await other.open(person, '/profile');
+      await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+      expect(await page.getByRole('heading', { name: 'Connected apps' }).count()).to.equal(0);
+      await page.goto(`${other.origin}/app/connect`);
+      await page.getByRole('heading', { name: 'A first call' }).waitFor();
+      expect(await page.getByRole('heading', { name: 'From chat programs and editors' }).count()).to.equal(0);
+    } finally {
+      await other.close();
+      await without.stop();
+    }
+  });
+
+  describe('get connected', () => {
+    const panel = (page: Page) => page.getByRole('region', { name: 'From chat programs and editors' });
+    const url = 'http://localhost:8080/mcp';
+
+    it('by a line, or a file that the editor writes itself', async () => {
+      const { page, quiet } = await browser.open(person, '/connect');
+      await panel(page).getByText(`claude mcp add --transport http --scope user pressroom ${url}`).waitFor();
+      const linkOf = async (name: string) => (await panel(page).getByRole('link', { name }).getAttribute('href'))!;
+      const code = await linkOf('Add it to VS Code');
+      expect(code).to.match(/^vscode:mcp\/install\?/);
+      expect(JSON.parse(decodeURIComponent(code.split('?')[1]!))).to.deep.equal({ name: 'pressroom', type: 'http', url });
+      const cursor = new URL(await linkOf('Add it to Cursor'));
+      expect(cursor.href).to.match(/^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=pressroom&config=/);
+      expect(JSON.parse(atob(cursor.searchParams.get('config')!))).to.deep.equal({ url });
+      await panel(page).getByText('which this one is not').waitFor();
+      quiet();
+      await page.context().close();
+    });
+
+    it('not by who may not render, who is told why', async () => {
+      const viewer = await rig.person({ role: 'viewer' });
+      await browser.looks(viewer, '/connect', 'connect-viewer', page => panel(page).getByText('Your role cannot render').waitFor());
+    });
+  });
+});

@@ -1,0 +1,123 @@
+// An app on the web opens the consent in a window of its own and waits for its end: the window is not lost on the way, whichever way a person signs in.
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { createTwoFactor } from '../../api/console/people/two-factor.ts';
+import { createUsers } from '../../api/console/people/users.ts';
+import { somebody } from '../support/company-rig.ts';
+import { asked, type ConsentRig, consentRig, looks, PASSWORD, press, signIn, words } from '../support/consent-rig.ts';
+import { CONSOLE_SECRET } from '../support/console-rig.ts';
+import { eventually } from '../support/eventually.ts';
+
+describe('the window of an app that waits for a consent', function () {
+  this.timeout(120_000);
+  let all: ConsentRig;
+  before(async () => {
+    all = await consentRig();
+  });
+  after(() => all?.stop());
+
+  it('is kept over password and second factor', async () => {
+    const { rig, browser } = all;
+    const person = await all.withPassword(await rig.person({ role: 'developer' }));
+    const user = async () => (await createUsers(rig.store).byEmail(person.email))!;
+    const anHourAgo = Date.now() - 3600e3;
+    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom' }, () => anHourAgo);
+    const secret = Secret.fromBase32((await twoFactor.begin(await user())).secret);
+    await twoFactor.confirm(await user(), TOTP.generate({ secret, timestamp: anHourAgo }));
+
+    const { page: tab } = await browser.open(undefined, '/sign-in');
+    const popup = await all.popup(tab, await all.client());
+    await popup.getByLabel('Email').fill(person.email);
+    await popup.getByLabel('Password', { exact: true }).fill('wrong');
+    await press(popup, 'Sign in');
+    await popup.getByText('The email address or the password is wrong.').waitFor();
+    await signIn(popup, person);
+    await popup.getByLabel('Code').fill('000000');
+    await press(popup, 'Sign in');
+    await popup.getByText('This code is wrong').waitFor();
+    await popup.getByRole('link', { name: 'Use a recovery code' }).click();
+    await popup.getByRole('link', { name: 'Use a code of the app' }).click();
+    await popup.getByLabel('Code').fill(TOTP.generate({ secret }));
+    await press(popup, 'Sign in');
+    await asked(popup);
+    expect(await all.said(tab)).to.equal('waiting');
+    await press(popup, 'Allow');
+    await eventually(async () => expect(await all.said(tab)).to.equal('connected'));
+    expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(1);
+    await tab.context().close();
+  });
+
+  it('is kept where the app is refused before anybody is asked, and says how to mend that', async () => {
+    const { page: tab } = await all.browser.open(undefined, '/sign-in');
+    const popup = await all.popup(tab, { ...(await all.client()), id: 'nobody' });
+    await popup.getByRole('heading', { name: 'The app could not be connected' }).waitFor();
+    expect(await words(popup)).to.include('Remove the connection in the app and add it again');
+    await looks(popup, 'consent-refused');
+    expect(await all.said(tab)).to.equal('waiting');
+    await popup.close();
+    await eventually(async () => expect(await all.said(tab)).to.equal('lost'));
+    await tab.context().close();
+  });
+
+  it('is let go of on every other page', async () => {
+    const { page: tab } = await all.browser.open(undefined, '/sign-in');
+    const popup = await all.popup(tab, await all.client());
+    await popup.getByLabel('Email').waitFor();
+    await popup.goto(`${all.browser.origin}/app/sign-in?next=/app/keys`);
+    await eventually(async () => expect(await all.said(tab)).to.equal('lost'));
+    await tab.context().close();
+  });
+});
+
+describe('the window of an app, over the company’s sign-in', function () {
+  this.timeout(120_000);
+  let all: ConsentRig;
+  before(async () => {
+    all = await consentRig({ company: true });
+  });
+  after(() => all?.stop());
+
+  async function atTheCompany(page: Page, subject: string): Promise<void> {
+    await page.getByLabel('Login').fill(subject);
+    await press(page, 'Go on');
+  }
+
+  it('is kept, and the way back to the app, also when the sign-in fails at first', async () => {
+    const { rig, browser } = all;
+    const person = await all.withPassword(await rig.person({ role: 'developer' }));
+    const ada = somebody({ email: person.email });
+    all.provider!.knows(ada);
+    const { page: tab } = await browser.open(undefined, '/sign-in');
+    const popup = await all.popup(tab, await all.client());
+    await popup.getByRole('link', { name: 'Example account' }).click();
+    await atTheCompany(popup, '');
+    await popup.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await popup.getByRole('link', { name: 'Other ways to sign in' }).click();
+    await popup.getByRole('link', { name: 'Example account' }).click();
+    await atTheCompany(popup, '');
+    await popup.getByRole('link', { name: 'Try again' }).click();
+    await atTheCompany(popup, ada.subject);
+    await popup.getByRole('heading', { name: 'Is this you?' }).waitFor();
+    await popup.getByLabel(/^Password of/).fill(PASSWORD);
+    await press(popup, 'Link and sign in');
+    await asked(popup);
+    expect(await all.said(tab)).to.equal('waiting');
+    await press(popup, 'Allow');
+    await eventually(async () => expect(await all.said(tab)).to.equal('connected'));
+    await tab.context().close();
+  });
+
+  it('is kept for whom nobody has invited yet, who can send the app back', async () => {
+    const eve = somebody();
+    all.provider!.knows(eve);
+    const { page: tab } = await all.browser.open(undefined, '/sign-in');
+    const popup = await all.popup(tab, await all.client());
+    await popup.getByRole('link', { name: 'Example account' }).click();
+    await atTheCompany(popup, eve.subject);
+    await popup.getByText('There is no account in which you may render').waitFor();
+    await press(popup, 'Cancel');
+    await eventually(async () => expect(await all.said(tab)).to.equal('access_denied'));
+    await tab.context().close();
+  });
+});

@@ -1,0 +1,158 @@
+// A person allows an app in a real browser: they sign in on the way, see who asks, and land at the app's own address.
+import { expect } from 'chai';
+import { asked, type ConsentRig, consentRig, looks, press, signIn, words } from '../support/consent-rig.ts';
+import type { Person } from '../support/console-rig.ts';
+import { redeem } from '../support/oauth-walk.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+
+describe('the consent in a browser', function () {
+  this.timeout(120_000);
+  let all: ConsentRig;
+  before(async () => {
+    all = await consentRig();
+  });
+  after(() => all?.stop());
+
+  const grantsOf = ({ id }: Person) => all.rig.store.console.oauthGrants.find({ user: id }).toArray();
+
+  it('leads from the app by the sign-in and the consent back to the app', async () => {
+    const { rig, browser, resource, arrived } = all;
+    const person = await all.withPassword(await rig.person({ role: 'developer' }));
+    const second = await rig.account2();
+    const members = [{ user: person.id, role: 'owner' as const, since: new Date() }];
+    await rig.store.console.teams.insertOne({ _id: second, members, invitations: [] });
+    const client = await all.client({ client_name: 'Claude Code (pressroom)' });
+    const { url, verifier } = all.ask(client);
+    const { page } = await browser.open(undefined, '/sign-in');
+    await page.goto(url);
+    await signIn(page, person);
+    await asked(page);
+    expect(await words(page))
+      .to.include('“Claude Code (pressroom)”')
+      .and.include('on this computer');
+    await looks(page, 'consent');
+    await page.getByLabel('Account').selectOption(second);
+    await press(page, 'Allow');
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    const answer = await redeem(rig, client, arrived.at(-1)!.searchParams.get('code')!, verifier, { resource });
+    expect(answer.status, answer.body.toString()).to.equal(200);
+    expect((await grantsOf(person))[0]).to.include({ account: second });
+    // Nothing that would make the browser an app of its own stays in it.
+    const names = (await page.context().cookies(browser.origin)).map(({ name }) => name);
+    expect(names.filter(name => name.includes('oauth-session'))).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('says to whom only looks on, or is a member of nothing, why they can not allow it; the app hears of it', async () => {
+    for (const role of ['viewer', undefined] as const) {
+      const person = await all.rig.person(role ? { role } : {});
+      const { page } = await all.browser.open(person, '/profile');
+      await page.goto(all.ask(await all.client()).url);
+      await asked(page);
+      expect(await words(page))
+        .to.include('no account in which you may render')
+        .and.include('the role of a developer');
+      expect(await page.getByRole('button', { name: 'Allow' }).count()).to.equal(0);
+      if (role) await looks(page, 'consent-none');
+      await press(page, 'Cancel');
+      await page.getByRole('heading', { name: 'Connected' }).waitFor();
+      expect(all.arrived.at(-1)!.searchParams.get('error')).to.equal('access_denied');
+      expect(await grantsOf(person)).to.deep.equal([]);
+      await page.context().close();
+    }
+  });
+
+  it('names an app that says nothing of itself by where the answer goes', async () => {
+    const person = await all.rig.person({ role: 'developer' });
+    const { page } = await all.browser.open(person, '/profile');
+    for (const [redirect, where] of [
+      ['https://chat.example/callback', 'The answer goes to it at chat.example.'],
+      ['cursor://anysphere.cursor-mcp/oauth/callback', 'The answer goes to it in the program that opens cursor: links.'],
+    ] as const) {
+      await page.goto(all.ask(await all.client({ client_name: undefined, redirect_uris: [redirect] })).url);
+      await asked(page);
+      expect(await words(page))
+        .to.include('An app that says no name asks to make PDFs in your name.')
+        .and.include(where);
+    }
+    await page.context().close();
+  });
+
+  it('shows the longest names in the width of a phone, and hostile ones as texts', async () => {
+    const person = await all.rig.person({ role: 'developer' });
+    const members = [{ user: person.id, role: 'owner' as const, since: new Date() }];
+    const second = await all.rig.account2();
+    await all.rig.store.console.teams.insertOne({ _id: second, members, invitations: [] });
+    await all.rig.store.accounts.updateOne({ _id: second }, { $set: { name: 'W'.repeat(100) } });
+    const { page, quiet } = await all.browser.open(person, '/profile');
+    const redirect = `https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`;
+    await page.goto(all.ask(await all.client({ client_name: 'W'.repeat(200), redirect_uris: [redirect] })).url);
+    await asked(page);
+    await looks(page, 'consent-long');
+    await page.goto(all.ask(await all.client({ client_name: HOSTILE })).url);
+    await asked(page);
+    expect(await words(page)).to.include(`“${HOSTILE}”`);
+    expect(await page.locator('img[src="x"]').count()).to.equal(0);
+    quiet();
+    await page.context().close();
+  });
+
+  it('can be given without scripts', async () => {
+    const person = await all.rig.person({ role: 'developer' });
+    const { page } = await all.browser.open(person, '/profile', { javaScriptEnabled: false });
+    await page.goto(all.ask(await all.client()).url);
+    await press(page, 'Allow');
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    await page.context().close();
+  });
+
+  it('is of whoever is signed in when it is answered, also when that changed in another tab', async () => {
+    const { rig, browser } = all;
+    const ada = await all.withPassword(await rig.person({ role: 'developer' }));
+    const ben = await all.withPassword(await rig.person({ role: 'owner' }));
+    const { page } = await browser.open(undefined, '/sign-in');
+    await page.goto(all.ask(await all.client()).url);
+    await signIn(page, ada);
+    await asked(page);
+    const other = await page.context().newPage();
+    await other.goto(`${browser.origin}/app/profile`);
+    await other.getByRole('button', { name: /your menu/ }).click();
+    await other.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signIn(other, ben);
+    await other.waitForURL(`${browser.origin}/app`);
+
+    await press(page, 'Allow');
+    await page.getByText('Somebody else has signed in here meanwhile.').waitFor();
+    expect(await words(page))
+      .to.include(ben.email)
+      .and.not.include(ada.email);
+    expect(await grantsOf(ada)).to.deep.equal([]);
+    expect(await grantsOf(ben)).to.deep.equal([]);
+    await press(page, 'Allow');
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    expect(await grantsOf(ada)).to.deep.equal([]);
+    expect(await grantsOf(ben)).to.have.length(1);
+    await page.context().close();
+  });
+
+  it('asks somebody else the same who signs in for it', async () => {
+    const { rig, browser } = all;
+    const ada = await rig.person({ role: 'viewer' });
+    const ben = await all.withPassword(await rig.person({ role: 'developer' }));
+    const { page } = await browser.open(ada, '/profile');
+    await page.goto(all.ask(await all.client({ client_name: 'An Asker' })).url);
+    await asked(page);
+    await press(page, 'Sign in as somebody else');
+    await signIn(page, ben);
+    await asked(page);
+    expect(await words(page))
+      .to.include('“An Asker”')
+      .and.include(ben.email);
+    expect((await ada.call('GET', '/me')).status).to.equal(401);
+    await press(page, 'Allow');
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    expect(await grantsOf(ben)).to.have.length(1);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,125 @@
+// The command line of the MCP Inspector, which is what somebody takes who wants to look at an MCP server without a chat program.
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type ConsentingPerson, consentingPerson } from '../support/consenting-person.ts';
+import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { type Inspector, inspector, inspectorProgram } from '../support/inspector.ts';
+import { type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { walk } from '../support/oauth-walk.ts';
+import { type Replicas, replicas } from '../support/replicas.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const ERAS = ['legacy', 'modern'];
+const LIST = ['--method', 'tools/list'];
+const RENDER = ['--method', 'tools/call', '--tool-name', 'render_pdf'];
+
+describe('the command line of the MCP Inspector', function () {
+  this.timeout(120_000);
+  const folder = temporaryFolder();
+  let program: string;
+  let command: Inspector;
+  before(async function () {
+    this.timeout(400_000);
+    try {
+      program = await inspectorProgram();
+    } catch (error) {
+      skip(this, `The MCP Inspector is not here: ${(error as Error).message}.`);
+    }
+  });
+  beforeEach(async () => {
+    // A home of its own for each test, in which it has no tokens yet.
+    command = inspector(program, await mkdtemp(folder('home-')));
+  });
+
+  describe('given a token', () => {
+    let rig: ConsoleRig;
+    let token: string;
+    before(async () => {
+      rig = await consoleRig();
+      token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
+    });
+    after(() => rig?.stop());
+
+    const run = (args: string[], given = token) =>
+      command.run([`${rig.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${given}`, ...args]);
+
+    for (const era of ERAS)
+      it(`finds nothing in the tool that clients could not take (${era})`, async () => {
+        const { code, said, result } = await run([...LIST, '--strict', '--protocol-era', era]);
+        expect({ code, said }).to.deep.equal({ code: 0, said: [] });
+        expect(result<{ tools: { name: string }[] }>().tools.map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      });
+
+    it('renders, and reads the very PDF back', async () => {
+      const args = ['--tool-arg', 'html=<h1>Hello</h1>', 'landscape=true', 'scale=0.5'];
+      const { code, result } = await run([...RENDER, ...args]);
+      expect(code).to.equal(0);
+      const { render_id, sha256 } = result<ToolAnswer>().structuredContent!;
+      const file = folder('read.pdf');
+      expect(
+        (await run(['--method', 'resources/read', '--uri', `render://${render_id}`, '--output', file, '--output-format', 'raw'])).code,
+      ).to.equal(0);
+      expect(
+        createHash('sha256')
+          .update(await readFile(file))
+          .digest('hex'),
+      ).to.equal(sha256);
+    });
+
+    it('hears what is wrong with a call', async () => {
+      const { code, result } = await run([...RENDER, '--tool-args-json', '{"html":"x","landscap":true}']);
+      expect(code).to.equal(5);
+      expect(textOf(result<ToolAnswer>())).to.include('did you mean `landscape`?');
+    });
+
+    it('hears that it needs a sign-in when the token is wrong', async () => {
+      expect((await run([...LIST, '--stored-auth-only'], `${token}x`)).code).to.equal(3);
+    });
+  });
+
+  describe('that signs its person in', () => {
+    let both: Replicas;
+    let browser: TestBrowser;
+    let human: ConsentingPerson;
+    before(async () => {
+      both = await replicas();
+      browser = await startBrowser();
+      human = await consentingPerson(both.rig, browser);
+    });
+    after(async () => {
+      await browser?.close();
+      await both?.stop();
+    });
+
+    const run = (args: string[], onAuthorize?: (url: string) => Promise<void>) =>
+      command.run(
+        [`${both.front.url}/mcp`, '--transport', 'http', '--callback-url', 'http://127.0.0.1:0/oauth/callback', ...args],
+        onAuthorize,
+      );
+
+    for (const era of ERAS)
+      it(`renders with the tokens that it gets, and goes on when they have ended (${era})`, async () => {
+        const render = [...RENDER, '--tool-arg', 'html=<h1>Hello</h1>', '--protocol-era', era];
+        const first = await run(render, url => human.answer(url));
+        expect(first.code, first.said.join('\n')).to.equal(0);
+        expect(first.result<ToolAnswer>().structuredContent!.pages).to.equal(1);
+        const ended = { $set: { expiresAt: new Date(Date.now() - 1_000) } };
+        expect((await both.rig.store.console.oauth.updateMany({ _id: /^AccessToken:/ }, ended)).matchedCount).to.be.at.least(1);
+        const next = await run(render);
+        expect(next.code, next.said.join('\n')).to.equal(0);
+      });
+
+    it('begins again once its person has disconnected it', async () => {
+      expect((await run(LIST, url => human.answer(url))).code).to.equal(0);
+      const { items } = await human.person.good<{ items: { id: string; name: string }[] }>('GET', '/me/apps');
+      expect(items[0]!.name).to.equal('MCP Inspector');
+      await human.person.good('DELETE', `/me/apps/${items[0]!.id}`);
+      expect((await run([...LIST, '--stored-auth-only'])).code).to.equal(3);
+      const again = await run(LIST, url => human.answer(url));
+      expect(again.code, again.said.join('\n')).to.equal(0);
+    });
+  });
+});

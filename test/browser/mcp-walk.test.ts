@@ -1,0 +1,217 @@
+// What a real client and a real person do, from the first refusal to the PDF and to the end of the connection: the official clients of both lines do all of OAuth by
+// themselves, the person signs in and allows it in a browser, and each request lands on another API process than the one before.
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { documentId } from '../../api/console/oauth/adapter.ts';
+import { clientMetadata } from '../../api/console/oauth/client-metadata.ts';
+import { startBrowser, type TestBrowser } from '../support/browser.ts';
+import { type ConsentingPerson, consentingPerson } from '../support/consenting-person.ts';
+import { eventually } from '../support/eventually.ts';
+import { httpCall } from '../support/http-call.ts';
+import { isUnauthorized, LINES, type McpClient, oauthClient } from '../support/mcp-rig.ts';
+import { type OAuthApp, oauthApp } from '../support/oauth-app.ts';
+import { pdfText } from '../support/pdf.ts';
+import { type Replicas, replicas } from '../support/replicas.ts';
+
+const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting' } };
+const DOCUMENT = 'https://client.example/app.json';
+
+for (const line of LINES)
+  describe(`the whole way of a client of the ${line} line`, function () {
+    this.timeout(120_000);
+    let both: Replicas;
+    let browser: TestBrowser;
+    let human: ConsentingPerson;
+    let app: OAuthApp;
+    let client: McpClient | undefined;
+    /** Of the app that describes itself. */
+    let redirects: string[];
+
+    before(async () => {
+      both = await replicas({
+        clientFetch: async url => {
+          expect(String(url)).to.equal(DOCUMENT);
+          return Response.json(clientMetadata({ client_id: DOCUMENT, client_name: 'Documented', redirect_uris: redirects }, 'document'));
+        },
+      });
+      browser = await startBrowser();
+      human = await consentingPerson(both.rig, browser);
+    });
+    after(async () => {
+      await browser?.close();
+      await both?.stop();
+    });
+    beforeEach(async () => {
+      app = await oauthApp('A Program');
+    });
+    afterEach(async () => {
+      await client?.close();
+      client = undefined;
+      await human.forget();
+      await app.stop();
+      await both.rig.worker.until({ busy: 0 });
+      await eventually(async () => expect(await both.rig.running()).to.equal(0));
+    });
+
+    /** As the person whom the app sends there. */
+    async function ask(button: 'Allow' | 'Cancel' = 'Allow'): Promise<URLSearchParams> {
+      await human.answer(app.sent.at(-1)!.href, button);
+      return app.answer();
+    }
+
+    const connect = () => oauthClient(line, both.front.url, app.provider, ask);
+    const lastGrant = () => both.rig.store.console.oauthGrants.findOne({ user: human.person.id }, { sort: { createdAt: -1 } });
+
+    /** Moves the hour on for the app's access token alone. */
+    const endAccess = async () => {
+      const _id = documentId('AccessToken', app.kept.tokens!.access_token);
+      const moved = await both.rig.store.console.oauth.updateOne({ _id }, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
+      expect(moved.matchedCount).to.equal(1);
+    };
+
+    const refusal = async (calling: Promise<unknown>) =>
+      calling.then(
+        () => 'it was answered',
+        error => (isUnauthorized(error) ? 'unauthorized' : String(error)),
+      );
+
+    it('leads from the first refusal to the PDF', async () => {
+      const { front, rig } = both;
+      const from = front.served.length;
+      client = await connect();
+      const steps = front.served.slice(from);
+      expect(steps.map(({ process }) => process)).to.deep.equal(steps.map((_, n) => (from + n) % 2));
+      expect(steps.map(({ method, path }) => `${method} ${path.replace(/(allow|authorize)\/.+/, '$1/…')}`).slice(0, 13)).to.deep.equal([
+        'POST /mcp',
+        'GET /.well-known/oauth-protected-resource/mcp',
+        'GET /.well-known/oauth-authorization-server',
+        'POST /oauth/register',
+        'GET /oauth/authorize',
+        'GET /app/allow/…',
+        'GET /app/sign-in',
+        'POST /app/sign-in',
+        'GET /app/allow/…',
+        'POST /app/allow/…',
+        'GET /oauth/authorize/…',
+        'POST /oauth/token',
+        'POST /mcp',
+      ]);
+      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      const { structuredContent: made, isError } = await client.render(HELLO);
+      expect(isError ?? false).to.equal(false);
+      const response = await fetch(made!.url);
+      expect(response.status).to.equal(200);
+      const pdf = Buffer.from(await response.arrayBuffer());
+      expect(createHash('sha256').update(pdf).digest('hex')).to.equal(made!.sha256);
+      expect(await pdfText(pdf)).to.include('Hello, world');
+      expect(Buffer.from(await client.read(`render://${made!.render_id}`), 'base64').equals(pdf)).to.equal(true);
+      expect(await lastGrant()).to.include({ account: rig.accountId, clientName: 'A Program' });
+    });
+
+    it('goes on by itself when the access token has ended', async () => {
+      client = await connect();
+      const before = app.kept.tokens!;
+      await endAccess();
+      expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
+      expect(app.kept.tokens!.access_token).to.not.equal(before.access_token);
+      expect(app.kept.tokens!.refresh_token).to.not.equal(before.refresh_token);
+      expect(app.sent).to.have.length(1);
+    });
+
+    it('goes on also when what was refused is a document of 8 MiB that was still on its way', async () => {
+      client = await connect();
+      await endAccess();
+      const html = `<h1>Hello</h1><!-- ${'x'.repeat(8 * 2 ** 20)} -->`;
+      expect((await client.render({ html, sandbox: true })).isError ?? false).to.equal(false);
+      expect(app.sent).to.have.length(1);
+    });
+
+    it('stays connected when calls run side by side as the access token ends', async () => {
+      client = await connect();
+      for (const _time of [1, 2]) {
+        await endAccess();
+        // The client of the earlier line itself fails a call whose refusal comes just after another one has refreshed.
+        await Promise.allSettled(Array.from({ length: 4 }, () => client!.tools()));
+        expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      }
+      expect(app.sent).to.have.length(1);
+    });
+
+    it('begins again once the app has given its tokens back', async () => {
+      client = await connect();
+      expect(await app.giveBack(app.kept.tokens!.refresh_token!)).to.equal(200);
+      expect(await refusal(client.tools())).to.equal('unauthorized');
+      expect(app.sent).to.have.length(2);
+      expect(app.kept).to.not.have.property('tokens');
+      await client.close();
+      client = await connect();
+      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+    });
+
+    it('begins again once the person has disconnected the app', async () => {
+      client = await connect();
+      const { status } = await httpCall(Number(new URL(both.front.url).port), 'DELETE', `/console/v1/me/apps/${(await lastGrant())!._id}`, {
+        cookie: human.person.cookie,
+        'sec-fetch-site': 'same-origin',
+      });
+      expect(status).to.equal(204);
+      expect(await refusal(client.render(HELLO))).to.equal('unauthorized');
+      expect(app.sent).to.have.length(2);
+      await client.close();
+      client = await connect();
+      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+    });
+
+    it('ends at once when the person does not allow it', async () => {
+      const none = await oauthClient(line, both.front.url, app.provider, async () => {
+        const answer = await ask('Cancel');
+        expect(Object.fromEntries(answer)).to.include({ error: 'access_denied', iss: both.front.url });
+        throw new Error('not allowed');
+      }).catch((error: Error) => error.message);
+      expect(none).to.equal('not allowed');
+      expect(app.kept).to.not.have.property('tokens');
+    });
+
+    it('shows the secret that it was given when the app does not say that it can keep none', async () => {
+      await app.stop();
+      app = await oauthApp('A Server', { secretless: false });
+      client = await connect();
+      expect(app.kept.client).to.have.property('client_secret');
+      await endAccess();
+      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+    });
+
+    it('registers again by itself when it has been forgotten', async () => {
+      client = await connect();
+      const { client_id } = app.kept.client!;
+      await both.rig.store.console.oauth.deleteOne({ _id: documentId('Client', client_id) });
+      await endAccess();
+      expect(await refusal(client.tools())).to.equal('unauthorized');
+      expect(app.kept.client!.client_id).to.not.equal(client_id);
+      await client.close();
+      client = await connect();
+      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+    });
+
+    it('needs no registration of an app that describes itself', async () => {
+      await app.stop();
+      app = await oauthApp('Documented', { documentUrl: DOCUMENT });
+      redirects = [app.redirectUrl];
+      const from = both.front.served.length;
+      client = await connect();
+      expect(both.front.served.slice(from).map(({ path }) => path)).to.not.include('/oauth/register');
+      expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
+      expect(await lastGrant()).to.include({ clientId: DOCUMENT, clientName: 'Documented' });
+    });
+
+    if (line === 'present')
+      it('redeems nothing when somebody else seems to have answered', async () => {
+        const calling = oauthClient(line, both.front.url, app.provider, async () => {
+          const answer = await ask();
+          answer.set('iss', 'https://other.example');
+          return answer;
+        });
+        expect(await refusal(calling)).to.match(/^IssuerMismatchError/);
+        expect(both.front.served.at(-1)!.path).to.match(/^\/oauth\/authorize\//);
+      });
+  });

@@ -1,0 +1,114 @@
+// The tool and the OAuth server when an API process is killed in the midst of a call: the place is freed, the next call at another process works, and no half of a PDF is left.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { connectStore, type Store } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { eventually } from '../support/eventually.ts';
+import { httpCall } from '../support/http-call.ts';
+import { type McpClient, mcpClient, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { PUBLIC_URL, refresh, type Tokens, type Walked, type WalkedRig, walk } from '../support/oauth-walk.ts';
+import { signedIn } from '../support/signed-in.ts';
+import { quiet } from './harness/quiet.ts';
+import { type ApiSeat, type Site, type SiteAccount, startSite } from './harness/site.ts';
+
+/** Longer than any of these scenarios: what is blocked so is ended by the kill. */
+const BLOCK_MS = 60_000;
+
+describe('an API process that is killed while it serves an app', function () {
+  this.timeout(120_000);
+  let site: Site;
+  let store: Store;
+  let account: SiteAccount;
+  let one: ApiSeat;
+  let two: ApiSeat;
+  let tokens: Walked;
+  const clients: McpClient[] = [];
+
+  const at = ({ port }: ApiSeat): WalkedRig => ({ api: { port: () => port } });
+  /** An app that has its tokens, at one of the processes. */
+  async function connected({ port }: ApiSeat, { access_token }: Tokens = tokens): Promise<McpClient> {
+    const client = await mcpClient('present', `http://127.0.0.1:${port}`, access_token);
+    clients.push(client);
+    return client;
+  }
+  const db = () => site.cluster.client.db('pressroom');
+  /** Resolves when the server holds a command of this name for this collection back. */
+  const heldBack = (command: 'insert' | 'update', collection: string) =>
+    eventually(async () => {
+      const found = await site.cluster.client
+        .db('admin')
+        .aggregate([{ $currentOp: {} }, { $match: { [`command.${command}`]: collection } }])
+        .toArray();
+      if (found.length === 0) throw new Error(`no ${command} for ${collection} is held back`);
+    });
+
+  beforeEach(async () => {
+    site = await startSite({ workers: 1, api: { PRESSROOM_PUBLIC_URL: PUBLIC_URL } });
+    [one, two] = site.apis as [ApiSeat, ApiSeat];
+    store = connectStore({ uri: site.cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
+    await store.start();
+    account = await site.account('free');
+    tokens = await walk(at(one), await signedIn(store, { account: account.id, role: 'developer' }));
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close().catch(() => {});
+    await store?.stop(AbortSignal.timeout(1_000));
+    await site?.stop();
+  });
+
+  it('frees its place within 20 s, and the next call at another process gives a PDF', async () => {
+    const call = (await connected(one)).render(site.witness.page(account.id, 'killed')).catch((error: Error) => error);
+    await site.witness.until(account.id, 1);
+    await one.process.kill();
+    const killedMs = performance.now();
+    expect(await call).to.be.instanceOf(Error);
+    const client = await connected(two);
+    let answer: ToolAnswer;
+    for (;;) {
+      answer = await client.render({ html: '<p>again</p>' });
+      if (!answer.isError) break;
+      expect(textOf(answer)).to.match(/^concurrency_limit: /);
+      await sleep(200);
+    }
+    expect(performance.now() - killedMs).to.be.lessThan(20_000);
+    const { url, bytes } = answer.structuredContent!;
+    expect((await httpCall(two.port, 'GET', new URL(url).pathname)).body.length).to.equal(bytes);
+    expect(await account.usage()).to.equal(1);
+    expect(await db().collection('documents.files').countDocuments()).to.equal(1);
+    await quiet(site);
+  });
+
+  it('gives out nothing of a PDF that it was about to keep, and what it has written has an end', async () => {
+    const namespace = 'pressroom.documents.files';
+    await site.cluster.fail(['insert'], { namespace, blockConnection: true, blockTimeMS: BLOCK_MS }, { times: 1 });
+    const call = (await connected(one)).render({ html: '<p>half</p>' }).catch((error: Error) => error);
+    const chunks = db().collection('documents.chunks');
+    await heldBack('insert', 'documents.files');
+    const chunk = (await chunks.findOne())!;
+    await one.process.kill();
+    expect(await call).to.be.instanceOf(Error);
+    const unreadable = await (await connected(two)).read(`render://${chunk['files_id']}`).catch((error: Error) => error);
+    expect(String(unreadable)).to.include('no such PDF of yours');
+    expect(chunk['expiresAt']).to.be.instanceOf(Date);
+    expect((await chunks.indexes()).find(({ key }) => key['expiresAt'])).to.include({ expireAfterSeconds: 0 });
+    await quiet(site);
+  });
+
+  it('loses no connection when the answer with new tokens never comes: the app asks another process', async () => {
+    const { client, refresh_token, access_token } = tokens;
+    // The old token is used up, and the new one is not written.
+    const namespace = 'pressroom.oauth_grants';
+    await site.cluster.fail(['update'], { namespace, blockConnection: true, blockTimeMS: BLOCK_MS }, { times: 1 });
+    const lost = refresh(at(one), client, refresh_token).catch((error: Error) => error);
+    await heldBack('update', 'oauth_grants');
+    const used = { _id: /^RefreshToken:/ as never, consumedAt: { $exists: true } };
+    expect(await db().collection('oauth').countDocuments(used)).to.equal(1);
+    await one.process.kill();
+    expect(await lost).to.be.instanceOf(Error);
+    const { status, body } = await refresh(at(two), client, refresh_token);
+    expect(status, String(body)).to.equal(200);
+    const renewed = JSON.parse(String(body)) as Tokens;
+    expect(renewed.access_token).not.to.equal(access_token);
+    expect((await (await connected(two, renewed)).render({ html: '<p>new tokens</p>' })).isError ?? false).to.equal(false);
+  });
+});

@@ -1,0 +1,54 @@
+// A link whose reader leaves while the database is still asked: the moment at which nothing of the answer is there yet that could end.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import { expect } from 'chai';
+import Koa from 'koa';
+import type { KeptPdfs } from '../../api/console/documents/kept-pdfs.ts';
+import { LINK_PATH, linkRoute } from '../../api/console/documents/link.ts';
+import { createByteBudget } from '../../api/http/byte-budget.ts';
+import type { State } from '../../api/http/state.ts';
+import type { KeptPdfDocument } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
+import { httpCall } from '../support/http-call.ts';
+
+describe('a link whose reader leaves early', () => {
+  it('holds nothing of the memory afterwards', async () => {
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const metadata = { account: 'one' } as KeptPdfDocument['metadata'];
+    const found = { _id: 'x', length: 1, filename: 'a.pdf', metadata } as KeptPdfDocument;
+    const kept: Pick<KeptPdfs, 'byToken' | 'read'> = {
+      byToken: async () => {
+        asked.resolve();
+        await left.promise;
+        return found;
+      },
+      read: async function* () {
+        yield Buffer.alloc(1);
+      },
+    };
+    const budget = createByteBudget(2 ** 30);
+    const { path, handle } = linkRoute({ kept: kept as KeptPdfs, budget, inFlightMaxBytes: 2 ** 30, log: silentLog });
+    const router = new Router<State>();
+    router.register(path, ['get'], handle);
+    const app = new Koa<State>();
+    app.use((ctx, next) => {
+      ctx.res.once('close', left.resolve);
+      return next()
+        .catch(() => {})
+        .finally(ended.resolve);
+    });
+    const server = createServer(app.use(router.routes()).callback()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const call = httpCall((server.address() as AddressInfo).port, 'GET', `${LINK_PATH}/some`);
+    call.catch(() => {});
+    await asked.promise;
+    call.hangUp();
+    await ended.promise;
+    expect(budget.used()).to.equal(0);
+    await new Promise(resolve => server.close(resolve));
+  });
+});

@@ -1,0 +1,57 @@
+// The site of an app that describes itself by a document is away for a while: the app keeps what it was given, and people are told what it is.
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { authorizePath, browser, CALLBACK, pkce, redeem, refresh, revoke, walk } from '../support/oauth-walk.ts';
+
+const CLIENT = { id: 'https://app.example/client.json', redirectUri: CALLBACK };
+const DOCUMENT = { client_id: CLIENT.id, redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', application_type: 'native' };
+const GOOD = { ...DOCUMENT, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
+
+describe('an app whose document cannot be read', () => {
+  let answer: () => Response = () => Response.json(GOOD);
+  const clientFetch = async () => answer();
+  let rig: ConsoleRig;
+  /** Another API process, which has not read the document yet. */
+  let fresh: ConsoleRig;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0, clientFetch });
+    fresh = await consoleRig({ workers: 0, clientFetch, uri: rig.uri });
+    person = await rig.person({ role: 'developer' });
+  });
+  after(async () => {
+    await fresh?.stop();
+    await rig?.stop();
+  });
+
+  it('is asked to come again, and goes on as before when it does', async () => {
+    const { refresh_token } = await walk(rig, person, { client: CLIENT });
+    const down = [
+      () => {
+        throw new Error('no answer');
+      },
+      () => new Response(null, { status: 502 }),
+    ];
+    for (answer of down)
+      for (const call of [
+        () => refresh(fresh, CLIENT, refresh_token),
+        () => revoke(fresh, CLIENT, refresh_token),
+        () => redeem(fresh, CLIENT, 'a code', 'a'.repeat(43)),
+      ]) {
+        const { status, headers, body } = await call();
+        expect([status, headers['retry-after'], JSON.parse(body.toString()).error]).to.deep.equal([503, '5', 'temporarily_unavailable']);
+      }
+    const page = await browser(fresh, person.cookie).get(authorizePath(CLIENT, pkce().challenge));
+    expect([page.status, page.body.toString()][1])
+      .to.include('cannot read what the app says of itself')
+      .and.not.include('Remove the connection');
+    answer = () => Response.json(GOOD);
+    expect((await refresh(fresh, CLIENT, refresh_token)).status).to.equal(200);
+  });
+
+  it('is unknown when its site says that there is none', async () => {
+    answer = () => new Response(null, { status: 404 });
+    const { status, body } = await refresh(fresh, { ...CLIENT, id: 'https://app.example/gone.json' }, 'a token');
+    expect([status, JSON.parse(body.toString()).error]).to.deep.equal([400, 'invalid_client']);
+  });
+});

@@ -1,0 +1,171 @@
+// How chat programs make themselves known to a server, as servers saw it in 2026: what they register, and the documents in which they describe themselves.
+
+const GRANTS = ['authorization_code', 'refresh_token'];
+const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
+/** What a public program says besides its name and redirects. */
+const PUBLIC = { grant_types: GRANTS, response_types: ['code'], token_endpoint_auth_method: 'none' };
+
+/** What each sends (as servers saw it, 2026): names, redirects, kinds of grants, ways to show who they are, and what it asks for. */
+export const REGISTRATIONS: Record<string, { metadata: Record<string, unknown>; used?: string; scope?: string; words: string }> = {
+  'Claude on the web': {
+    metadata: {
+      ...PUBLIC,
+      client_name: 'Claude',
+      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+      scope: 'render',
+      application_type: 'web',
+    },
+    words: 'at claude.ai',
+  },
+  'Claude with a secret': {
+    metadata: {
+      ...PUBLIC,
+      client_name: 'Claude',
+      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+    words: 'at claude.ai',
+  },
+  'Claude Code': {
+    metadata: { ...PUBLIC, client_name: 'Claude Code (pressroom)', redirect_uris: ['http://localhost:3118/callback'] },
+    used: 'http://localhost:61234/callback',
+    scope: 'render offline_access',
+    words: 'on this computer (localhost:61234)',
+  },
+  ChatGPT: {
+    metadata: { ...PUBLIC, client_name: 'ChatGPT', redirect_uris: ['https://chatgpt.com/connector/oauth/aBcD-1_2'] },
+    scope: 'openid email render',
+    words: 'at chatgpt.com',
+  },
+  'ChatGPT with a secret': {
+    metadata: {
+      ...PUBLIC,
+      client_name: 'ChatGPT',
+      redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+    words: 'at chatgpt.com',
+  },
+  Codex: {
+    metadata: { ...PUBLIC, client_name: 'Codex', redirect_uris: ['http://127.0.0.1:43123/callback/an-id'] },
+    words: 'on this computer (127.0.0.1:43123)',
+  },
+  'VS Code on this computer': {
+    metadata: {
+      ...PUBLIC,
+      client_name: 'Visual Studio Code',
+      client_uri: 'https://code.visualstudio.com',
+      grant_types: [...GRANTS, DEVICE],
+      redirect_uris: [
+        'https://insiders.vscode.dev/redirect',
+        'https://vscode.dev/redirect',
+        'http://127.0.0.1/',
+        'http://127.0.0.1:33418/',
+      ],
+      scope: 'render offline_access',
+      application_type: 'native',
+    },
+    used: 'http://127.0.0.1:50321/',
+    words: 'on this computer (127.0.0.1:50321)',
+  },
+  'VS Code by its redirect page': {
+    metadata: {
+      ...PUBLIC,
+      client_name: 'Visual Studio Code',
+      grant_types: ['authorization_code'],
+      redirect_uris: ['http://127.0.0.1:33418', 'https://vscode.dev/redirect'],
+      application_type: 'native',
+    },
+    used: 'https://vscode.dev/redirect',
+    words: 'at vscode.dev',
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      'cursor://anysphere.cursor-mcp/oauth/callback': 'in the program that opens cursor: links',
+      'https://www.cursor.com/agents/mcp/oauth/callback': 'at www.cursor.com',
+      'http://localhost:8787/callback': 'on this computer (localhost:8787)',
+    }).map(([used, words], _, all) => {
+      const metadata = { ...PUBLIC, client_name: 'Cursor', redirect_uris: all.map(([uri]) => uri) };
+      return [`Cursor, to ${used}`, { metadata, used, words }];
+    }),
+  ),
+  'the Inspector': {
+    metadata: {
+      ...PUBLIC,
+      client_name: 'MCP Inspector',
+      client_uri: 'https://github.com/modelcontextprotocol/inspector',
+      redirect_uris: ['http://localhost:6274/oauth/callback'],
+      scope: '',
+      application_type: 'native',
+    },
+    words: 'on this computer (localhost:6274)',
+  },
+  'an app that says as little as it can': {
+    metadata: { redirect_uris: ['https://app.example/cb'], application_type: 'web' },
+    words: 'An app that says no name',
+  },
+};
+
+/** The documents of those that publish one (as they were served, 2026), and where the answer goes. */
+export const DOCUMENTS: Record<
+  string,
+  { document: Record<string, unknown> & { client_id: string; redirect_uris: string[] }; used?: string }
+> = {
+  'Claude on the web': {
+    document: {
+      ...PUBLIC,
+      client_id: 'https://claude.ai/oauth/mcp-oauth-client-metadata',
+      client_name: 'Claude',
+      client_uri: 'https://claude.ai',
+      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+      grant_types: [...GRANTS, 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+    },
+  },
+  'Claude Code': {
+    document: {
+      ...PUBLIC,
+      client_id: 'https://claude.ai/oauth/claude-code-client-metadata',
+      client_name: 'Claude Code',
+      client_uri: 'https://claude.ai',
+      redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+    },
+    used: 'http://localhost:54545/callback',
+  },
+  'ChatGPT, which prefers a key of its own': {
+    document: {
+      ...PUBLIC,
+      client_id: 'https://chatgpt.com/oauth/client.json',
+      client_name: 'ChatGPT',
+      client_uri: 'https://chatgpt.com/',
+      redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+      token_endpoint_auth_signing_alg: 'RS256',
+      jwks_uri: 'https://chatgpt.com/oauth/jwks.json',
+      logo_uri: 'https://persistent.oaistatic.com/sonic/misc/openai-logo.png',
+    },
+  },
+  'ChatGPT, which names no one way': {
+    document: {
+      client_id: 'https://chatgpt.com/oauth/mcp/client.json',
+      client_name: 'ChatGPT',
+      redirect_uris: ['https://chatgpt.com/connector/oauth/mcp'],
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+      grant_types: GRANTS,
+      response_types: ['code'],
+    },
+  },
+  'VS Code': {
+    document: {
+      ...PUBLIC,
+      client_id: 'https://vscode.dev/oauth/client-metadata.json',
+      client_name: 'Visual Studio Code',
+      client_uri: 'https://vscode.dev/product',
+      logo_uri: 'https://code.visualstudio.com/assets/branding/code-stable.png',
+      redirect_uris: ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
+      grant_types: [...GRANTS, DEVICE],
+      application_type: 'native',
+    },
+    used: 'http://127.0.0.1:40321/',
+  },
+};

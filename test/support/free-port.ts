@@ -1,0 +1,12 @@
+// A port on which nobody listens now: for an address that must be known before its server starts.
+
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,125 @@
+// A program on somebody's computer, as far as the official MCP clients leave anything to it: it keeps what its client gives it, tells the person where to go, and
+// listens for their answer. Discovery, registration, PKCE, resource and refresh are the client's.
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+
+const LIMIT_MS = 15_000;
+
+export interface OAuthApp {
+  /** For the client of either line. */
+  provider: OAuthClientProvider;
+  /** Where its listener is. */
+  redirectUrl: string;
+  kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; discovery?: OAuthDiscoveryState };
+  /** Where it has sent the person, in order. */
+  readonly sent: URL[];
+  /** What came back to its listener with the state of the last one sent; waits for it. */
+  answer(): Promise<URLSearchParams>;
+  /** RFC 7009: it gives the token back where the server's metadata says. Gives the status. */
+  giveBack(token: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const PAGE = '<!doctype html><title>App</title><h1>You may close this window</h1>';
+
+/**
+ * `documentUrl`: where it describes itself, and so its name for a server that reads such documents. `secretless`: it says that it can keep no secret, as programs on
+ * a computer should; false leaves that to the server.
+ */
+export async function oauthApp(
+  name: string,
+  { documentUrl, secretless = true }: { documentUrl?: string; secretless?: boolean } = {},
+): Promise<OAuthApp> {
+  const arrived: URLSearchParams[] = [];
+  let heard = () => {};
+  const listener = createServer((incoming, outgoing) => {
+    const { pathname, searchParams } = new URL(incoming.url!, 'http://127.0.0.1');
+    outgoing.writeHead(pathname === '/callback' ? 200 : 404, { 'content-type': 'text/html' }).end(PAGE);
+    if (pathname !== '/callback') return;
+    arrived.push(searchParams);
+    heard();
+  });
+  await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve));
+  const redirectUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
+
+  const kept: OAuthApp['kept'] = {};
+  const sent: URL[] = [];
+  let verifier = '';
+  let state = '';
+  const forget = {
+    all: ['client', 'tokens', 'discovery'],
+    client: ['client'],
+    tokens: ['tokens'],
+    discovery: ['discovery'],
+    verifier: [],
+  } as const;
+
+  const provider: OAuthClientProvider = {
+    redirectUrl,
+    ...(documentUrl !== undefined && { clientMetadataUrl: documentUrl }),
+    clientMetadata: { client_name: name, redirect_uris: [redirectUrl], ...(secretless && { token_endpoint_auth_method: 'none' }) },
+    state: () => {
+      state = randomBytes(16).toString('base64url');
+      return state;
+    },
+    clientInformation: () => kept.client,
+    saveClientInformation: client => {
+      kept.client = client;
+    },
+    tokens: () => kept.tokens,
+    saveTokens: tokens => {
+      kept.tokens = tokens;
+    },
+    discoveryState: () => kept.discovery,
+    saveDiscoveryState: discovery => {
+      kept.discovery = discovery;
+    },
+    codeVerifier: () => verifier,
+    saveCodeVerifier: given => {
+      verifier = given;
+    },
+    redirectToAuthorization: url => void sent.push(url),
+    invalidateCredentials: scope => {
+      for (const what of forget[scope]) delete kept[what];
+    },
+  };
+
+  async function answer(): Promise<URLSearchParams> {
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    while (arrived.length === 0)
+      await new Promise<void>((resolve, reject) => {
+        heard = resolve;
+        signal.addEventListener('abort', () => reject(new Error('nobody came back to the app')), { once: true });
+      });
+    const params = arrived.shift()!;
+    if (params.get('state') !== state) throw new Error(`another state came back: ${params}`);
+    return params;
+  }
+
+  return {
+    provider,
+    redirectUrl,
+    kept,
+    sent,
+    answer,
+    giveBack: async token => {
+      const { revocation_endpoint: endpoint } = kept.discovery!.authorizationServerMetadata as { revocation_endpoint: string };
+      const body = new URLSearchParams({ token, client_id: kept.client!.client_id });
+      const response = await fetch(endpoint, { method: 'POST', body, signal: AbortSignal.timeout(LIMIT_MS) });
+      await response.body?.cancel();
+      return response.status;
+    },
+    stop: () => {
+      const stopped = new Promise<void>(resolve => listener.close(() => resolve()));
+      listener.closeAllConnections();
+      return stopped;
+    },
+  };
+}
