@@ -66,6 +66,17 @@ describe('connected apps', () => {
     expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
   });
 
+  it('end when the person is taken out of the account, and stay ended when they are let in again', async () => {
+    const { access_token, refresh_token, client } = await walk(rig, person);
+    const owner = await rig.person({ role: 'owner' });
+    await owner.good('DELETE', `/accounts/${rig.accountId}/team/members/${person.id}`);
+    const member = { user: person.id, role: 'developer' as const, since: new Date() };
+    await rig.store.console.teams.updateOne({ _id: rig.accountId }, { $push: { members: member } });
+    expect(await verify(access_token)).to.equal(undefined);
+    expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
+    expect(await apps()).to.deep.equal([]);
+  });
+
   it('leave lines in the audit log of the account, without a secret', async () => {
     const client = await newClient(rig, { client_name: 'A Noted App' });
     const first = await walk(rig, person, { client });

@@ -17,7 +17,7 @@ export interface Teams {
    * more are void.
    */
   setRole(account: string, actor: string, user: string, role: Role): Promise<Role>;
-  /** The same for leaving and removing. */
+  /** The same for leaving and removing; the apps that the person connected to the account end with it. */
   remove(account: string, actor: string, user: string): Promise<Role>;
   /**
    * Reads the team, lets `next` decide (it may be asked again), and writes only when nobody wrote in between. Passes on what `next` throws; ApiError
@@ -31,7 +31,7 @@ const ROUNDS = 40;
 const MAX_PAUSE_MS = 25;
 
 export function createTeams(store: Store): Teams {
-  const { teams, users } = store.console;
+  const { teams, users, oauthGrants } = store.console;
   const { limits, limited } = store;
 
   const stored = async (_id: string) => (await limited(teams.findOne({ _id }, limits))) ?? undefined;
@@ -70,6 +70,11 @@ export function createTeams(store: Store): Teams {
       return new Map(found.map(person => [person._id, person]));
     },
     setRole: (account, actor, user, role) => changeMembers(account, user, members => withRole(members, actor, user, role)),
-    remove: (account, actor, user) => changeMembers(account, user, members => without(members, actor, user)),
+    remove: async (account, actor, user) => {
+      const role = await changeMembers(account, user, members => without(members, actor, user));
+      // Their tokens are worth nothing without a place in the team; without this they would be worth something again with the next one.
+      await limited(oauthGrants.deleteMany({ user, account }, limits));
+      return role;
+    },
   };
 }
