@@ -113,7 +113,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
       log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
       return undefined;
     }
-    const { publicUrl, egress: ports, bodyMaxBytes, inFlightMaxBytes, billing, mcp } = config;
+    const { publicUrl, egress: ports, bodyMaxBytes, billing, mcp } = config;
     return createConsole({
       publicUrl,
       secret,
@@ -136,7 +136,6 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
         ? {
             clients: mcp.clients,
             links: mcp.links,
-            inFlightMaxBytes,
             renderMs: config.render.renderMs,
             outputMaxBytes: config.render.output.maxBytes,
           }

@@ -19,7 +19,7 @@ import { logRenders } from './http/log-renders.ts';
 import { countRefused } from './http/refused-renders.ts';
 import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
-import type { Middleware, State } from './http/state.ts';
+import type { Middleware, Route, State } from './http/state.ts';
 import { type TrialRoute, trialRoute } from './http/trial.ts';
 import type { RenderUseCase } from './render.ts';
 
@@ -42,12 +42,6 @@ export interface AppDeps {
   trustedProxies: readonly Network[];
   log: Log;
   metrics: Metrics;
-}
-
-interface Route {
-  method: 'get' | 'post' | 'patch' | 'delete' | 'options';
-  path: string;
-  handle: Middleware[];
 }
 
 /** Where only the specification's error codes are answered. */

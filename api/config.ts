@@ -1,6 +1,5 @@
 // The API's environment variables, and the nested shape that the rest of the API reads.
 import { z } from 'zod';
-import { type Network, parseNetwork } from '../common/addresses.ts';
 import {
   bytes,
   ConfigError,
@@ -96,12 +95,6 @@ export const apiVariables = z.object({
   ),
 });
 
-function closedNetwork(entry: string): Network {
-  const network = parseNetwork(entry);
-  if (!network) throw new ConfigError(`PRESSROOM_EGRESS_DENY: \`${entry}\` is no IP address or CIDR such as 203.0.114.0/24.`);
-  return network;
-}
-
 const portOf = (entry: string) => Number(/(?:^[^:]*|\]):(\d+)$/.exec(entry)?.[1]);
 
 /** Reads the API's part of the environment. Throws ConfigError. */
@@ -161,7 +154,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     egress: {
       ports: e.PRESSROOM_EGRESS_PORTS,
       allowPorts: e.PRESSROOM_EGRESS_ALLOW.map(portOf).filter(port => port > 0),
-      deny: e.PRESSROOM_EGRESS_DENY.map(closedNetwork),
+      deny: e.PRESSROOM_EGRESS_DENY,
     },
     trial: e.PRESSROOM_TRIAL ? { perMinute: e.PRESSROOM_TRIAL_PER_MINUTE, parallel: e.PRESSROOM_TRIAL_PARALLEL } : undefined,
     trustedProxies: e.PRESSROOM_TRUSTED_PROXIES,

@@ -43,6 +43,22 @@ export function parseNetwork(text: string): Network | undefined {
   return { cidr: `${base}/${plainBits}`, range: [base, plainBits] };
 }
 
+const base = (network: Network) => network.cidr.split('/')[0];
+
+/** The same for an entry of a list, or an Error whose message names the entry and how to mend it. `place`: the part of the entry that is the network. */
+export function networkOf(entry: string, place = entry): Network {
+  const network = parseNetwork(place);
+  if (!network)
+    throw new Error(`\`${entry}\` is no network: write an address, a slash and the number of bits, such as \`10.0.0.0/8\` or \`fd00::/8\``);
+  const address = place.split('/')[0]!;
+  // 10.1.2.3/8 may mean one address or sixteen million: which it is to be is not ours to choose.
+  if (base(network) !== base(parseNetwork(address)!))
+    throw new Error(
+      `\`${entry}\` is an address inside a network: write \`${network.cidr}\` for the network or \`${address}\` for the one address`,
+    );
+  return network;
+}
+
 const table = (cidrs: string[]): Network[] => cidrs.map(cidr => parseNetwork(cidr)!);
 
 // https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-special-registry. Rows that the registry calls globally reachable are
@@ -130,10 +146,11 @@ export function normalizeAddress(text: string): string | undefined {
   return address && unmapped(address).toString();
 }
 
-/** An address and those that its owner can have as well: an IPv4 address stands for itself, an IPv6 address for its /64 (RFC 4291 §2.5.4). Undefined when it is no address. */
-export function subscriberOf(address: string): string | undefined {
+/** An address and those that its owner can have as well: an IPv4 address stands for itself, an IPv6 address for its /64 (RFC 4291 §2.5.4), and what is no address (a pipe in front of us) for itself. */
+export function subscriberOf(address: string): string {
   const normal = normalizeAddress(address);
-  return normal && isIP(normal) === 6 ? parseNetwork(`${normal}/64`)!.cidr : normal;
+  if (normal === undefined) return address;
+  return isIP(normal) === 6 ? parseNetwork(`${normal}/64`)!.cidr : normal;
 }
 
 /** Whether the address lies in the network. IPv4-mapped IPv6 counts as the IPv4 address that it holds. */

@@ -1,6 +1,7 @@
 // Configuration from the environment: one zod schema a process, read once, every wrong variable reported at once.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { networkOf } from './addresses.ts';
 import { parseBytes, parseDurationMs } from './units.ts';
 
 /** What the README's table and `doctor` show of a variable. `fallback` is the default as a person would write it. */
@@ -89,6 +90,21 @@ export const list = (fallback: string, accepts = 'comma-separated values') =>
     { kind: 'list', fallback, accepts },
   );
 
+/** Reads each entry of a list. Every wrong one is reported at once: the Error has a line for each. */
+export function readEach<T>(entries: readonly string[], read: (entry: string) => T): T[] {
+  const all: T[] = [];
+  const problems: string[] = [];
+  for (const entry of entries) {
+    try {
+      all.push(read(entry));
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return all;
+}
+
 /** `type`, read further by `parse`: what that throws is the problem that is reported. */
 export const parsed = <S extends z.ZodType, T>(type: S, parse: (value: z.output<S>) => T) =>
   describeAs(
@@ -119,6 +135,9 @@ export const text = (fallback?: string, accepts = 'text') =>
     ...(fallback === undefined ? {} : { fallback }),
     accepts,
   } as VariableMeta) as unknown as z.ZodType<string, string | undefined>;
+
+/** Comma-separated addresses and networks; the parsed value is an array of Network. */
+export const networks = () => parsed(list('', 'addresses and CIDRs'), entries => readEach(entries, entry => networkOf(entry)));
 
 /** The path of a PEM file; the parsed value is what the file holds. */
 export const pemFile = () =>
@@ -197,7 +216,7 @@ export const poolVariables = z.object({
   PRESSROOM_EGRESS_ALLOW: list('', 'host patterns and CIDRs, each with an optional `:port`').describe(
     'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
   ),
-  PRESSROOM_EGRESS_DENY: list('', 'addresses and CIDRs').describe(
+  PRESSROOM_EGRESS_DENY: networks().describe(
     "Networks closed to pages, and to the API where it fetches the documents of apps, besides those that are not public: your own public ranges, and your network's NAT64 and 6rd prefixes, which nobody else can know and behind which lie private addresses. Only an address or CIDR in `PRESSROOM_EGRESS_ALLOW` opens them, for pages.",
   ),
   PRESSROOM_EGRESS_PORTS: ports('80,443,8080,8443').describe('Ports that a page may connect to.'),

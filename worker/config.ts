@@ -16,7 +16,7 @@ import {
   text,
 } from '../common/config.ts';
 import { certificatesIn } from './authorities.ts';
-import { parseAllowList, parseDenyList } from './egress/policy.ts';
+import { parseAllowList } from './egress/policy.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';
 
@@ -31,7 +31,6 @@ const checkedBy =
 export const workerVariables = z.object({
   ...poolVariables.shape,
   PRESSROOM_EGRESS_ALLOW: parsed(poolVariables.shape.PRESSROOM_EGRESS_ALLOW, parseAllowList),
-  PRESSROOM_EGRESS_DENY: parsed(poolVariables.shape.PRESSROOM_EGRESS_DENY, parseDenyList),
   PRESSROOM_SLOTS: integer(String(Math.max(2, availableParallelism())), 1, 256).describe(
     'Renders at once in this worker (default: the cores, at least 2).',
   ),

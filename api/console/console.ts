@@ -8,7 +8,7 @@ import { createAccounts } from '../accounts/accounts.ts';
 import type { Plan } from '../accounts/plans.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
-import type { Context, Middleware } from '../http/state.ts';
+import type { Context, Middleware, Route } from '../http/state.ts';
 import { createBilling } from './billing/create-billing.ts';
 import { consoleRoutes } from './http/console-router.ts';
 import { createCookies } from './http/cookies.ts';
@@ -16,6 +16,7 @@ import { createProcessReport, type ProcessReportDeps } from './log/process-repor
 import { createRenderLog, type RenderLog } from './log/render-log.ts';
 import { createRetention } from './log/retention.ts';
 import { type McpDeps, mcpRoutes } from './mcp/mcp.ts';
+import { mcpResource } from './mcp/protected-resource.ts';
 import type { ClientFetch } from './oauth/client-fetch.ts';
 import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { ProviderDeps } from './oauth/provider.ts';
@@ -69,7 +70,7 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
   log: Log;
   renderLogKeepMs: number;
   /** Without it there is neither the tool nor the OAuth server. */
-  mcp: (Pick<McpDeps, 'links' | 'inFlightMaxBytes' | 'renderMs' | 'outputMaxBytes'> & { clients: ProviderDeps['clients'] }) | undefined;
+  mcp: (Pick<McpDeps, 'links' | 'renderMs' | 'outputMaxBytes'> & { clients: ProviderDeps['clients'] }) | undefined;
   /** Made at the start when nobody has the address. */
   admin: FirstAdmin | undefined;
   company: CompanyConfig | undefined;
@@ -82,7 +83,7 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
 }
 
 export interface Console {
-  routes: { method: 'get' | 'post' | 'patch' | 'delete' | 'options'; path: string; handle: Middleware[] }[];
+  routes: Route[];
   services: Service[];
   /** Where every way in tells how its renders ended. */
   renders: RenderLog;
@@ -109,6 +110,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const oauth = deps.mcp
     ? createOAuth({
         ...deps,
+        resource: mcpResource(publicUrl),
         audit,
         clients: deps.mcp.clients,
         ipOf: people.entrance.ipOf,
@@ -138,8 +140,7 @@ export function createConsole(deps: ConsoleDeps): Console {
 
   let files: StaticFiles;
   const toSignIn: Middleware = async (ctx, next) => {
-    const token = cookies.session(ctx);
-    if (token && (await sessions.find(token))) return next();
+    if (await people.entrance.signedIn(ctx)) return next();
     ctx.redirect(`/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path + ctx.search)}`}`);
   };
   const page: Middleware = ctx => files.page(ctx);
@@ -150,6 +151,11 @@ export function createConsole(deps: ConsoleDeps): Console {
       if (deps.admin && (await makeAdmin(people, deps.admin))) deps.log.info('the administrator of the configuration was made');
       if (!cookies.secure)
         deps.log.warn({ publicUrl }, 'the dashboard is reached by plain http: passwords travel in the open, give it https');
+      if (new URL(publicUrl).pathname !== '/')
+        deps.log.warn(
+          { publicUrl },
+          'the dashboard and /mcp work at the root of a host alone: give PRESSROOM_PUBLIC_URL a host name without a path',
+        );
       const link = await setupLink(people);
       if (!link) return;
       if (deps.onSetupLink) deps.onSetupLink(link);

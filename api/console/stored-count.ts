@@ -1,5 +1,5 @@
 // Counts by name in windows of time, in the database: what all API processes together bound to so many a minute or an hour.
-import { type Document, isDuplicate, type SignInLimitDocument, type Store } from '../store/store.ts';
+import { type Document, type SignInLimitDocument, type Store, upserted } from '../store/store.ts';
 
 export interface CountWindow {
   max: number;
@@ -20,14 +20,7 @@ export function createStoredCount(store: Store, now = () => Date.now()): StoredC
 
   async function change(_id: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined> {
     const options = { upsert: true, returnDocument: 'before' as const, ...store.limits };
-    const run = () => store.limited(signInLimits.findOneAndUpdate({ _id }, pipeline, options));
-    try {
-      return (await run()) ?? undefined;
-    } catch (error) {
-      // Two first ones at the same moment: the other one made the document.
-      if (!isDuplicate(error)) throw error;
-      return (await run()) ?? undefined;
-    }
+    return (await upserted(() => store.limited(signInLimits.findOneAndUpdate({ _id }, pipeline, options)))) ?? undefined;
   }
 
   return {

@@ -12,7 +12,8 @@ export function quoted(text: string): string {
   return JSON.stringify(cut.toWellFormed());
 }
 
-function kindOf(value: unknown): string {
+/** "an object", "a number": what a value is, for "not …". */
+export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that large';

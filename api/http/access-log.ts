@@ -1,6 +1,7 @@
 // One log line and one count a request. What it may say is the closed list below: never a query, a header, a body, a key or a message made of them.
 import { z } from 'zod';
 import type { Log } from '../../common/log.ts';
+import { isLinkPath, LINK_PATH, LINK_ROUTE } from '../console/documents/link-path.ts';
 import { RENDER_FAILED_REASONS, STATUS } from '../contract/errors.ts';
 import type { CountRequest } from './http-metrics.ts';
 import type { Middleware } from './state.ts';
@@ -27,13 +28,10 @@ const QUIET = new Set(['/healthz', '/readyz']);
 
 /** The path without its query, bounded, without the token of a link, and without a key that somebody put into it by mistake. */
 export const loggedPath = (path: string): string =>
-  path
-    .replace(/pressroom_live_[^/]*/g, 'pressroom_live_…')
-    .replace(/^\/files\/.*/, '/files/…')
-    .slice(0, 128);
+  isLinkPath(path) ? `${LINK_PATH}/…` : path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
 
-/** Every link has a path of its own, and all of them are one route. */
-export const countedPath = (path: string): string => (path.startsWith('/files/') ? '/files/:token' : path);
+/** All links are one route. */
+const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : path);
 
 export const accessLog = (log: Log, count: CountRequest): Middleware => {
   return async (ctx, next) => {
@@ -41,7 +39,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
     const { method, path } = ctx;
     // Only the end of the connection's part in it tells whether the answer went out.
     ctx.res.once('close', () => {
-      const { requestId, code, reason, bodyBytes, accepted, clientAccountId } = ctx.state;
+      const { requestId, code, reason, bodyBytes, accepted, access } = ctx.state;
       const left = !ctx.res.writableFinished;
       count(countedPath(path), left ? 'client_closed' : (reason ?? code ?? (ctx.res.statusCode < 400 ? 'ok' : 'unavailable')));
       const line = accessLine.safeParse({
@@ -54,7 +52,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         ms: Math.round((performance.now() - startMs) * 10) / 10,
         bodyBytes,
         bytes: left ? undefined : ctx.response.length,
-        accountId: accepted?.accountId ?? clientAccountId,
+        accountId: accepted?.accountId ?? access?.account,
       });
       if (line.data) log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');
       else log.error({ requestId, fields: line.error.issues.map(issue => issue.path.join('.')) }, 'an access line does not fit its schema');

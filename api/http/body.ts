@@ -5,7 +5,7 @@ import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './bod
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { parseJson, parseJsonInTurns } from './json-text.ts';
-import { ClientClosed, type Middleware } from './state.ts';
+import { ClientClosed, type Context, type Middleware } from './state.ts';
 
 export interface BodyLimits {
   maxBytes: number;
@@ -79,6 +79,13 @@ async function readRaw(...from: Parameters<typeof readBytes>): Promise<{ value: 
   return { value, bytes: value.length };
 }
 
+/** The server leaves this to us, so that a caller who asks first is refused before sending. */
+export function sayContinue({ req, res, state }: Context): void {
+  if (req.headers.expect === undefined) return;
+  res.writeContinue();
+  state.continued = true;
+}
+
 const body =
   (read: Read) =>
   (limits: BodyLimits, budget: ByteBudget, noRoom: () => ApiError = overloaded): Middleware => {
@@ -90,11 +97,7 @@ const body =
       state.reservation = reservation;
       if (req.socket.destroyed) throw new ClientClosed();
       if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw noRoom();
-      // The server leaves this to us, so that a caller who asks first is refused before sending.
-      if (req.headers.expect !== undefined) {
-        res.writeContinue();
-        state.continued = true;
-      }
+      sayContinue(ctx);
       const { value, bytes } = await read(req, limits, reservation, length, noRoom);
       state.bodyBytes = bytes;
       state.body = value;

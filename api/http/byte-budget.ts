@@ -4,6 +4,7 @@ export interface ByteBudget {
   /** What one request holds. */
   open(): Reservation;
   used(): number;
+  readonly maxBytes: number;
 }
 
 export interface Reservation {
@@ -45,5 +46,5 @@ export function createByteBudget(maxBytes: number, whole?: ByteBudget): ByteBudg
     };
   }
 
-  return { open, used: () => used };
+  return { open, used: () => used, maxBytes };
 }

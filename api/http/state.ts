@@ -2,6 +2,7 @@
 import type Koa from 'koa';
 import type { Accepted } from '../accounts/accepted-keys.ts';
 import type { RenderEntry } from '../console/log/render-record.ts';
+import type { Access } from '../console/oauth/access.ts';
 import type { Call, SignedIn } from '../console/route.ts';
 import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
 import type { Reservation } from './byte-budget.ts';
@@ -15,8 +16,8 @@ export interface State {
   /** Set by the management API: who is signed in, and the account in the path. */
   signedIn?: SignedIn;
   account?: Call['account'];
-  /** Set by the MCP endpoint, for the access log: in whose name the client acts. */
-  clientAccountId?: string;
+  /** Set at the door of the MCP endpoint: which client acts in whose name. */
+  access?: Access;
   /** Set by body: the parsed JSON and how many bytes it was. */
   body: unknown;
   bodyBytes: number;
@@ -35,6 +36,13 @@ export interface State {
 
 export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;
+
+/** What the application gives to its router. */
+export interface Route {
+  method: 'get' | 'post' | 'patch' | 'delete' | 'options';
+  path: string;
+  handle: Middleware[];
+}
 
 /** The reason of a signal that aborted because nobody waits for the answer any more. */
 export class ClientClosed extends Error {

@@ -49,8 +49,7 @@ const trialDoor = (leases: TrialRoute['leases'], trustedProxies: readonly Networ
   }
   return async (ctx, next) => {
     await turn();
-    const address = callerIp(ctx, trustedProxies);
-    ctx.state.visitor = subscriberOf(address) ?? address;
+    ctx.state.visitor = subscriberOf(callerIp(ctx, trustedProxies));
     const leave = await enter(ctx.state.visitor);
     // The sending of the answer is not waited for: what it holds is bounded by the share of the memory.
     await next().finally(leave);

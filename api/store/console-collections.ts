@@ -96,7 +96,7 @@ export async function consoleIndexes(db: Db): Promise<void> {
   await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
 }
 
-/** Of what apps may do and have begun. Idempotent. */
+/** Of what apps were allowed, have begun, and have cancelled. Idempotent. */
 export async function oauthIndexes(db: Db): Promise<void> {
   const { oauth, oauthGrants, cancelledCalls } = consoleCollections(db);
   await oauth.createIndexes([

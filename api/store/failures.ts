@@ -57,6 +57,16 @@ export const isServerAnswer = (error: unknown): boolean => error instanceof Mong
 /** True when a unique index refused the document. */
 export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === 11000;
 
+/** An upsert of a document that another process may make at the same moment: then it is there, and the second time finds it. */
+export async function upserted<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return run();
+  }
+}
+
 /** Of a bulk write: which of its operations a unique index refused, when nothing else went wrong with any; undefined when something did. */
 export function duplicatesOf(error: unknown): number[] | undefined {
   if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) return undefined;

@@ -17,7 +17,16 @@ import { storeMetrics, type Timed } from './store-metrics.ts';
 export type { AnyBulkWriteOperation, Collection, Document } from 'mongodb';
 export * from './console-documents.ts';
 export * from './documents.ts';
-export { DatabaseTimeout, duplicatesOf, isDatabaseUnavailable, isDuplicate, isServerAnswer, NoPrimary, withinMs } from './failures.ts';
+export {
+  DatabaseTimeout,
+  duplicatesOf,
+  isDatabaseUnavailable,
+  isDuplicate,
+  isServerAnswer,
+  NoPrimary,
+  upserted,
+  withinMs,
+} from './failures.ts';
 export type { KeptPdfChunk, KeptPdfDocument } from './kept-pdfs.ts';
 export type { ServerState } from './server-state.ts';
 

@@ -13,7 +13,7 @@ interface Database extends OpenDatabase {
 }
 
 /** The managed mongod of the data folder: of the standalone that runs, else started here. Waits while another command has it. */
-async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, secret: Database['secret'], say: Say): Promise<Database> {
+async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<Omit<Database, 'secret'>> {
   await openDataFolder(folder);
   const pepper = await keepSecret(folder, 'pepper');
   for (;;) {
@@ -21,7 +21,7 @@ async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, secret: D
     if (lock.held) {
       try {
         const mongod = await startMongod({ binary: (await findOrInstallMongod(env, say)).path, dataDir: join(folder, MONGOD_FOLDER) });
-        return { uri: mongod.uri, pepper, secret, close: () => mongod.stop().finally(lock.release) };
+        return { uri: mongod.uri, pepper, close: () => mongod.stop().finally(lock.release) };
       } catch (error) {
         await lock.release();
         throw error;
@@ -34,7 +34,7 @@ async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, secret: D
         throw new CommandFailed(
           `The Pressroom that runs on ${folder} (process ${lock.pid}) has no managed mongod: set MONGODB_URI as it has it.`,
         );
-      return { uri, pepper, secret, close: async () => {} };
+      return { uri, pepper, close: async () => {} };
     }
     await lock.untilGone;
   }
@@ -45,7 +45,7 @@ async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database>
   const folder = dataFolder(env);
   const kept = async (name: 'pepper' | 'secret') => keepSecret(await openDataFolder(folder), name);
   const secret = async () => dashboard.secret ?? (await kept('secret'));
-  if (!mongodbUri) return managedDatabase(folder, env, secret, say);
+  if (!mongodbUri) return { ...(await managedDatabase(folder, env, say)), secret };
   return { uri: mongodbUri, pepper: pepper ?? (await kept('pepper')), secret, close: async () => {} };
 }
 

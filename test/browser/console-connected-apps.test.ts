@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { earlierMessage, mcpCall } from '../support/mcp-call.ts';
 import { newClient, walk } from '../support/oauth-walk.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
@@ -28,18 +29,7 @@ describe('connected apps in a browser', function () {
   const nothing = (page: Page) => page.getByText('No app is connected').waitFor();
   const connect = async (metadata: Record<string, unknown>) => walk(rig, person, { client: await newClient(rig, metadata) });
 
-  /** The status of a call of the tool's list. */
-  async function call(token: string): Promise<number> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    const headers = {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2025-06-18',
-    };
-    return (await rig.call('POST', '/mcp', headers, body)).status;
-  }
+  const statusOf = async (token: string) => (await mcpCall(rig, token, earlierMessage('tools/list'))).status;
 
   it('are told by what they call themselves, where they are, where they render, and when they last did', async () => {
     const { access_token } = await connect({ client_name: 'Claude Code (pressroom)' });
@@ -50,7 +40,7 @@ describe('connected apps in a browser', function () {
     await row(page, 'An app that says no name').filter({ hasText: 'chat.example' }).waitFor();
     await row(page, 'Cursor').filter({ hasText: 'The program that opens cursor: links' }).waitFor();
     await row(page, 'Claude Code').filter({ hasText: rig.account }).filter({ hasText: 'Never' }).waitFor();
-    expect(await call(access_token)).to.equal(200);
+    expect(await statusOf(access_token)).to.equal(200);
     await page.reload();
     await row(page, 'Claude Code').filter({ hasText: rig.account }).waitFor();
     expect(await row(page, 'Claude Code').filter({ hasText: 'Never' }).count()).to.equal(0);
@@ -68,14 +58,14 @@ describe('connected apps in a browser', function () {
     await dialog.getByText('The next call of The One is refused').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await call(gone)).to.equal(200);
+    expect(await statusOf(gone)).to.equal(200);
 
     await disconnect.click();
     await dialog.getByRole('button', { name: 'Disconnect it' }).click();
     await row(page, 'The One').waitFor({ state: 'detached' });
     await page.getByRole('region', { name: 'Notices' }).getByText('The app was disconnected.').waitFor();
-    expect(await call(gone)).to.equal(401);
-    expect(await call(kept)).to.equal(200);
+    expect(await statusOf(gone)).to.equal(401);
+    expect(await statusOf(kept)).to.equal(200);
     await row(page, 'The Other').waitFor();
 
     await page.goto(`${browser.origin}/app/audit`);

@@ -1,13 +1,14 @@
 // An app on the web opens the consent in a window of its own and waits for its end: the window is not lost on the way, whichever way a person signs in.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import type { Page } from 'playwright-core';
 import { createTwoFactor } from '../../api/console/people/two-factor.ts';
 import { createUsers } from '../../api/console/people/users.ts';
 import { somebody } from '../support/company-rig.ts';
-import { asked, type ConsentRig, consentRig, looks, PASSWORD, press, signIn, words } from '../support/consent-rig.ts';
+import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
+import { looks } from '../support/console-browser.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
+import { asked, PASSWORD, personWithPassword, press, signIn, signInAtTheCompany, words } from '../support/page-steps.ts';
 
 describe('the window of an app that waits for a consent', function () {
   this.timeout(120_000);
@@ -19,7 +20,7 @@ describe('the window of an app that waits for a consent', function () {
 
   it('is kept over password and second factor', async () => {
     const { rig, browser } = all;
-    const person = await all.withPassword(await rig.person({ role: 'developer' }));
+    const person = await personWithPassword(rig, { role: 'developer' });
     const user = async () => (await createUsers(rig.store).byEmail(person.email))!;
     const anHourAgo = Date.now() - 3600e3;
     const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom' }, () => anHourAgo);
@@ -28,9 +29,7 @@ describe('the window of an app that waits for a consent', function () {
 
     const { page: tab } = await browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
-    await popup.getByLabel('Email').fill(person.email);
-    await popup.getByLabel('Password', { exact: true }).fill('wrong');
-    await press(popup, 'Sign in');
+    await signIn(popup, person, 'wrong');
     await popup.getByText('The email address or the password is wrong.').waitFor();
     await signIn(popup, person);
     await popup.getByLabel('Code').fill('000000');
@@ -78,26 +77,18 @@ describe('the window of an app, over the company’s sign-in', function () {
   });
   after(() => all?.stop());
 
-  async function atTheCompany(page: Page, subject: string): Promise<void> {
-    await page.getByLabel('Login').fill(subject);
-    await press(page, 'Go on');
-  }
-
   it('is kept, and the way back to the app, also when the sign-in fails at first', async () => {
     const { rig, browser } = all;
-    const person = await all.withPassword(await rig.person({ role: 'developer' }));
+    const person = await personWithPassword(rig, { role: 'developer' });
     const ada = somebody({ email: person.email });
     all.provider!.knows(ada);
     const { page: tab } = await browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
-    await popup.getByRole('link', { name: 'Example account' }).click();
-    await atTheCompany(popup, '');
+    await signInAtTheCompany(popup, '');
     await popup.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await popup.getByRole('link', { name: 'Other ways to sign in' }).click();
-    await popup.getByRole('link', { name: 'Example account' }).click();
-    await atTheCompany(popup, '');
-    await popup.getByRole('link', { name: 'Try again' }).click();
-    await atTheCompany(popup, ada.subject);
+    await signInAtTheCompany(popup, '');
+    await signInAtTheCompany(popup, ada.subject, 'Try again');
     await popup.getByRole('heading', { name: 'Is this you?' }).waitFor();
     await popup.getByLabel(/^Password of/).fill(PASSWORD);
     await press(popup, 'Link and sign in');
@@ -113,8 +104,7 @@ describe('the window of an app, over the company’s sign-in', function () {
     all.provider!.knows(eve);
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
-    await popup.getByRole('link', { name: 'Example account' }).click();
-    await atTheCompany(popup, eve.subject);
+    await signInAtTheCompany(popup, eve.subject);
     await popup.getByText('There is no account in which you may render').waitFor();
     await press(popup, 'Cancel');
     await eventually(async () => expect(await all.said(tab)).to.equal('access_denied'));

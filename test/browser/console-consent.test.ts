@@ -1,8 +1,11 @@
 // A person allows an app in a real browser: they sign in on the way, see who asks, and land at the app's own address.
 import { expect } from 'chai';
-import { asked, type ConsentRig, consentRig, looks, press, signIn, words } from '../support/consent-rig.ts';
+import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
+import { looks } from '../support/console-browser.ts';
 import type { Person } from '../support/console-rig.ts';
 import { redeem } from '../support/oauth-walk.ts';
+import { asked, backAtTheApp, personWithPassword, press, signIn, words } from '../support/page-steps.ts';
+import { joinTeam } from '../support/signed-in.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
@@ -18,10 +21,9 @@ describe('the consent in a browser', function () {
 
   it('leads from the app by the sign-in and the consent back to the app', async () => {
     const { rig, browser, resource, arrived } = all;
-    const person = await all.withPassword(await rig.person({ role: 'developer' }));
+    const person = await personWithPassword(rig, { role: 'developer' });
     const second = await rig.account2();
-    const members = [{ user: person.id, role: 'owner' as const, since: new Date() }];
-    await rig.store.console.teams.insertOne({ _id: second, members, invitations: [] });
+    await joinTeam(rig.store, second, person.id, 'owner');
     const client = await all.client({ client_name: 'Claude Code (pressroom)' });
     const { url, verifier } = all.ask(client);
     const { page } = await browser.open(undefined, '/sign-in');
@@ -34,7 +36,7 @@ describe('the consent in a browser', function () {
     await looks(page, 'consent');
     await page.getByLabel('Account').selectOption(second);
     await press(page, 'Allow');
-    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    await backAtTheApp(page);
     const answer = await redeem(rig, client, arrived.at(-1)!.searchParams.get('code')!, verifier, { resource });
     expect(answer.status, answer.body.toString()).to.equal(200);
     expect((await grantsOf(person))[0]).to.include({ account: second });
@@ -56,7 +58,7 @@ describe('the consent in a browser', function () {
       expect(await page.getByRole('button', { name: 'Allow' }).count()).to.equal(0);
       if (role) await looks(page, 'consent-none');
       await press(page, 'Cancel');
-      await page.getByRole('heading', { name: 'Connected' }).waitFor();
+      await backAtTheApp(page);
       expect(all.arrived.at(-1)!.searchParams.get('error')).to.equal('access_denied');
       expect(await grantsOf(person)).to.deep.equal([]);
       await page.context().close();
@@ -81,9 +83,8 @@ describe('the consent in a browser', function () {
 
   it('shows the longest names in the width of a phone, and hostile ones as texts', async () => {
     const person = await all.rig.person({ role: 'developer' });
-    const members = [{ user: person.id, role: 'owner' as const, since: new Date() }];
     const second = await all.rig.account2();
-    await all.rig.store.console.teams.insertOne({ _id: second, members, invitations: [] });
+    await joinTeam(all.rig.store, second, person.id, 'owner');
     await all.rig.store.accounts.updateOne({ _id: second }, { $set: { name: 'W'.repeat(100) } });
     const { page, quiet } = await all.browser.open(person, '/profile');
     const redirect = `https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`;
@@ -103,14 +104,14 @@ describe('the consent in a browser', function () {
     const { page } = await all.browser.open(person, '/profile', { javaScriptEnabled: false });
     await page.goto(all.ask(await all.client()).url);
     await press(page, 'Allow');
-    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    await backAtTheApp(page);
     await page.context().close();
   });
 
   it('is of whoever is signed in when it is answered, also when that changed in another tab', async () => {
     const { rig, browser } = all;
-    const ada = await all.withPassword(await rig.person({ role: 'developer' }));
-    const ben = await all.withPassword(await rig.person({ role: 'owner' }));
+    const ada = await personWithPassword(rig, { role: 'developer' });
+    const ben = await personWithPassword(rig, { role: 'owner' });
     const { page } = await browser.open(undefined, '/sign-in');
     await page.goto(all.ask(await all.client()).url);
     await signIn(page, ada);
@@ -130,7 +131,7 @@ describe('the consent in a browser', function () {
     expect(await grantsOf(ada)).to.deep.equal([]);
     expect(await grantsOf(ben)).to.deep.equal([]);
     await press(page, 'Allow');
-    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    await backAtTheApp(page);
     expect(await grantsOf(ada)).to.deep.equal([]);
     expect(await grantsOf(ben)).to.have.length(1);
     await page.context().close();
@@ -139,7 +140,7 @@ describe('the consent in a browser', function () {
   it('asks somebody else the same who signs in for it', async () => {
     const { rig, browser } = all;
     const ada = await rig.person({ role: 'viewer' });
-    const ben = await all.withPassword(await rig.person({ role: 'developer' }));
+    const ben = await personWithPassword(rig, { role: 'developer' });
     const { page } = await browser.open(ada, '/profile');
     await page.goto(all.ask(await all.client({ client_name: 'An Asker' })).url);
     await asked(page);
@@ -151,7 +152,7 @@ describe('the consent in a browser', function () {
       .and.include(ben.email);
     expect((await ada.call('GET', '/me')).status).to.equal(401);
     await press(page, 'Allow');
-    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    await backAtTheApp(page);
     expect(await grantsOf(ben)).to.have.length(1);
     await page.context().close();
   });

@@ -12,6 +12,7 @@ import { isUnauthorized, LINES, type McpClient, oauthClient } from '../support/m
 import { type OAuthApp, oauthApp } from '../support/oauth-app.ts';
 import { pdfText } from '../support/pdf.ts';
 import { type Replicas, replicas } from '../support/replicas.ts';
+import { endAccess } from '../support/stored-tokens.ts';
 
 const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting' } };
 const DOCUMENT = 'https://client.example/app.json';
@@ -62,11 +63,11 @@ for (const line of LINES)
     const connect = () => oauthClient(line, both.front.url, app.provider, ask);
     const lastGrant = () => both.rig.store.console.oauthGrants.findOne({ user: human.person.id }, { sort: { createdAt: -1 } });
 
-    /** Moves the hour on for the app's access token alone. */
-    const endAccess = async () => {
-      const _id = documentId('AccessToken', app.kept.tokens!.access_token);
-      const moved = await both.rig.store.console.oauth.updateOne({ _id }, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
-      expect(moved.matchedCount).to.equal(1);
+    const expectWorking = async () => expect((await client!.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+    const expectWorkingAgain = async () => {
+      await client!.close();
+      client = await connect();
+      await expectWorking();
     };
 
     const refusal = async (calling: Promise<unknown>) =>
@@ -96,7 +97,7 @@ for (const line of LINES)
         'POST /oauth/token',
         'POST /mcp',
       ]);
-      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      await expectWorking();
       const { structuredContent: made, isError } = await client.render(HELLO);
       expect(isError ?? false).to.equal(false);
       const response = await fetch(made!.url);
@@ -111,7 +112,7 @@ for (const line of LINES)
     it('goes on by itself when the access token has ended', async () => {
       client = await connect();
       const before = app.kept.tokens!;
-      await endAccess();
+      await endAccess(both.rig, app.kept.tokens!.access_token);
       expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
       expect(app.kept.tokens!.access_token).to.not.equal(before.access_token);
       expect(app.kept.tokens!.refresh_token).to.not.equal(before.refresh_token);
@@ -120,7 +121,7 @@ for (const line of LINES)
 
     it('goes on also when what was refused is a document of 8 MiB that was still on its way', async () => {
       client = await connect();
-      await endAccess();
+      await endAccess(both.rig, app.kept.tokens!.access_token);
       const html = `<h1>Hello</h1><!-- ${'x'.repeat(8 * 2 ** 20)} -->`;
       expect((await client.render({ html, sandbox: true })).isError ?? false).to.equal(false);
       expect(app.sent).to.have.length(1);
@@ -129,10 +130,10 @@ for (const line of LINES)
     it('stays connected when calls run side by side as the access token ends', async () => {
       client = await connect();
       for (const _time of [1, 2]) {
-        await endAccess();
+        await endAccess(both.rig, app.kept.tokens!.access_token);
         // The client of the earlier line itself fails a call whose refusal comes just after another one has refreshed.
         await Promise.allSettled(Array.from({ length: 4 }, () => client!.tools()));
-        expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+        await expectWorking();
       }
       expect(app.sent).to.have.length(1);
     });
@@ -143,9 +144,7 @@ for (const line of LINES)
       expect(await refusal(client.tools())).to.equal('unauthorized');
       expect(app.sent).to.have.length(2);
       expect(app.kept).to.not.have.property('tokens');
-      await client.close();
-      client = await connect();
-      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      await expectWorkingAgain();
     });
 
     it('begins again once the person has disconnected the app', async () => {
@@ -157,9 +156,7 @@ for (const line of LINES)
       expect(status).to.equal(204);
       expect(await refusal(client.render(HELLO))).to.equal('unauthorized');
       expect(app.sent).to.have.length(2);
-      await client.close();
-      client = await connect();
-      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      await expectWorkingAgain();
     });
 
     it('ends at once when the person does not allow it', async () => {
@@ -177,20 +174,18 @@ for (const line of LINES)
       app = await oauthApp('A Server', { secretless: false });
       client = await connect();
       expect(app.kept.client).to.have.property('client_secret');
-      await endAccess();
-      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      await endAccess(both.rig, app.kept.tokens!.access_token);
+      await expectWorking();
     });
 
     it('registers again by itself when it has been forgotten', async () => {
       client = await connect();
       const { client_id } = app.kept.client!;
       await both.rig.store.console.oauth.deleteOne({ _id: documentId('Client', client_id) });
-      await endAccess();
+      await endAccess(both.rig, app.kept.tokens!.access_token);
       expect(await refusal(client.tools())).to.equal('unauthorized');
       expect(app.kept.client!.client_id).to.not.equal(client_id);
-      await client.close();
-      client = await connect();
-      expect((await client.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+      await expectWorkingAgain();
     });
 
     it('needs no registration of an app that describes itself', async () => {

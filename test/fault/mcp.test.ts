@@ -5,8 +5,8 @@ import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall } from '../support/http-call.ts';
-import { type McpClient, mcpClient, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
-import { PUBLIC_URL, refresh, type Tokens, type Walked, type WalkedRig, walk } from '../support/oauth-walk.ts';
+import { mcpClients, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { PUBLIC_URL, refresh, type Tokens, tokensOf, type Walked, type WalkedRig, walk } from '../support/oauth-walk.ts';
 import { signedIn } from '../support/signed-in.ts';
 import { quiet } from './harness/quiet.ts';
 import { type ApiSeat, type Site, type SiteAccount, startSite } from './harness/site.ts';
@@ -22,15 +22,11 @@ describe('an API process that is killed while it serves an app', function () {
   let one: ApiSeat;
   let two: ApiSeat;
   let tokens: Walked;
-  const clients: McpClient[] = [];
+  const connect = mcpClients();
 
   const at = ({ port }: ApiSeat): WalkedRig => ({ api: { port: () => port } });
   /** An app that has its tokens, at one of the processes. */
-  async function connected({ port }: ApiSeat, { access_token }: Tokens = tokens): Promise<McpClient> {
-    const client = await mcpClient('present', `http://127.0.0.1:${port}`, access_token);
-    clients.push(client);
-    return client;
-  }
+  const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) => connect('present', `http://127.0.0.1:${port}`, access_token);
   const db = () => site.cluster.client.db('pressroom');
   /** Resolves when the server holds a command of this name for this collection back. */
   const heldBack = (command: 'insert' | 'update', collection: string) =>
@@ -51,7 +47,6 @@ describe('an API process that is killed while it serves an app', function () {
     tokens = await walk(at(one), await signedIn(store, { account: account.id, role: 'developer' }));
   });
   afterEach(async () => {
-    for (const client of clients.splice(0)) await client.close().catch(() => {});
     await store?.stop(AbortSignal.timeout(1_000));
     await site?.stop();
   });
@@ -105,9 +100,9 @@ describe('an API process that is killed while it serves an app', function () {
     expect(await db().collection('oauth').countDocuments(used)).to.equal(1);
     await one.process.kill();
     expect(await lost).to.be.instanceOf(Error);
-    const { status, body } = await refresh(at(two), client, refresh_token);
-    expect(status, String(body)).to.equal(200);
-    const renewed = JSON.parse(String(body)) as Tokens;
+    const answer = await refresh(at(two), client, refresh_token);
+    expect(answer.status, String(answer.body)).to.equal(200);
+    const renewed = tokensOf(answer);
     expect(renewed.access_token).not.to.equal(access_token);
     expect((await (await connected(two, renewed)).render({ html: '<p>new tokens</p>' })).isError ?? false).to.equal(false);
   });

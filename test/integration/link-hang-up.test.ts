@@ -6,7 +6,8 @@ import Router from '@koa/router';
 import { expect } from 'chai';
 import Koa from 'koa';
 import type { KeptPdfs } from '../../api/console/documents/kept-pdfs.ts';
-import { LINK_PATH, linkRoute } from '../../api/console/documents/link.ts';
+import { linkRoute } from '../../api/console/documents/link.ts';
+import { LINK_PATH } from '../../api/console/documents/link-path.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import type { State } from '../../api/http/state.ts';
 import type { KeptPdfDocument } from '../../api/store/store.ts';
@@ -31,7 +32,7 @@ describe('a link whose reader leaves early', () => {
       },
     };
     const budget = createByteBudget(2 ** 30);
-    const { path, handle } = linkRoute({ kept: kept as KeptPdfs, budget, inFlightMaxBytes: 2 ** 30, log: silentLog });
+    const { path, handle } = linkRoute({ kept: kept as KeptPdfs, budget, log: silentLog });
     const router = new Router<State>();
     router.register(path, ['get'], handle);
     const app = new Koa<State>();

@@ -1,40 +1,28 @@
+// Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs up.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
-import { earlierMessage, mcpCall, presentMessage } from '../support/mcp-call.ts';
-import { mcpClient, textOf } from '../support/mcp-rig.ts';
-import { walk } from '../support/oauth-walk.ts';
+import { earlierMessage, type Message, mcpCall, presentMessage, replyOf } from '../support/mcp-call.ts';
+import { testDatabase } from '../support/mongod.ts';
+import { moreProcesses } from '../support/more-processes.ts';
+import { PUBLIC_URL, walk } from '../support/oauth-walk.ts';
 
-const PUBLIC_URL = 'http://localhost:8080';
 const METADATA = `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp", scope="render"`;
 
-const message = (method: string, params?: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, ...(params && { params }) });
+const LIST = earlierMessage('tools/list');
 
 describe('the door of /mcp', function () {
   this.timeout(60_000);
   let rig: ConsoleRig;
-  let developer: Person;
   let token: string;
   before(async () => {
     rig = await consoleRig({ env: { PRESSROOM_BODY_MAX: '64KiB' } });
-    developer = await rig.person({ role: 'developer' });
-    token = (await walk(rig, developer)).access_token;
+    token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
   });
   after(() => rig.stop());
 
-  const post = (body: string, headers: Record<string, string> = {}) =>
-    rig.call(
-      'POST',
-      '/mcp',
-      {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'content-length': String(Buffer.byteLength(body)),
-        ...headers,
-      },
-      body,
-    );
+  const post = (message: Message, headers?: Record<string, string>) => mcpCall(rig, token, message, headers);
 
   it('sends who has no token to the metadata, without reading what comes', async () => {
     const answer = await rig.call('POST', '/mcp', { 'content-type': 'application/json' }, 'no json');
@@ -44,7 +32,7 @@ describe('the door of /mcp', function () {
 
   it('tells who has a wrong token that it is wrong', async () => {
     for (const wrong of ['x', 'y'.repeat(43), rig.key, `${token}x`]) {
-      const answer = await post(message('tools/list'), { authorization: `Bearer ${wrong}` });
+      const answer = await post(LIST, { authorization: `Bearer ${wrong}` });
       expect(answer.status).to.equal(401);
       expect(answer.headers['www-authenticate'])
         .to.match(/^Bearer error="invalid_token", /)
@@ -64,10 +52,10 @@ describe('the door of /mcp', function () {
 
   it('takes nothing from a page of another site, with a token or without', async () => {
     for (const origin of ['http://evil.example', 'http://localhost:8081', 'https://localhost:8080', 'null']) {
-      const answer = await post(message('tools/list'), { origin });
-      expect([answer.status, answer.error().code]).to.deep.equal([403, 'forbidden']);
+      const answers = [await post(LIST, { origin }), await rig.call('POST', '/mcp', { origin, 'content-type': 'application/json' }, '{}')];
+      for (const answer of answers) expect([answer.status, answer.error().code]).to.deep.equal([403, 'forbidden']);
     }
-    expect((await post(message('tools/list'), { origin: PUBLIC_URL })).status).to.equal(200);
+    expect((await post(LIST, { origin: PUBLIC_URL })).status).to.equal(200);
   });
 
   it('takes posts alone', async () => {
@@ -86,27 +74,18 @@ describe('the door of /mcp', function () {
   });
 
   it('answers what is no message, or too many of them, or too large, with a sentence', async () => {
-    for (const body of ['{', '[]', `[${message('tools/list')},${message('tools/list')}]`, JSON.stringify({ html: 'x'.repeat(70_000) })]) {
-      const answer = await post(body);
+    for (const body of ['{', [], [LIST.body, LIST.body], { html: 'x'.repeat(70_000) }]) {
+      const answer = await post({ body });
       expect(answer.status).to.equal(400);
       expect(answer.error().message).to.be.a('string').that.is.not.empty;
     }
-    expect((await post('null')).status).to.equal(400);
-    expect((await post('{}')).status).to.equal(400);
-    expect((await post(message('tools/list'), { 'content-type': 'text/plain' })).status).to.equal(400);
+    for (const body of ['null', '{}']) expect((await post({ body })).status).to.equal(400);
+    expect((await post(LIST, { 'content-type': 'text/plain' })).status).to.equal(400);
   });
 
   it('keeps no connection open for who wants to be told of changes', async () => {
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
-    const answer = await post(message('subscriptions/listen', { _meta: meta, notifications: { toolsListChanged: true } }), {
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'subscriptions/listen',
-    });
-    expect(JSON.parse(answer.body.toString()).error.message).to.equal('Subscription limit reached');
+    const answer = await post(presentMessage('subscriptions/listen', { notifications: { toolsListChanged: true } }));
+    expect(replyOf(answer).error!.message).to.equal('Subscription limit reached');
   });
 
   it('stops the render of a caller who hangs up, and holds nothing for them', async () => {
@@ -119,40 +98,39 @@ describe('the door of /mcp', function () {
         call.hangUp();
         await rig.worker.until({ busy: 0 });
         await eventually(async () => expect(await rig.running()).to.equal(0));
-        await eventually(async () => expect(await rig.metrics.text()).to.match(/^pressroom_in_flight_bytes(?:{.*})? 0$/m));
+        await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
       }
   });
 
-  it('cancels the calls of the same session alone', async () => {
-    const call = { name: 'render_pdf', arguments: { html: 'x', wait_delay: '1s', sandbox: true } };
-    const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
-    const running = post(message('tools/call', call), { 'mcp-session-id': 'one' });
-    await rig.worker.until({ busy: 1 });
-    expect((await post(cancel, { 'mcp-session-id': 'another' })).status).to.equal(202);
-    expect((await post(cancel)).status).to.equal(202);
-    const { body } = await running;
-    expect(body.toString()).to.include('The PDF is ready');
-  });
-
-  it('lets no one in whose place in the team is gone', async () => {
-    const leaving = await rig.person({ role: 'developer' });
-    const { access_token } = await walk(rig, leaving);
-    const client = await mcpClient('earlier', rig.url, access_token);
-    await rig.store.console.teams.updateOne({ _id: rig.accountId }, { $pull: { members: { user: leaving.id } } });
-    const refused = await client.render({ html: 'x' }).then(textOf, (error: Error) => error);
-    await client.close();
-    expect(refused).to.be.instanceOf(Error);
-  });
+  for (const state of ['unpaid', 'canceled', 'paused'] as const)
+    it(`tells somebody whose account is ${state} where to mend that, and goes on when it is mended`, async () => {
+      const account = await rig.account2('starter');
+      const { access_token } = await walk(rig, await rig.person({ role: 'owner', account }), { account });
+      const render = async () => {
+        const message = earlierMessage('tools/call', { name: 'render_pdf', arguments: { html: '<p>x</p>', sandbox: true } });
+        return replyOf(await mcpCall(rig, access_token, message)).result!;
+      };
+      await rig.accounts.setAccountById(account, { state });
+      const { isError, content } = await render();
+      expect(isError).to.equal(true);
+      expect(content[0]!.text).to.match(/^subscription_inactive: The subscription is .*\. Mend it at http:\/\/localhost:8080\/app/);
+      await rig.accounts.setAccountById(account, { state: 'active' });
+      expect((await render()).content[0]!.text).to.include('The PDF is ready');
+    });
 });
 
 describe('/mcp, when it is switched off', () => {
+  const another = moreProcesses();
+
   it('is not there, nor is anything that belongs to it', async () => {
-    const rig = await consoleRig({ workers: 0, env: { PRESSROOM_MCP: 'off' } });
-    const paths = ['/mcp', '/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server', `/files/${'a'.repeat(43)}`];
-    const statuses = await Promise.all(paths.map(async path => (await rig.call('GET', path)).status));
-    const described = (await rig.call('GET', '/openapi.json')).body.toString();
-    await rig.stop();
-    expect(statuses).to.deep.equal(paths.map(() => 404));
-    expect(described).not.to.include('/mcp');
+    const { uri } = await testDatabase();
+    const rig = await another({ uri }, { env: { PRESSROOM_MCP: 'off' } });
+    const resource = '/.well-known/oauth-protected-resource';
+    const oauth = ['/.well-known/oauth-authorization-server', '/oauth/authorize', '/oauth/jwks'];
+    for (const path of ['/mcp', resource, ...oauth, `/files/${'a'.repeat(43)}`])
+      expect((await rig.call('GET', path)).status, path).to.equal(404);
+    expect((await (await rig.person()).call('GET', '/me/apps')).status).to.equal(404);
+    expect(rig.api.accessTokens).to.equal(undefined);
+    expect((await rig.call('GET', '/openapi.json')).body.toString()).not.to.include('/mcp');
   });
 });

@@ -4,8 +4,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { createKeptPdfs } from '../../api/console/documents/kept-pdfs.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
-import { earlierMessage, mcpCall, replyOf } from '../support/mcp-call.ts';
+import { earlierMessage, mcpCall, mcpHeaders, replyOf } from '../support/mcp-call.ts';
 import { walk } from '../support/oauth-walk.ts';
 
 describe('a client of the MCP tool that means harm', () => {
@@ -42,23 +43,17 @@ describe('a client of the MCP tool that means harm', () => {
   it('holds little of the memory for renders by answers that it does not read, and others read theirs', async () => {
     const { token, message } = await reader(rig.accountId, 8 * 2 ** 20);
     const other = await reader(await rig.account2(), 8 * 2 ** 20);
-    const held = async () => Number(/^pressroom_in_flight_bytes(?:{.*})? (\d+)/m.exec(await rig.metrics.text())?.[1]);
     const slow: IncomingMessage[] = [];
     for (let n = 0; n < 2; n += 1) {
-      const headers = {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      };
-      const call = request({ port: rig.api.port(), method: 'POST', path: '/mcp', headers, agent: false });
+      const call = request({ port: rig.api.port(), method: 'POST', path: '/mcp', headers: mcpHeaders(token), agent: false });
       call.end(JSON.stringify(message.body));
       slow.push((await once(call, 'response'))[0] as IncomingMessage);
     }
-    await eventually(async () => expect(await held()).to.be.within(64 * 2 ** 20, 65 * 2 ** 20));
+    await eventually(async () => expect(await heldBytes(rig)).to.be.within(64 * 2 ** 20, 65 * 2 ** 20));
     expect(replyOf(await mcpCall(rig, token, message)).error?.message).to.include('busy');
     expect(replyOf(await mcpCall(rig, other.token, other.message)).result).to.have.property('contents');
     for (const each of slow) each.destroy();
-    await eventually(async () => expect(await held()).to.equal(0));
+    await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
     expect(replyOf(await mcpCall(rig, token, message)).result).to.have.property('contents');
   });
 });

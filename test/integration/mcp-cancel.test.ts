@@ -5,6 +5,7 @@ import { createCancellations } from '../../api/console/mcp/cancellations.ts';
 import { NoPrimary, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { callsCounted } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
 import { earlierMessage, mcpCall, notification, replyOf } from '../support/mcp-call.ts';
 import { walk } from '../support/oauth-walk.ts';
@@ -71,15 +72,16 @@ describe('a cancellation by a message', function () {
 
   it('is counted and logged as a caller who went away', async () => {
     const of = session();
+    const counted = () => callsCounted(rig, '/mcp', 'client_closed');
+    const before = await counted();
     const running = mcpCall(rig, token, call(1), of);
     await rig.worker.until({ busy: 1 });
     await mcpCall(rig, token, cancel(1), of);
-    await running;
-    expect(await rig.metrics.text()).to.match(/^pressroom_http_requests_total{route="\/mcp",outcome="client_closed"} \d/m);
-    await eventually(async () => {
-      const last = await rig.store.console.renders.findOne({ account: rig.accountId }, { sort: { at: -1 } });
-      expect(last!.outcome).to.equal('client_closed');
-    });
+    const { headers } = await running;
+    expect(await counted()).to.equal(before + 1);
+    await eventually(async () =>
+      expect(await rig.store.console.renders.findOne({ _id: headers['x-request-id']! })).to.include({ outcome: 'client_closed' }),
+    );
   });
 
   it('keeps few for each app, for a minute, and no word of the client', async () => {

@@ -7,10 +7,12 @@ import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { NoPrimary } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
+import { callsCounted } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall } from '../support/http-call.ts';
 import { type HttpRig, httpRig } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
+import { earlierMessage, type Message, mcpCall } from '../support/mcp-call.ts';
 
 const publicUrl = 'http://localhost:8080';
 const rendered = { pdf: Buffer.from('%PDF-'), pages: 1, sandbox: true, usage: undefined, timings: {} };
@@ -19,13 +21,14 @@ describe('the tool render_pdf, when something fails on our side', () => {
   let rig: LeaseRig;
   let http: HttpRig;
   let render: () => Promise<typeof rendered>;
-  let verify: () => Promise<{ user: string; account: string; clientId: string; clientName: string; grantId: string }>;
+  let account: string;
+  const access = async () => ({ user: 'ada', account, clientId: 'an app', clientName: 'An App', grantId: 'a grant' });
+  let verify = access;
   let broken: Error | undefined;
   const budget = createByteBudget(100_000);
   before(async () => {
     rig = await leaseRig();
-    const { id: account } = await rig.account('free');
-    verify = async () => ({ user: 'ada', account, clientId: 'an app', clientName: 'An App', grantId: 'a grant' });
+    ({ id: account } = await rig.account('free'));
     const store = {
       ...rig.store,
       primary: {
@@ -42,7 +45,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
       render: () => render(),
       links: { ttlMs: 60_000, accountMaxBytes: 2 ** 20 },
       ports: { ports: [80], allowPorts: [] },
-      ...{ inFlightMaxBytes: 100_000, bodyMaxBytes: 1_000_000, renderMs: 60_000, outputMaxBytes: 2 ** 20 },
+      ...{ bodyMaxBytes: 1_000_000, renderMs: 60_000, outputMaxBytes: 2 ** 20 },
     });
     http = await httpRig(rig, { budget, console: { routes, renders } });
   });
@@ -53,6 +56,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
   });
   afterEach(() => {
     broken = undefined;
+    verify = access;
     expect(budget.used()).to.equal(0);
   });
 
@@ -64,12 +68,8 @@ describe('the tool render_pdf, when something fails on our side', () => {
       return line!;
     });
 
-  const ask = (html: string) => {
-    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'render_pdf', arguments: { html } } };
-    const body = JSON.stringify(message);
-    const headers = { authorization: 'Bearer x', 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-    return httpCall(http.server.port(), 'POST', '/mcp', { ...headers, 'content-length': String(body.length) }, body);
-  };
+  const send = (message: Message) => mcpCall({ api: http.server }, 'x', message);
+  const ask = (html: string) => send(earlierMessage('tools/call', { name: 'render_pdf', arguments: { html } }));
 
   it('tells the reason and no word of the fault', async () => {
     render = async () => {
@@ -96,12 +96,10 @@ describe('the tool render_pdf, when something fails on our side', () => {
   });
 
   it('says so when the database cannot tell whose token it is', async () => {
-    const before = verify;
     verify = async () => {
       throw new NoPrimary(20_000);
     };
     const answer = await ask('x');
-    verify = before;
     expect([answer.status, answer.error().code, answer.headers['retry-after']]).to.deep.equal([503, 'unavailable', '1']);
   });
 
@@ -109,13 +107,13 @@ describe('the tool render_pdf, when something fails on our side', () => {
     render = async () => {
       throw renderFailed('queue_full', 'Too many renders are waiting.', { retryAfterS: 3 });
     };
+    const before = await callsCounted(http, '/mcp', 'queue_full');
     const { status, body, headers } = await ask('x');
     expect(status).to.equal(200);
     expect(body.toString()).to.include('render_failed (queue_full): Too many renders are waiting.\\nTry again in 3 s.');
-    const { account } = await verify();
     const line = await lineOf(headers['x-request-id']!);
     expect(line).to.include({ path: '/mcp', status: 200, code: 'render_failed', reason: 'queue_full', accountId: account });
-    expect(await http.metrics.text()).to.match(/^pressroom_http_requests_total{route="\/mcp",outcome="queue_full"} 1$/m);
+    expect(await callsCounted(http, '/mcp', 'queue_full')).to.equal(before + 1);
   });
 
   it('says once when to try again', async () => {
@@ -126,19 +124,16 @@ describe('the tool render_pdf, when something fails on our side', () => {
   });
 
   it('counts a message that the protocol refuses as the mistake of its sender', async () => {
-    const headers = { authorization: 'Bearer x', 'content-type': 'application/json', 'content-length': '2' };
-    const answer = await httpCall(http.server.port(), 'POST', '/mcp', headers, '{}');
+    const before = await callsCounted(http, '/mcp', 'validation_error');
+    const answer = await send({ body: '{}' });
     expect(answer.status).to.equal(400);
     expect(await lineOf(answer.headers['x-request-id']!)).to.include({ status: 400, code: 'validation_error' });
-    expect(await http.metrics.text()).to.match(/route="\/mcp",outcome="validation_error"} 1$/m);
+    expect(await callsCounted(http, '/mcp', 'validation_error')).to.equal(before + 1);
   });
 
   it('says that a PDF cannot be read when the database fails, and shows it in the log', async () => {
-    const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'render://x' } };
-    const text = JSON.stringify(message);
     broken = new NoPrimary(20_000);
-    const headers = { authorization: 'Bearer x', 'content-type': 'application/json', accept: '*/*', 'content-length': String(text.length) };
-    const answer = await httpCall(http.server.port(), 'POST', '/mcp', headers, text);
+    const answer = await send(earlierMessage('resources/read', { uri: 'render://x' }));
     expect(answer.body.toString()).to.include('cannot reach its database').and.include('-32603');
     expect(await lineOf(answer.headers['x-request-id']!)).to.include({ status: 200, code: 'unavailable' });
   });
@@ -148,6 +143,6 @@ describe('the tool render_pdf, when something fails on our side', () => {
     const { headers } = await httpCall(http.server.port(), 'GET', `/files/${secret}`);
     expect(await lineOf(headers['x-request-id']!)).to.include({ path: '/files/…', code: 'not_found' });
     expect(JSON.stringify(http.lines)).to.not.include(secret);
-    expect(await http.metrics.text()).to.match(/^pressroom_http_requests_total{route="\/files\/:token",outcome="not_found"} 1$/m);
+    expect(await callsCounted(http, '/files/:token', 'not_found')).to.equal(1);
   });
 });

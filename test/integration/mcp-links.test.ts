@@ -1,11 +1,14 @@
+// Links to PDFs: what they give to whom, for how long, and how much of the process and of the database they may take.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { pdfFilename } from '../../api/console/documents/filename.ts';
 import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/documents/kept-pdfs.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
-import { type McpClient, mcpClient, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { type McpClient, mcpClient, mcpClients, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { moreProcesses } from '../support/more-processes.ts';
 import { walk } from '../support/oauth-walk.ts';
 
 const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"' } };
@@ -29,6 +32,8 @@ describe('a link to a PDF', function () {
     await rig.stop();
   });
 
+  const connect = mcpClients();
+  const another = moreProcesses();
   const pathOf = (answer: ToolAnswer) => new URL(answer.structuredContent!.url).pathname;
   const toKeep = (pdf: Buffer, account = rig.accountId): PdfToKeep => ({
     renderId: crypto.randomUUID(),
@@ -129,7 +134,7 @@ describe('a link to a PDF', function () {
   it('works to its end, whatever becomes of the app, the person and the account meanwhile', async () => {
     const leaving = await rig.person({ role: 'developer' });
     const { access_token, client: app } = await walk(rig, leaving);
-    const theirs = await mcpClient('present', rig.url, access_token);
+    const theirs = await connect('present', rig.url, access_token);
     const answer = await theirs.render({ ...HELLO, sandbox: true });
     const [grant] = await rig.store.console.oauthGrants.find({ clientId: app.id }).toArray();
     expect((await leaving.call('DELETE', `/me/apps/${grant!._id}`)).status).to.equal(204);
@@ -138,7 +143,6 @@ describe('a link to a PDF', function () {
     const { status } = await rig.call('GET', pathOf(answer));
     await rig.accounts.setAccountById(rig.accountId, { state: 'active' });
     const refused = await theirs.read(`render://${answer.structuredContent!.render_id}`).catch((error: Error) => error);
-    await theirs.close();
     expect(status).to.equal(200);
     expect(refused).to.be.instanceOf(Error);
   });
@@ -152,13 +156,11 @@ describe('a link to a PDF', function () {
   });
 
   it('leads to the PDF from every API process, as the resource does', async () => {
-    const replica = await consoleRig({ uri: rig.uri, workers: 0 });
-    const there = await mcpClient('present', replica.url, token);
+    const replica = await another(rig);
+    const there = await connect('present', replica.url, token);
     const answer = await client.render(HELLO);
     const [here, elsewhere] = await Promise.all([rig, replica].map(each => each.call('GET', pathOf(answer))));
     const read = await there.read(`render://${answer.structuredContent!.render_id}`);
-    await there.close();
-    await replica.stop();
     expect(elsewhere!.status).to.equal(200);
     expect(elsewhere!.body.equals(here!.body)).to.equal(true);
     expect(Buffer.from(read, 'base64').equals(here!.body)).to.equal(true);
@@ -191,22 +193,20 @@ describe('a link to a PDF', function () {
   });
 
   it('holds little of the memory for renders, however slowly it is read', async () => {
-    const small = await consoleRig({ uri: rig.uri, workers: 0, env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
+    const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
     const { token: secret } = await kept().keep(toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()), never);
     const slow = get(`${small.url}/files/${secret}`, { agent: false });
     const [reading] = (await once(slow, 'response')) as [IncomingMessage];
-    const held = async () => /^pressroom_in_flight_bytes(?:{.*})? (\d+)/m.exec(await small.metrics.text())?.[1];
-    expect(await held()).to.equal(String(2 * CHUNK_BYTES));
+    expect(await heldBytes(small)).to.equal(2 * CHUNK_BYTES);
     const second = await small.call('GET', `/files/${secret}`);
     expect([second.status, second.error().code, second.headers['retry-after']]).to.deep.equal([503, 'unavailable', '2']);
     reading.destroy();
-    await eventually(async () => expect(await held()).to.equal('0'));
+    await eventually(async () => expect(await heldBytes(small)).to.equal(0));
     expect((await small.call('GET', `/files/${secret}`)).body.length).to.equal(40 * 2 ** 20);
-    await small.stop();
   });
 
   it('of one account leaves places for those of others, however many read it slowly', async () => {
-    const small = await consoleRig({ uri: rig.uri, workers: 0, env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
+    const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
     const [one, other] = await Promise.all([rig.account2(), rig.account2()]);
     const { token: read } = await kept().keep(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
     const { token: wanted } = await kept().keep(toKeep(Buffer.alloc(40), other), never);
@@ -219,7 +219,6 @@ describe('a link to a PDF', function () {
     expect((await small.call('GET', `/files/${wanted}`)).status).to.equal(200);
     for (const reader of readers) reader.destroy();
     await eventually(async () => expect((await small.call('GET', `/files/${read}`)).status).to.equal(200));
-    await small.stop();
   });
 
   it('is swept by the database, and its pieces with it', async () => {
@@ -237,7 +236,7 @@ describe('a link to a PDF', function () {
   it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {
     const owner = await rig.person({ role: 'owner', account: await rig.account2() });
     const team = await rig.store.console.teams.findOne({ 'members.user': owner.id });
-    const mine = await mcpClient('present', rig.url, (await walk(rig, owner)).access_token);
+    const mine = await connect('present', rig.url, (await walk(rig, owner)).access_token);
     const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
     await kept().keep(full, never);
     const refused = await mine.render(HELLO);
@@ -245,6 +244,5 @@ describe('a link to a PDF', function () {
     expect(textOf(refused)).to.match(/^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./);
     await rig.store.console.keptPdfs.updateOne({ _id: full.renderId }, { $set: { 'metadata.expiresAt': new Date() } });
     expect((await mine.render(HELLO)).isError ?? false).to.equal(false);
-    await mine.close();
   });
 });

@@ -1,6 +1,7 @@
 // What the endpoint answers to messages that are not the usual ones, in the words and codes of each era of the protocol.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { createKeptPdfs } from '../../api/console/documents/kept-pdfs.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { earlierMessage, type Message, mcpCall, notification, PRESENT, presentMessage, replyOf } from '../support/mcp-call.ts';
 import { walk } from '../support/oauth-walk.ts';
 
@@ -10,10 +11,12 @@ const INVALID_PARAMS = -32_602;
 describe('the protocol of /mcp', function () {
   this.timeout(60_000);
   let rig: ConsoleRig;
+  let developer: Person;
   let token: string;
   before(async () => {
     rig = await consoleRig({ workers: 0 });
-    token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
+    developer = await rig.person({ role: 'developer' });
+    token = (await walk(rig, developer)).access_token;
   });
   after(() => rig.stop());
 
@@ -72,6 +75,11 @@ describe('the protocol of /mcp', function () {
     it('lets clients keep what describes it, and no PDF', async () => {
       for (const method of ['server/discover', 'tools/list', 'resources/list', 'resources/templates/list'])
         expect(replyOf(await send(presentMessage(method))).result).to.include({ ttlMs: 300_000, cacheScope: 'private' });
+      const renderId = crypto.randomUUID();
+      const pdf = { renderId, account: rig.accountId, user: developer.id, filename: 'a.pdf', pages: 1, pdf: Buffer.from('%PDF-') };
+      await createKeptPdfs(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).keep(pdf, new AbortController().signal);
+      const read = replyOf(await send(presentMessage('resources/read', { uri: `render://${renderId}` }))).result!;
+      expect(read).to.include({ ttlMs: 0, cacheScope: 'private' }).and.have.property('contents');
     });
 
     it('refuses another revision and names its own', async () => {

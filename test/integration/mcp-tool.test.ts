@@ -1,9 +1,11 @@
+// The tool itself, for clients of both lines: what describes it, what it answers, and what it takes of an account.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
 import { loggedRows } from '../support/log-rig.ts';
-import { LINES, type McpClient, mcpClient, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
+import { LINES, type McpClient, mcpClient, mcpClients, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
 import { walk } from '../support/oauth-walk.ts';
 import { pdfInfo, pdfText } from '../support/pdf.ts';
 
@@ -28,9 +30,10 @@ for (const line of LINES)
     afterEach(async () => {
       await rig.worker.until({ busy: 0 });
       await eventually(async () => expect(await rig.running()).to.equal(0));
-      await eventually(async () => expect(await rig.metrics.text()).to.match(/^pressroom_in_flight_bytes(?:{.*})? 0$/m));
+      await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
     });
 
+    const connect = mcpClients();
     const download = (answer: ToolAnswer) => rig.call('GET', new URL(answer.structuredContent!.url).pathname);
 
     it('is the only one, described by the contract', async () => {
@@ -103,10 +106,9 @@ for (const line of LINES)
       const uri = `render://${answer.structuredContent!.render_id}`;
       expect(Buffer.from(await client.read(uri), 'base64').equals((await download(answer)).body)).to.equal(true);
       const colleague = await rig.person({ role: 'owner' });
-      const other = await mcpClient(line, rig.url, (await walk(rig, colleague)).access_token);
+      const other = await connect(line, rig.url, (await walk(rig, colleague)).access_token);
       const refusal = await other.read(uri).catch((error: Error) => error);
       const missing = await other.read('render://01a20359-d5b3-7ed0-96eb-75edf92b030e').catch((error: Error) => error);
-      await other.close();
       expect(String(refusal)).to.include('no such PDF of yours');
       expect(String(missing)).to.equal(String(refusal));
     });
@@ -124,6 +126,7 @@ for (const line of LINES)
       expect(textOf(await client.render({ html: 'x', delivery: 'post' }))).to.include(
         '`delivery` must be `link` or `embedded`, not "post".',
       );
+      expect(textOf(await client.render({ html: 'x', delivery: {} }))).to.include('not an object.');
       expect(textOf(await client.render({ url: 'http://127.0.0.1/' }))).to.match(/^ssrf_blocked: /);
     });
 
@@ -154,13 +157,5 @@ for (const line of LINES)
         const ends = await rig.store.console.renders.find({ account: rig.accountId, via: 'mcp' }, { sort: { at: -1 }, limit: 3 }).toArray();
         expect(ends.map(({ outcome, code }) => code ?? outcome)).to.deep.equal(['ok', 'concurrency_limit', 'client_closed']);
       });
-    });
-
-    it('refuses an account whose subscription is paused, and says where to mend it', async () => {
-      await rig.accounts.setAccountById(rig.accountId, { state: 'paused' });
-      const answer = await client.render(HELLO);
-      await rig.accounts.setAccountById(rig.accountId, { state: 'active' });
-      expect(answer.isError).to.equal(true);
-      expect(textOf(answer)).to.match(/^subscription_inactive: The subscription is paused. Mend it at http:\/\/localhost:8080\/app/);
     });
   });

@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import type { Answer } from '../support/http-call.ts';
 import {
+  accessOf,
   answered,
   askedAt,
   authorizePath,
   browser,
   type Client,
   codeOf,
+  errorOf,
+  jsonOf,
   locationOf,
   newClient,
   PUBLIC_URL,
@@ -17,11 +19,14 @@ import {
   RESOURCE,
   redeem,
   refresh,
+  registerClient,
   revoke,
   type Tokens,
   tokenCall,
+  tokensOf,
   walk,
 } from '../support/oauth-walk.ts';
+import { endAccess, keptForMs, usedBeforeMs } from '../support/stored-tokens.ts';
 
 describe('an OAuth server under attack', () => {
   let rig: ConsoleRig;
@@ -34,14 +39,6 @@ describe('an OAuth server under attack', () => {
   });
   after(() => rig.stop());
 
-  const verify = (token: string, resource = RESOURCE) => rig.api.accessTokens!.verify(token, resource);
-  const tokensOf = (answer: Answer) => JSON.parse(answer.body.toString()) as Tokens;
-  const errorOf = (answer: Answer) => (JSON.parse(answer.body.toString()) as { error: string }).error;
-  /** As if its refresh token had been used so long ago. */
-  const usedBeforeMs = async (token: string, ms: number) => {
-    const _id = `RefreshToken:${createHash('sha256').update(token).digest('base64url')}`;
-    await rig.store.console.oauth.updateOne({ _id }, { $set: { consumedAt: new Date(Date.now() - ms) } });
-  };
   const ask = (more: Record<string, string | undefined>, of = client) =>
     browser(rig, person.cookie).get(authorizePath(of, pkce().challenge, more));
 
@@ -111,12 +108,10 @@ describe('an OAuth server under attack', () => {
     });
 
     it('is for the tool when the app does not say what for', async () => {
-      const { verifier, challenge } = pkce();
-      const visitor = browser(rig, person.cookie);
-      const back = await answered(visitor, await askedAt(visitor, client, challenge, { resource: undefined, scope: undefined }));
+      const { code, verifier } = await codeOf(rig, person, { client, asking: { resource: undefined, scope: undefined } });
       const form = { grant_type: 'authorization_code', client_id: client.id, redirect_uri: client.redirectUri };
-      const answer = await tokenCall(rig, { ...form, code: back.searchParams.get('code')!, code_verifier: verifier });
-      expect(await verify(tokensOf(answer).access_token)).to.include({ user: person.id });
+      const answer = await tokenCall(rig, { ...form, code, code_verifier: verifier });
+      expect(await accessOf(rig, tokensOf(answer).access_token)).to.include({ user: person.id });
     });
 
     it('tells an app that wants no page that there must be one', async () => {
@@ -139,10 +134,10 @@ describe('an OAuth server under attack', () => {
 
   describe('a code', () => {
     it('is worth nothing without what it was asked for with', async () => {
-      const { code, verifier } = await codeOf(rig, person, { client });
+      const { code } = await codeOf(rig, person, { client });
       expect(errorOf(await redeem(rig, client, code, pkce().verifier))).to.equal('invalid_grant');
-      const { verifier: _, ...rest } = { verifier, grant_type: 'authorization_code', client_id: client.id, code };
-      expect((await tokenCall(rig, { ...rest, redirect_uri: client.redirectUri })).status).to.equal(400);
+      const without = { grant_type: 'authorization_code', client_id: client.id, code, redirect_uri: client.redirectUri };
+      expect((await tokenCall(rig, without)).status).to.equal(400);
     });
 
     it('is worth nothing to another app', async () => {
@@ -154,9 +149,9 @@ describe('an OAuth server under attack', () => {
     it('works once, and ends all that it gave when it comes again', async () => {
       const { code, verifier } = await codeOf(rig, person, { client });
       const tokens = tokensOf(await redeem(rig, client, code, verifier));
-      expect(await verify(tokens.access_token)).to.include({ user: person.id });
+      expect(await accessOf(rig, tokens.access_token)).to.include({ user: person.id });
       expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
-      expect(await verify(tokens.access_token)).to.equal(undefined);
+      expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
       expect(errorOf(await refresh(rig, client, tokens.refresh_token))).to.equal('invalid_grant');
     });
 
@@ -165,7 +160,9 @@ describe('an OAuth server under attack', () => {
       const answers = await Promise.all(Array.from({ length: 6 }, () => redeem(rig, client, code, verifier)));
       const good = answers.filter(({ status }) => status === 200);
       expect(good.length).to.be.at.most(1);
-      for (const answer of good) expect(await verify(tokensOf(answer).access_token)).to.equal(undefined);
+      for (const answer of answers)
+        if (good.includes(answer)) expect(await accessOf(rig, tokensOf(answer).access_token)).to.equal(undefined);
+        else expect(errorOf(answer)).to.equal('invalid_grant');
     });
 
     it('is for the tool alone', async () => {
@@ -178,9 +175,9 @@ describe('an OAuth server under attack', () => {
   describe('a token', () => {
     it('opens nothing but the tool', async () => {
       const { access_token, refresh_token } = await walk(rig, person, { client });
-      expect(await verify(access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
-      expect(await verify(refresh_token)).to.equal(undefined);
-      expect(await verify(`${access_token}x`)).to.equal(undefined);
+      expect(await accessOf(rig, access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
+      expect(await accessOf(rig, refresh_token)).to.equal(undefined);
+      expect(await accessOf(rig, `${access_token}x`)).to.equal(undefined);
       const answer = await rig.call('GET', '/console/v1/me', { authorization: `Bearer ${access_token}` });
       expect(answer.status).to.equal(401);
     });
@@ -198,24 +195,22 @@ describe('an OAuth server under attack', () => {
 
     it('ends with its hour', async () => {
       const { access_token } = await walk(rig, person, { client });
-      const _id = `AccessToken:${createHash('sha256').update(access_token).digest('base64url')}`;
-      const stored = (await rig.store.console.oauth.findOne({ _id }))!;
-      expect(stored.expiresAt.getTime() - Date.now()).to.be.within(3_500_000, 3_600_000);
-      await rig.store.console.oauth.updateOne({ _id }, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
-      expect(await verify(access_token)).to.equal(undefined);
+      expect(await keptForMs(rig, 'AccessToken', access_token)).to.be.within(3_500_000, 3_600_000);
+      await endAccess(rig, access_token);
+      expect(await accessOf(rig, access_token)).to.equal(undefined);
     });
 
     for (const [how, meanwhile] of [
-      ['after the one that followed was used', (next: Tokens) => usedBeforeMs(next.refresh_token, 0)],
-      ['after a minute', (_: Tokens, first: Tokens) => usedBeforeMs(first.refresh_token, 61_000)],
+      ['after the one that followed was used', (next: Tokens) => usedBeforeMs(rig, next.refresh_token, 0)],
+      ['after a minute', (_: Tokens, first: Tokens) => usedBeforeMs(rig, first.refresh_token, 61_000)],
     ] as const)
       it(`ends everything when its refresh token comes again ${how}`, async () => {
         const first = await walk(rig, person, { client });
         const next = tokensOf(await refresh(rig, client, first.refresh_token));
         await meanwhile(next, first);
-        expect(await verify(next.access_token)).to.include({ user: person.id });
+        expect(await accessOf(rig, next.access_token)).to.include({ user: person.id });
         expect(errorOf(await refresh(rig, client, first.refresh_token))).to.equal('invalid_grant');
-        for (const { access_token } of [first, next]) expect(await verify(access_token)).to.equal(undefined);
+        for (const { access_token } of [first, next]) expect(await accessOf(rig, access_token)).to.equal(undefined);
         expect(errorOf(await refresh(rig, client, next.refresh_token))).to.equal('invalid_grant');
       });
 
@@ -224,7 +219,7 @@ describe('an OAuth server under attack', () => {
       const lost = tokensOf(await refresh(rig, client, first.refresh_token));
       const again = tokensOf(await refresh(rig, client, first.refresh_token));
       expect(again.refresh_token).to.equal(lost.refresh_token);
-      expect(await verify(again.access_token)).to.include({ user: person.id });
+      expect(await accessOf(rig, again.access_token)).to.include({ user: person.id });
       expect((await refresh(rig, client, again.refresh_token)).status).to.equal(200);
     });
 
@@ -234,46 +229,42 @@ describe('an OAuth server under attack', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
       const given = answers.map(tokensOf);
       expect(new Set(given.map(each => each.refresh_token)).size).to.equal(1);
-      for (const { access_token } of given) expect(await verify(access_token)).to.include({ user: person.id });
+      for (const { access_token } of given) expect(await accessOf(rig, access_token)).to.include({ user: person.id });
     });
 
     it('is not given once more to another app', async () => {
       const first = await walk(rig, person, { client });
       await refresh(rig, client, first.refresh_token);
       expect(errorOf(await refresh(rig, await newClient(rig), first.refresh_token))).to.equal('invalid_grant');
-      expect(await verify(first.access_token)).to.include({ user: person.id });
+      expect(await accessOf(rig, first.access_token)).to.include({ user: person.id });
     });
 
     it('is refreshed by its own app alone', async () => {
       const { refresh_token, access_token } = await walk(rig, person, { client });
       const other = await newClient(rig);
       expect(errorOf(await refresh(rig, other, refresh_token))).to.equal('invalid_grant');
-      expect(await verify(access_token)).to.include({ user: person.id });
+      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
     });
 
     for (const which of ['access_token', 'refresh_token'] as const)
       it(`is gone at once when the app gives its ${which} back`, async () => {
         const tokens = await walk(rig, person, { client });
         expect((await revoke(rig, client, tokens[which])).status).to.equal(200);
-        expect(await verify(tokens.access_token)).to.equal(undefined);
+        expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
         expect(errorOf(await refresh(rig, client, tokens.refresh_token))).to.equal('invalid_grant');
       });
 
     it('is not given back by another app', async () => {
       const { access_token } = await walk(rig, person, { client });
       expect((await revoke(rig, await newClient(rig), access_token)).status).to.equal(200);
-      expect(await verify(access_token)).to.include({ user: person.id });
+      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
     });
 
     it('is not given for less than the secret of an app that has one', async () => {
-      const answer = await rig.call(
-        'POST',
-        '/oauth/register',
-        { 'content-type': 'application/json' },
-        JSON.stringify({ redirect_uris: ['https://app.example/cb'], token_endpoint_auth_method: 'client_secret_post' }),
-      );
-      const { client_id, client_secret } = JSON.parse(answer.body.toString()) as Record<string, string>;
-      const secretive = { id: client_id!, redirectUri: 'https://app.example/cb' };
+      const redirectUri = 'https://app.example/cb';
+      const registered = await registerClient(rig, { redirect_uris: [redirectUri], token_endpoint_auth_method: 'client_secret_post' });
+      const { client_id, client_secret } = jsonOf(registered);
+      const secretive = { id: client_id!, redirectUri };
       const { code, verifier } = await codeOf(rig, person, { client: secretive });
       expect((await redeem(rig, secretive, code, verifier)).status).to.equal(401);
       expect((await redeem(rig, secretive, code, verifier, { client_secret: 'wrong' })).status).to.equal(401);

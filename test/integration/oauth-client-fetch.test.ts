@@ -1,7 +1,5 @@
 // The documents in which apps describe themselves, fetched from real servers: what is never asked, and what is never believed.
-import { execFileSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -9,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type ClientFetch, type ClientFetchOptions, createClientFetch } from '../../api/console/oauth/client-fetch.ts';
 import { parseNetwork } from '../../common/addresses.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
@@ -25,27 +24,11 @@ describe('the fetch of an app’s document', () => {
   let fetchIt: ClientFetch;
   let names: DnsServer;
   let known: ClientFetchOptions;
-  let ca: string;
   let calls = 0;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
   before(async () => {
-    const key = [
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '2',
-      '-keyout',
-      'key.pem',
-      '-out',
-      'cert.pem',
-    ];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-    execFileSync('openssl', ['req', '-x509', ...key, ...subject], { cwd: folder(), stdio: 'pipe' });
-    ca = readFileSync(folder('cert.pem'), 'utf8');
-    server = createServer({ key: readFileSync(folder('key.pem')), cert: ca }, (request, response) => {
+    const { key, cert } = selfSigned(folder(), ['DNS:localhost', 'IP:127.0.0.1']);
+    server = createServer({ key, cert }, (request, response) => {
       calls += 1;
       answer(request, response);
     });
@@ -53,7 +36,7 @@ describe('the fetch of an app’s document', () => {
     port = (server.address() as AddressInfo).port;
     names = await startDnsServer();
     names.set('localhost', '127.0.0.1');
-    known = { nameServers: [names.address], port, ca };
+    known = { nameServers: [names.address], port, ca: cert };
     fetchIt = createClientFetch({ ...known, isGood: address => address === '127.0.0.1' });
   });
   beforeEach(() => {

@@ -4,23 +4,33 @@ import { pino } from 'pino';
 import { clientMetadata } from '../../api/console/oauth/client-metadata.ts';
 import { DOCUMENTS, REGISTRATIONS } from '../support/chat-programs.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import type { Answer } from '../support/http-call.ts';
+import { eventsCounted } from '../support/counted.ts';
 import {
+  accessOf,
   answered,
   askedAt,
   authorizePath,
   browser,
   type Client,
+  errorOf,
+  jsonOf,
   newClient,
   pkce,
-  RESOURCE,
   redeem,
   refresh,
   registerClient,
+  tokenCall,
+  tokensOf,
   walk,
 } from '../support/oauth-walk.ts';
+import { keptForMs } from '../support/stored-tokens.ts';
 
-const json = (answer: Answer) => JSON.parse(answer.body.toString()) as Record<string, unknown>;
+interface Registered {
+  client_id: string;
+  client_secret?: string;
+  redirect_uris: string[];
+  token_endpoint_auth_method: string;
+}
 
 describe('apps', () => {
   let rig: ConsoleRig;
@@ -48,16 +58,23 @@ describe('apps', () => {
   });
   after(() => rig.stop());
 
-  const verify = (token: string) => rig.api.accessTokens!.verify(token, RESOURCE);
+  /** The page on which the person is asked. */
+  async function pageFor(client: Client, more?: Record<string, string>): Promise<string> {
+    const visitor = browser(rig, person.cookie);
+    return (await visitor.get(await askedAt(visitor, client, pkce().challenge, more))).body.toString();
+  }
+  /** The answer to an app that asks, whatever it is. */
+  const askAs = (id: string, redirectUri = 'https://client.example/cb') =>
+    browser(rig, person.cookie).get(authorizePath({ id, redirectUri }, pkce().challenge));
 
   describe('that register', () => {
     for (const [name, { metadata, used, scope, words }] of Object.entries(REGISTRATIONS))
       it(`come through the whole way: ${name}`, async () => {
         const registered = await registerClient(rig, metadata);
         expect(registered.status, registered.body.toString()).to.equal(201);
-        const { client_id, client_secret, redirect_uris } = json(registered);
+        const { client_id, client_secret, redirect_uris, token_endpoint_auth_method: way } = jsonOf<Registered>(registered);
         expect(redirect_uris).to.deep.equal(metadata['redirect_uris']);
-        const client: Client = { id: String(client_id), redirectUri: used ?? (metadata['redirect_uris'] as string[])[0]! };
+        const client: Client = { id: client_id, redirectUri: used ?? redirect_uris[0]! };
         const { verifier, challenge } = pkce();
         const visitor = browser(rig, person.cookie);
         const page = await askedAt(visitor, client, challenge, { scope: scope ?? String(metadata['scope'] ?? 'render') });
@@ -66,31 +83,17 @@ describe('apps', () => {
         if (metadata['client_name']) expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
         const back = await answered(visitor, page);
         expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);
+        const code = back.searchParams.get('code')!;
         const basic = { authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}` };
-        const way = json(registered)['token_endpoint_auth_method'];
+        const form = { grant_type: 'authorization_code', code, redirect_uri: client.redirectUri, code_verifier: verifier };
         const answer =
           way === 'client_secret_basic'
-            ? await rig.call(
-                'POST',
-                '/oauth/token',
-                { ...basic, 'content-type': 'application/x-www-form-urlencoded' },
-                new URLSearchParams({
-                  grant_type: 'authorization_code',
-                  code: back.searchParams.get('code')!,
-                  redirect_uri: client.redirectUri,
-                  code_verifier: verifier,
-                }).toString(),
-              )
-            : await redeem(
-                rig,
-                client,
-                back.searchParams.get('code')!,
-                verifier,
-                client_secret ? { client_secret: String(client_secret) } : {},
-              );
+            ? await tokenCall(rig, form, basic)
+            : await redeem(rig, client, code, verifier, client_secret === undefined ? {} : { client_secret });
         expect(answer.status, answer.body.toString()).to.equal(200);
-        expect(json(answer)).to.have.property('refresh_token');
-        expect(await verify(String(json(answer)['access_token']))).to.include({ user: person.id, clientId: client.id });
+        const { access_token, refresh_token } = tokensOf(answer);
+        expect(refresh_token).to.be.a('string');
+        expect(await accessOf(rig, access_token)).to.include({ user: person.id, clientId: client.id });
       });
 
     for (const uri of [
@@ -119,7 +122,7 @@ describe('apps', () => {
       it(`register no ${JSON.stringify(uri)}`, async () => {
         const answer = await registerClient(rig, { redirect_uris: ['https://app.example/good', uri] });
         expect(answer.status).to.equal(400);
-        expect(json(answer)['error']).to.equal('invalid_redirect_uri');
+        expect(errorOf(answer)).to.equal('invalid_redirect_uri');
         expect(answer.headers['access-control-allow-origin']).to.equal('*');
       });
 
@@ -138,15 +141,14 @@ describe('apps', () => {
       ];
       for (const [metadata, error] of bad) {
         const answer = await registerClient(rig, metadata);
-        expect(`${answer.status} ${json(answer)['error']}`, JSON.stringify(metadata).slice(0, 80)).to.equal(`400 ${error}`);
+        expect(`${answer.status} ${errorOf(answer)}`, JSON.stringify(metadata).slice(0, 80)).to.equal(`400 ${error}`);
       }
       expect((await registerClient(rig, { redirect_uris: uris, client_name: 'x'.repeat(40_000) })).status).to.equal(400);
     });
 
     it('are shown by a name that is text, in one line, and short', async () => {
       const client = await newClient(rig, { client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}` });
-      const visitor = browser(rig, person.cookie);
-      const shown = (await visitor.get(await askedAt(visitor, client, pkce().challenge))).body.toString();
+      const shown = await pageFor(client);
       const name = /calls itself “([^”]*)”/.exec(shown)![1]!;
       expect(name).to.match(/^&lt;b&gt;Evil&lt;\/b&gt; App long/);
       expect(name.length).to.be.below(130);
@@ -155,33 +157,12 @@ describe('apps', () => {
 
     it('say nothing in the words of the page, however they are called', async () => {
       const client = await newClient(rig, { client_name: 'Claude” (from claude.ai). Note: “"\u3164' });
-      const visitor = browser(rig, person.cookie);
-      const shown = (await visitor.get(await askedAt(visitor, client, pkce().challenge))).body.toString();
+      const shown = await pageFor(client);
       expect(/calls itself “([^”]*)” asks/.exec(shown)?.[1]).to.equal('Claude&#39; (from claude.ai). Note: &#39;&#39;');
     });
 
-    it('are bounded in number for each address', async () => {
-      const other = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' } });
-      try {
-        const from = (ip: string) => registerClient(other, { redirect_uris: ['https://app.example/cb'] }, { 'x-forwarded-for': ip });
-        const statuses: number[] = [];
-        for (let n = 0; n < 101; n += 1) statuses.push((await from('192.0.2.7')).status);
-        expect(statuses.slice(0, 100).every(status => status === 201)).to.equal(true);
-        expect(statuses.at(-1)).to.equal(429);
-        const refused = await from('192.0.2.7');
-        expect(Number(refused.headers['retry-after'])).to.be.within(3_500, 3_600);
-        expect((await from('192.0.2.8')).status).to.equal(201);
-      } finally {
-        await other.stop();
-      }
-    }).timeout(60_000);
-
     it('are forgotten when nobody allows them anything, and kept while somebody uses them', async () => {
-      const daysOf = async (client: Client) => {
-        const { createHash } = await import('node:crypto');
-        const _id = `Client:${createHash('sha256').update(client.id).digest('base64url')}`;
-        return Math.round(((await rig.store.console.oauth.findOne({ _id }))!.expiresAt.getTime() - Date.now()) / 86_400e3);
-      };
+      const daysOf = async ({ id }: Client) => Math.round((await keptForMs(rig, 'Client', id)) / 86_400e3);
       const client = await newClient(rig);
       expect(await daysOf(client)).to.equal(30);
       await walk(rig, person, { client });
@@ -207,17 +188,14 @@ describe('apps', () => {
       it(`come through the whole way: ${name}`, async () => {
         documents.set(document.client_id, document);
         const client = { id: document.client_id, redirectUri: used ?? document.redirect_uris[0]! };
-        const visitor = browser(rig, person.cookie);
-        const shown = (
-          await visitor.get(await askedAt(visitor, client, pkce().challenge, { scope: 'render offline_access' }))
-        ).body.toString();
+        const shown = await pageFor(client, { scope: 'render offline_access' });
         expect(shown).to.include(`(from <strong>${new URL(document.client_id).host}</strong>)`);
         const tokens = await walk(rig, person, { client });
-        expect(await verify(tokens.access_token)).to.include({ clientId: client.id });
+        expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: client.id });
         // Some ask again for all that they asked for at first.
         const again = await refresh(rig, client, tokens.refresh_token, { scope: 'render offline_access' });
         expect(again.status, again.body.toString()).to.equal(200);
-        expect(json(again)['scope']).to.equal('render');
+        expect(tokensOf(again).scope).to.equal('render');
       });
 
     it('are not known when they can only show a key', async () => {
@@ -228,40 +206,35 @@ describe('apps', () => {
         token_endpoint_auth_method: 'private_key_jwt',
         token_endpoint_auth_methods_supported: ['private_key_jwt'],
       });
-      const asked = authorizePath({ id: only, redirectUri: 'https://client.example/cb' }, pkce().challenge);
-      expect((await browser(rig, person.cookie).get(asked)).status).to.equal(400);
+      expect((await askAs(only)).status).to.equal(400);
     });
 
     it('come through the whole way, known by the host of their document', async () => {
       const client = { id, redirectUri: 'http://127.0.0.1:5555/callback' };
-      const visitor = browser(rig, person.cookie);
-      const shown = (await visitor.get(await askedAt(visitor, client, pkce().challenge))).body.toString();
+      const shown = await pageFor(client);
       expect(shown).to.include('(from <strong>client.example</strong>)');
       const tokens = await walk(rig, person, { client });
-      expect(await verify(tokens.access_token)).to.include({ clientId: id });
+      expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: id });
       expect((await refresh(rig, client, tokens.refresh_token)).status).to.equal(200);
       expect(fetched.filter(url => url === id)).to.have.length(1);
     });
 
     it('tell the person, and the operator, when their document cannot be read', async () => {
-      const asked = authorizePath(
-        { id: 'https://client.example/refused.json', redirectUri: 'https://client.example/cb' },
-        pkce().challenge,
-      );
-      refusing.add('https://client.example/refused.json');
-      const answer = await browser(rig, person.cookie).get(asked);
+      const before = await eventsCounted(rig, 'document_unreadable');
+      const address = 'https://client.example/refused.json';
+      refusing.add(address);
+      const answer = await askAs(address);
       expect(answer.status).to.equal(400);
       expect(answer.body.toString()).to.include('cannot read what the app says of itself');
       expect(lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1)).to.include({
         host: 'client.example',
         reason: 'it was answered with 403',
       });
-      expect(await rig.metrics.text()).to.match(/^pressroom_oauth_events_total\{type="document_unreadable"\} [1-9]/m);
+      expect(await eventsCounted(rig, 'document_unreadable')).to.be.above(before);
     });
 
     it('go nowhere that the document does not name', async () => {
-      const answer = await browser(rig, person.cookie).get(authorizePath({ id, redirectUri: 'https://evil.example/cb' }, pkce().challenge));
-      expect(answer.status).to.equal(400);
+      expect((await askAs(id, 'https://evil.example/cb')).status).to.equal(400);
     });
 
     it('are not known when the document is another’s, names bad redirects, or is not there', async () => {
@@ -269,9 +242,7 @@ describe('apps', () => {
       const bad = 'https://client.example/bad.json';
       documents.set(bad, { client_id: bad, redirect_uris: ['http://client.example/cb'] });
       for (const wrong of ['https://client.example/other.json', bad, 'https://client.example/none.json']) {
-        const answer = await browser(rig, person.cookie).get(
-          authorizePath({ id: wrong, redirectUri: 'https://client.example/cb' }, pkce().challenge),
-        );
+        const answer = await askAs(wrong);
         expect(answer.status, wrong).to.equal(400);
         expect(answer.headers).not.to.have.property('location');
       }

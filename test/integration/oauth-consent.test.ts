@@ -1,20 +1,25 @@
 // What a person allows an app, and what keeps anybody else from allowing it: roles, accounts, browsers, and who is signed in.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import type { Answer } from '../support/http-call.ts';
+import { earlierMessage, mcpCall } from '../support/mcp-call.ts';
 import {
+  accessOf,
   answered,
   askedAt,
   browser,
   type Client,
+  codeOf,
+  errorOf,
   fieldOf,
   locationOf,
   newClient,
+  PUBLIC_URL,
   pkce,
-  RESOURCE,
+  redeem,
   refresh,
   walk,
 } from '../support/oauth-walk.ts';
+import { joinTeam } from '../support/signed-in.ts';
 
 describe('a person whom an app asks', () => {
   let rig: ConsoleRig;
@@ -27,29 +32,27 @@ describe('a person whom an app asks', () => {
   });
   after(() => rig.stop());
 
-  const verify = (token: string) => rig.api.accessTokens!.verify(token, RESOURCE);
-  const errorOf = (answer: Answer) => (JSON.parse(answer.body.toString()) as { error: string }).error;
-
   it('who is disabled is served no more, with the next call', async () => {
     const other = await rig.person({ role: 'developer' });
     const { access_token, refresh_token } = await walk(rig, other, { client });
+    const { code, verifier } = await codeOf(rig, other, { client });
     await rig.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
-    expect(await verify(access_token)).to.equal(undefined);
+    const { status, headers } = await mcpCall(rig, access_token, earlierMessage('tools/list'));
+    expect([status, headers['www-authenticate']?.includes('invalid_token')]).to.deep.equal([401, true]);
     expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
+    expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
   });
 
   it('who is no member any more, or only looks on, is served no more', async () => {
     for (const change of [
-      (id: string) => ({ $pull: { members: { user: id } } }),
-      (id: string) => ({ $set: { 'members.$[m].role': 'viewer' as const }, id }),
+      (user: string) => ({ $pull: { members: { user } } }),
+      (_user: string) => ({ $set: { 'members.$.role': 'viewer' as const } }),
     ]) {
       const other = await rig.person({ role: 'developer' });
       const { access_token, refresh_token } = await walk(rig, other, { client });
-      expect(await verify(access_token)).to.include({ user: other.id });
-      const { id: _, ...update } = change(other.id) as Record<string, unknown>;
-      const filters = '$set' in update ? { arrayFilters: [{ 'm.user': other.id }] } : {};
-      await rig.store.console.teams.updateOne({ _id: rig.accountId }, update, filters);
-      expect(await verify(access_token)).to.equal(undefined);
+      expect(await accessOf(rig, access_token)).to.include({ user: other.id });
+      await rig.store.console.teams.updateOne({ _id: rig.accountId, 'members.user': other.id }, change(other.id));
+      expect(await accessOf(rig, access_token)).to.equal(undefined);
       expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
     }
   });
@@ -77,18 +80,16 @@ describe('a person whom an app asks', () => {
   it('chooses among the accounts', async () => {
     const both = await rig.person({ role: 'developer' });
     const second = await rig.account2();
-    const members = [{ user: both.id, role: 'admin' as const, since: new Date() }];
-    await rig.store.console.teams.insertOne({ _id: second, members, invitations: [] });
+    await joinTeam(rig.store, second, both.id, 'admin');
     const { access_token } = await walk(rig, both, { client, account: second });
-    expect(await verify(access_token)).to.include({ user: both.id, account: second });
+    expect(await accessOf(rig, access_token)).to.include({ user: both.id, account: second });
   });
 
   it('who cancels sends the app away with nothing', async () => {
     const visitor = browser(rig, person.cookie);
     const back = await answered(visitor, await askedAt(visitor, client, pkce().challenge), { answer: 'cancel' });
-    expect(back.searchParams.get('error')).to.equal('access_denied');
-    expect(back.searchParams.get('state')).to.equal('a state');
-    expect(back.searchParams.has('code')).to.equal(false);
+    const said = Object.fromEntries(back.searchParams);
+    expect(said).to.include({ error: 'access_denied', state: 'a state', iss: PUBLIC_URL }).and.not.have.property('code');
   });
 
   it('who is not signed in signs in first, and comes back', async () => {

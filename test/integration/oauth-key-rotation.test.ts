@@ -7,7 +7,8 @@ import { expect } from 'chai';
 import { oauthKeys, rotateOAuthKeys } from '../../api/console/oauth/keys.ts';
 import { silentLog } from '../../common/log.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import { answered, askedAt, browser, newClient, pkce, redeem, walk } from '../support/oauth-walk.ts';
+import { inTurn, moreProcesses } from '../support/more-processes.ts';
+import { codeOf, jsonOf, newClient, redeem, walk } from '../support/oauth-walk.ts';
 
 const PROGRAMS = {
   'the command line': fileURLToPath(new URL('../../standalone/cli/main.ts', import.meta.url)),
@@ -18,21 +19,13 @@ describe('new keys of the OAuth server', function () {
   this.timeout(60_000);
   let rig: ConsoleRig;
   let person: Person;
-  const open: ConsoleRig[] = [];
-  /** One more process of the installation, which reads the keys at its first call. */
-  async function process_(): Promise<ConsoleRig> {
-    const made = await consoleRig({ workers: 0, uri: rig.uri });
-    open.push(made);
-    return made;
-  }
+  /** Each reads the keys at its first call. */
+  const another = moreProcesses();
   beforeEach(async () => {
     rig = await consoleRig({ workers: 0 });
     person = await rig.person({ role: 'developer' });
   });
-  afterEach(async () => {
-    for (const each of open.splice(0)) await each.stop();
-    await rig.stop();
-  });
+  afterEach(() => rig.stop());
 
   async function run(program: string, env: Record<string, string> = { PRESSROOM_SECRET: CONSOLE_SECRET }) {
     const { PATH = '', HOME = '' } = process.env;
@@ -44,17 +37,13 @@ describe('new keys of the OAuth server', function () {
   }
   const keys = () => oauthKeys(rig.store, CONSOLE_SECRET, silentLog);
   const kids = async (of: ConsoleRig) =>
-    (JSON.parse((await of.call('GET', '/oauth/jwks')).body.toString()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    jsonOf<{ keys: { kid: string }[] }>(await of.call('GET', '/oauth/jwks')).keys.map(({ kid }) => kid);
 
   /** Each step of the consent meets the next process of the list. */
   async function consentAt(...processes: ConsoleRig[]): Promise<number> {
-    let turn = 0;
-    const next = { api: { port: () => processes[Math.min(turn++, processes.length - 1)]!.api.port() } };
     const client = await newClient(rig);
-    const { verifier, challenge } = pkce();
-    const visitor = browser(next, person.cookie);
-    const back = await answered(visitor, await askedAt(visitor, client, challenge));
-    return (await redeem(rig, client, back.searchParams.get('code')!, verifier)).status;
+    const { code, verifier } = await codeOf(inTurn(processes), person, { client });
+    return (await redeem(rig, client, code, verifier)).status;
   }
 
   for (const [name, program] of Object.entries(PROGRAMS))
@@ -91,7 +80,7 @@ describe('new keys of the OAuth server', function () {
   it('stop no consent that one process begins with them before another has read them', async () => {
     await walk(rig, person);
     await rotateOAuthKeys(rig.store, CONSOLE_SECRET);
-    const quick = await process_();
+    const quick = await another(rig);
     expect(await kids(quick)).to.have.length(2);
     expect(await kids(rig)).to.have.length(1);
     expect(await consentAt(quick, rig)).to.equal(200);
@@ -102,7 +91,7 @@ describe('new keys of the OAuth server', function () {
     await walk(rig, person);
     const fourMinutesMs = 4 * 60_000;
     await rotateOAuthKeys(rig.store, CONSOLE_SECRET, () => Date.now() - fourMinutesMs);
-    const [quick, other] = [await process_(), await process_()];
+    const [quick, other] = [await another(rig), await another(rig)];
     expect((await kids(quick))[0]).not.to.equal((await kids(rig))[0]);
     expect(await consentAt(rig, quick, other)).to.equal(200);
     expect(await consentAt(quick, other)).to.equal(200);

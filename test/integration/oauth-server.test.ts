@@ -1,25 +1,26 @@
 // What the OAuth server says of itself, what its switches do, and that any API process goes on where another began.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import type { Answer } from '../support/http-call.ts';
+import { inTurn, moreProcesses } from '../support/more-processes.ts';
 import {
+  accessOf,
   answered,
   askedAt,
   authorizePath,
   browser,
   codeOf,
+  errorOf,
+  jsonOf,
   locationOf,
   newClient,
   PUBLIC_URL,
   pkce,
-  RESOURCE,
   redeem,
   refresh,
   registerClient,
+  tokensOf,
   walk,
 } from '../support/oauth-walk.ts';
-
-const json = (answer: Answer) => JSON.parse(answer.body.toString()) as Record<string, unknown>;
 
 describe('the OAuth server', () => {
   let rig: ConsoleRig;
@@ -29,10 +30,11 @@ describe('the OAuth server', () => {
     person = await rig.person({ role: 'developer' });
   });
   after(() => rig.stop());
+  const another = moreProcesses();
 
   const metadata = async (path: string, of: ConsoleRig = rig) => {
     const answer = await of.call('GET', path, { host: 'evil.example', 'x-forwarded-host': 'evil.example' });
-    return { status: answer.status, headers: answer.headers, body: answer.status === 200 ? json(answer) : {} };
+    return { status: answer.status, headers: answer.headers, body: answer.status === 200 ? jsonOf(answer) : {} };
   };
 
   it('says what it is at every path at which clients look, from the public URL alone', async () => {
@@ -80,81 +82,58 @@ describe('the OAuth server', () => {
   });
 
   it('says nothing of what is switched off, and it is off', async () => {
-    const off = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' } });
-    try {
-      const { body } = await metadata('/.well-known/oauth-authorization-server', off);
-      expect(body).not.to.have.any.keys('registration_endpoint', 'client_id_metadata_document_supported');
-      expect((await registerClient(off, { redirect_uris: ['https://app.example/cb'] })).status).to.equal(404);
-      const asked = authorizePath({ id: 'https://client.example/app.json', redirectUri: 'https://client.example/cb' }, pkce().challenge);
-      expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
-      // Who registered before goes on.
-      expect((await walk(off, person, { client: await newClient(rig) })).scope).to.equal('render');
-    } finally {
-      await off.stop();
-    }
+    const off = await another(rig, { env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' } });
+    const { body } = await metadata('/.well-known/oauth-authorization-server', off);
+    expect(body).not.to.have.any.keys('registration_endpoint', 'client_id_metadata_document_supported');
+    expect((await registerClient(off, { redirect_uris: ['https://app.example/cb'] })).status).to.equal(404);
+    const asked = authorizePath({ id: 'https://client.example/app.json', redirectUri: 'https://client.example/cb' }, pkce().challenge);
+    expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
+    // Who registered before goes on.
+    expect((await walk(off, person, { client: await newClient(rig) })).scope).to.equal('render');
   });
 
   it('keeps to https where the public URL has it, whatever came to the process itself', async () => {
-    const secure = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_PUBLIC_URL: 'https://pdf.example.com' } });
-    try {
-      const client = await newClient(secure, { redirect_uris: ['https://app.example/cb'] });
-      const { verifier, challenge } = pkce();
-      const resource = 'https://pdf.example.com/mcp';
-      const visitor = browser(secure, person.cookie);
-      const asked = await visitor.get(authorizePath(client, challenge, { resource }));
-      const cookies = asked.headers['set-cookie'] as unknown as string[];
-      expect(cookies.length).to.be.at.least(2);
-      for (const cookie of cookies)
-        expect(cookie)
-          .to.match(/; secure/i)
-          .and.match(/; httponly/i)
-          .and.match(/; samesite=lax/i)
-          .and.match(/; path=\/(app\/allow|oauth\/authorize)\//);
-      const back = await answered(visitor, locationOf(asked).pathname);
-      expect(back.searchParams.get('iss')).to.equal('https://pdf.example.com');
-      const tokens = json(await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }));
-      expect(await secure.api.accessTokens!.verify(String(tokens['access_token']), resource)).to.include({ user: person.id });
-    } finally {
-      await secure.stop();
-    }
-  });
-
-  it('is not there at all without the tool', async () => {
-    const off = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_MCP: 'off' } });
-    try {
-      for (const path of ['/.well-known/oauth-authorization-server', '/oauth/authorize', '/oauth/jwks'])
-        expect((await off.call('GET', path)).status, path).to.equal(404);
-      expect(off.api.accessTokens).to.equal(undefined);
-      expect((await (await off.person()).call('GET', '/me/apps')).status).to.equal(404);
-    } finally {
-      await off.stop();
-    }
+    const secure = await another(rig, { env: { PRESSROOM_PUBLIC_URL: 'https://pdf.example.com' } });
+    const client = await newClient(secure, { redirect_uris: ['https://app.example/cb'] });
+    const { verifier, challenge } = pkce();
+    const resource = 'https://pdf.example.com/mcp';
+    const visitor = browser(secure, person.cookie);
+    const asked = await visitor.get(authorizePath(client, challenge, { resource }));
+    const cookies = asked.headers['set-cookie'] as unknown as string[];
+    expect(cookies.length).to.be.at.least(2);
+    for (const cookie of cookies)
+      expect(cookie)
+        .to.match(/; secure/i)
+        .and.match(/; httponly/i)
+        .and.match(/; samesite=lax/i)
+        .and.match(/; path=\/(app\/allow|oauth\/authorize)\//);
+    const back = await answered(visitor, locationOf(asked).pathname);
+    expect(back.searchParams.get('iss')).to.equal('https://pdf.example.com');
+    const tokens = tokensOf(await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }));
+    expect(await accessOf(secure, tokens.access_token, resource)).to.include({ user: person.id });
   });
 
   it('gives apps what they want whichever API process they come to', async () => {
-    const second = await consoleRig({ workers: 0, uri: rig.uri });
-    try {
-      const client = await newClient(second);
-      const { verifier, challenge } = pkce();
-      // A round-robin: each step meets the other process.
-      let turn = 0;
-      const ports = { api: { port: () => [rig, second][turn++ % 2]!.api.port() } };
-      const visitor = browser(ports, person.cookie);
-      const back = await answered(visitor, await askedAt(visitor, client, challenge));
-      const redeemed = json(await redeem(ports, client, back.searchParams.get('code')!, verifier));
-      const again = json(await refresh(ports, client, String(redeemed['refresh_token'])));
-      for (const { api } of [rig, second])
-        expect(await api.accessTokens!.verify(String(again['access_token']), RESOURCE)).to.include({ user: person.id });
-      // Twice at once, at both.
-      const { code, verifier: other } = await codeOf(second, person, { client });
-      const both = await Promise.all([rig, second].map(each => redeem(each, client, code, other)));
-      expect(both.filter(({ status }) => status === 200).length).to.be.at.most(1);
-      const keys = await Promise.all([rig, second].map(each => each.call('GET', '/oauth/jwks')));
-      expect(json(keys[0]!)).to.deep.equal(json(keys[1]!));
-      expect(JSON.stringify(json(keys[0]!))).not.to.include('"d"');
-    } finally {
-      await second.stop();
-    }
+    const second = await another(rig);
+    const client = await newClient(second);
+    const turns = inTurn([rig, second], { round: true });
+    const { code, verifier } = await codeOf(turns, person, { client });
+    const redeemed = tokensOf(await redeem(turns, client, code, verifier));
+    const again = tokensOf(await refresh(turns, client, redeemed.refresh_token));
+    for (const each of [rig, second]) expect(await accessOf(each, again.access_token)).to.include({ user: person.id });
+    const keys = await Promise.all([rig, second].map(each => each.call('GET', '/oauth/jwks')));
+    expect(jsonOf(keys[0]!)).to.deep.equal(jsonOf(keys[1]!));
+    expect(keys[0]!.body.toString()).not.to.include('"d"');
+  });
+
+  it('gives at most one set of tokens for a code that comes to two processes at the same moment', async () => {
+    const second = await another(rig);
+    const client = await newClient(rig);
+    const { code, verifier } = await codeOf(second, person, { client });
+    const both = await Promise.all([rig, second].map(each => redeem(each, client, code, verifier)));
+    const refused = both.filter(({ status }) => status !== 200);
+    expect(refused.length).to.be.at.least(1);
+    for (const answer of refused) expect(errorOf(answer)).to.equal('invalid_grant');
   });
 
   it('leads to the app by way of itself alone', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { documentId, openPayload } from '../../api/console/oauth/adapter.ts';
 import { createSeal } from '../../api/console/people/seal.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import { type Client, RESOURCE, refresh, type Tokens, walk } from '../support/oauth-walk.ts';
+import { accessOf, type Client, refresh, type Tokens, tokensOf, walk } from '../support/oauth-walk.ts';
 
 describe('refreshes side by side', () => {
   let rig: ConsoleRig;
@@ -17,7 +17,7 @@ describe('refreshes side by side', () => {
   async function refreshed(client: Client, token: string): Promise<Tokens> {
     const answer = await refresh(rig, client, token);
     expect(answer.status, answer.body.toString()).to.equal(200);
-    return JSON.parse(answer.body.toString()) as Tokens;
+    return tokensOf(answer);
   }
 
   /** As if it had been given two minutes ago. */
@@ -36,8 +36,7 @@ describe('refreshes side by side', () => {
     const second = await refreshed(client, first.refresh_token);
     const late = await refreshed(client, old);
     expect([second.refresh_token, late.refresh_token]).to.deep.equal([first.refresh_token, first.refresh_token]);
-    for (const { access_token } of [first, second, late])
-      expect(await rig.api.accessTokens!.verify(access_token, RESOURCE)).to.include({ user: person.id });
+    for (const { access_token } of [first, second, late]) expect(await accessOf(rig, access_token)).to.include({ user: person.id });
   });
 
   it('are followed by a new one when some time has gone by', async () => {

@@ -1,7 +1,7 @@
 // An app gets its tokens: registration, consent, code, tokens, refresh, over real HTTP on a real database.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import { codeOf, PUBLIC_URL, RESOURCE, refresh, type Tokens, walk } from '../support/oauth-walk.ts';
+import { accessOf, codeOf, PUBLIC_URL, refresh, tokensOf, walk } from '../support/oauth-walk.ts';
 
 describe('the way of an app to its tokens', () => {
   let rig: ConsoleRig;
@@ -12,13 +12,11 @@ describe('the way of an app to its tokens', () => {
   });
   after(() => rig.stop());
 
-  const verify = (token: string, resource = RESOURCE) => rig.api.accessTokens!.verify(token, resource);
-
   it('ends with a token for the tool, bound to the person and their account', async () => {
     const { access_token, refresh_token, expires_in, scope, token_type, client } = await walk(rig, person);
     expect({ expires_in, scope, token_type }).to.deep.equal({ expires_in: 3600, scope: 'render', token_type: 'Bearer' });
     expect(refresh_token).to.be.a('string');
-    const access = await verify(access_token);
+    const access = await accessOf(rig, access_token);
     expect(access).to.include({ user: person.id, account: rig.accountId, clientId: client.id });
   });
 
@@ -32,8 +30,8 @@ describe('the way of an app to its tokens', () => {
     const { client, refresh_token } = await walk(rig, person);
     const answer = await refresh(rig, client, refresh_token);
     expect(answer.status).to.equal(200);
-    const next = JSON.parse(answer.body.toString()) as Tokens;
+    const next = tokensOf(answer);
     expect(next.refresh_token).to.be.a('string').and.not.equal(refresh_token);
-    expect(await verify(next.access_token)).to.include({ user: person.id });
+    expect(await accessOf(rig, next.access_token)).to.include({ user: person.id });
   });
 });

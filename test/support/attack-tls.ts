@@ -1,9 +1,9 @@
 // The attacker's site over HTTP/2 and TLS, with the Chrome that trusts its certificate: what servers can ask of browsers only there.
-import { execFileSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { selfSigned } from './certificate.ts';
 
 export interface TlsSite {
   port: number;
@@ -22,10 +22,7 @@ export async function startTlsSite(
   page: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
 ): Promise<TlsSite> {
   chmodSync(folder, 0o755);
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const about = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},DNS:*.${name}`];
-  execFileSync('openssl', ['req', '-x509', ...key, '-keyout', 'site.key', '-out', 'site.pem', ...about], { cwd: folder, stdio: 'pipe' });
-  const cert = readFileSync(`${folder}/site.pem`);
+  const { key, cert } = selfSigned(folder, [`DNS:${name}`, `DNS:*.${name}`]);
   const spki = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(spki).digest('base64');
   const executable = `${folder}/chrome`;
@@ -34,7 +31,7 @@ export async function startTlsSite(
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   // An ORIGIN frame (RFC 8336) says that this connection speaks for the other names too.
-  const server = createSecureServer({ key: readFileSync(`${folder}/site.key`), cert, allowHTTP1: true }, (request, response) => {
+  const server = createSecureServer({ key, cert, allowHTTP1: true }, (request, response) => {
     requests.push(`${request.authority}${request.url}`);
     page(request, response);
   });

@@ -1,8 +1,7 @@
 // A person with a password, who opens in a browser what an app sends them to, signs in where they must, and answers the page of consent.
-import { passwords } from '../../api/console/people/passwords.ts';
 import type { TestBrowser } from './browser.ts';
-import { asked, PASSWORD, press, signIn } from './consent-rig.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
+import { asked, personWithPassword, press, signIn } from './page-steps.ts';
 
 export interface ConsentingPerson {
   person: Person;
@@ -13,8 +12,7 @@ export interface ConsentingPerson {
 }
 
 export async function consentingPerson(rig: ConsoleRig, browser: TestBrowser): Promise<ConsentingPerson> {
-  const person = await rig.person({ role: 'developer' });
-  await rig.store.console.users.updateOne({ _id: person.id }, { $set: { password: await passwords.hash(PASSWORD) } });
+  const person = await personWithPassword(rig, { role: 'developer' });
   let { page } = await browser.page();
   return {
     person,

@@ -54,6 +54,27 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
 }
 
+const SCHEMES = ['light', 'dark'] as const;
+const KINDS = ['desktop', 'phone'] as const;
+
+/** Keeps a picture of the page, and expects that axe finds nothing in it and that nothing sticks out sideways. */
+async function expectGood(page: Page, name: string, size: keyof typeof SIZES, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
+  await picture(page, `${name}-${size}-${colorScheme}`);
+  expect(await barriers(page), `${name}, ${size}, ${colorScheme}`).to.deep.equal([]);
+  const width = await page.evaluate('document.documentElement.scrollWidth');
+  expect(width, `${name} sticks out on a ${size}`).to.be.at.most(SIZES[size].width);
+}
+
+/** The page as it is, as `ConsoleBrowser.looks` looks at a screen that it opens itself. */
+export async function looks(page: Page, name: string): Promise<void> {
+  for (const colorScheme of SCHEMES)
+    for (const size of KINDS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize(SIZES[size]);
+      await expectGood(page, name, size, colorScheme);
+    }
+}
+
 export async function consoleBrowser(rig: ConsoleRig): Promise<ConsoleBrowser> {
   const browser = await chromium.launch({ executablePath: process.env.PRESSROOM_CHROME!, args: ['--no-sandbox'] });
   const origin = `http://localhost:${rig.api.port()}`;
@@ -87,15 +108,11 @@ export async function consoleBrowser(rig: ConsoleRig): Promise<ConsoleBrowser> {
     origin,
     open,
     async looks(person, path, name, ready) {
-      for (const colorScheme of ['light', 'dark'] as const)
-        for (const size of ['desktop', 'phone'] as const) {
+      for (const colorScheme of SCHEMES)
+        for (const size of KINDS) {
           const { page, quiet } = await open(person, path, { colorScheme, viewport: SIZES[size] });
           await ready(page);
-          await picture(page, `${name}-${size}-${colorScheme}`);
-          expect(await barriers(page), `${name}, ${size}, ${colorScheme}`).to.deep.equal([]);
-          expect(await page.evaluate('document.documentElement.scrollWidth'), `${name} sticks out on a ${size}`).to.be.at.most(
-            SIZES[size].width,
-          );
+          await expectGood(page, name, size, colorScheme);
           quiet();
           await page.context().close();
         }

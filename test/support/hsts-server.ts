@@ -1,10 +1,10 @@
 // One port that speaks HTTP and HTTPS, and asks for HTTPS alone from then on; with the Chrome that trusts its certificate.
-import { execFileSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer as createWeb, type RequestListener } from 'node:http';
 import { createServer as createTls } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { selfSigned } from './certificate.ts';
 
 const TLS_HANDSHAKE = 0x16;
 
@@ -20,10 +20,7 @@ export interface HstsServer {
 /** `folder` may be read by everybody: Chrome runs as another user. Throws when there is no openssl. */
 export async function startHstsServer(name: string, folder: string, chrome: string): Promise<HstsServer> {
   chmodSync(folder, 0o755);
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const about = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
-  execFileSync('openssl', ['req', '-x509', ...key, '-keyout', 'hsts.key', '-out', 'hsts.pem', ...about], { cwd: folder, stdio: 'pipe' });
-  const cert = readFileSync(`${folder}/hsts.pem`);
+  const { key, cert } = selfSigned(folder, [`DNS:${name}`]);
   const spki = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(spki).digest('base64');
   const executable = `${folder}/chrome`;
@@ -37,7 +34,7 @@ export async function startHstsServer(name: string, folder: string, chrome: stri
       response.writeHead(200, { 'content-type': 'text/html', 'strict-transport-security': 'max-age=3600' }).end(`<h1>${scheme}</h1>`);
     };
   const plain = createWeb(answer('http'));
-  const secure = createTls({ key: readFileSync(`${folder}/hsts.key`), cert }, answer('https'));
+  const secure = createTls({ key, cert }, answer('https'));
   const open = (inner: Server) =>
     new Promise<number>(resolve => inner.listen(0, '127.0.0.1', () => resolve((inner.address() as AddressInfo).port)));
   const [plainPort, securePort] = await Promise.all([open(plain), open(secure)]);

@@ -4,19 +4,18 @@ import { type Answer, type Call, httpCall } from './http-call.ts';
 export const PRESENT = '2026-07-28';
 
 export interface Message {
-  body: object;
-  headers: Record<string, string>;
+  /** A text is sent as it is. */
+  body: object | string;
+  headers?: Record<string, string>;
 }
-
-/** Of the revisions of 2025. `id: undefined` makes a notification. */
-export const earlierMessage = (method: string, params?: unknown, id: unknown = 1): Message => ({
-  body: { jsonrpc: '2.0', ...(id !== undefined && { id }), method, ...(params !== undefined && { params }) },
-  headers: {},
-});
 
 export const notification = (method: string, params?: unknown): Message => ({
   body: { jsonrpc: '2.0', method, ...(params !== undefined && { params }) },
-  headers: {},
+});
+
+/** Of the revisions of 2025. */
+export const earlierMessage = (method: string, params?: unknown, id: unknown = 1): Message => ({
+  body: { id, ...(notification(method, params).body as object) },
 });
 
 /** Of the present revision: everything that was said at `initialize` before goes with each message, and what it is about stands in headers. */
@@ -38,18 +37,23 @@ export function presentMessage(method: string, params: Record<string, unknown> =
   };
 }
 
+/** Of a message of either era. */
+export const mcpHeaders = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+});
+
 /** `headers` win. */
 export function mcpCall(rig: { api: { port(): number } }, token: string, message: Message, headers: Record<string, string> = {}): Call {
-  const body = JSON.stringify(message.body);
+  const body = typeof message.body === 'string' ? message.body : JSON.stringify(message.body);
   return httpCall(
     rig.api.port(),
     'POST',
     '/mcp',
     {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
+      ...mcpHeaders(token),
       'content-length': String(Buffer.byteLength(body)),
-      accept: 'application/json, text/event-stream',
       ...message.headers,
       ...headers,
     },

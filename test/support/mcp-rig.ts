@@ -105,6 +105,19 @@ export const LINES = Object.keys(dial) as Line[];
 export const mcpClient = (line: Line, url: string, token: string): Promise<McpClient> =>
   dial[line](url, { requestInit: { headers: { authorization: `Bearer ${token}` } } }).connect();
 
+/** Call it inside `describe`: what it gives connects clients that are closed after the test. */
+export function mcpClients(): typeof mcpClient {
+  const open: McpClient[] = [];
+  afterEach(async () => {
+    for (const client of open.splice(0)) await client.close();
+  });
+  return async (...given) => {
+    const client = await mcpClient(...given);
+    open.push(client);
+    return client;
+  };
+}
+
 /** What clients throw who have sent their person to the server. */
 export const isUnauthorized = (error: unknown): boolean => error instanceof PresentUnauthorized || error instanceof EarlierUnauthorized;
 

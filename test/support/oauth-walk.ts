@@ -1,6 +1,6 @@
 // The whole way of an app to its tokens over real HTTP: it registers, a person who is signed in allows it, the code becomes tokens. Each step can also be gone alone.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Person } from './console-rig.ts';
+import type { ConsoleRig, Person } from './console-rig.ts';
 import { type Answer, httpCall } from './http-call.ts';
 
 /** What it needs of an installation: its port, and what it is called. */
@@ -30,7 +30,14 @@ export interface Walked extends Tokens {
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const json = <T>(answer: Answer) => JSON.parse(answer.body.toString()) as T;
+
+export const jsonOf = <T = Record<string, string>>({ body }: Pick<Answer, 'body'>): T => JSON.parse(body.toString()) as T;
+export const tokensOf = (answer: Answer) => jsonOf<Tokens>(answer);
+/** The word of RFC 6749 for what was wrong. */
+export const errorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).error;
+
+/** In whose name the token lets an app act now, as the tool finds out; undefined when it does not. */
+export const accessOf = ({ api }: Pick<ConsoleRig, 'api'>, token: string, resource = RESOURCE) => api.accessTokens!.verify(token, resource);
 
 export const registerClient = (rig: WalkedRig, metadata: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   httpCall(rig.api.port(), 'POST', '/oauth/register', { 'content-type': 'application/json', ...headers }, JSON.stringify(metadata));
@@ -46,7 +53,7 @@ export async function newClient(rig: WalkedRig, metadata: Record<string, unknown
     ...metadata,
   });
   if (answer.status !== 201) throw new Error(`registration: ${answer.status} ${answer.body}`);
-  const { client_id, redirect_uris } = json<{ client_id: string; redirect_uris: string[] }>(answer);
+  const { client_id, redirect_uris } = jsonOf<{ client_id: string; redirect_uris: string[] }>(answer);
   return { id: client_id, redirectUri: redirect_uris[0]! };
 }
 
@@ -170,16 +177,16 @@ export const refresh = (rig: WalkedRig, client: Client, token: string, more: Rec
 export const revoke = (rig: WalkedRig, client: Client, token: string) =>
   httpCall(rig.api.port(), 'POST', '/oauth/revoke', FORM, new URLSearchParams({ client_id: client.id, token }).toString());
 
-/** A code that the person allowed, and what it needs to become tokens. */
+/** A code that the person allowed, and what it needs to become tokens. `asking`: what the app asks otherwise than most. */
 export async function codeOf(
   rig: WalkedRig,
   person: Pick<Person, 'cookie'>,
-  { account, client }: { account?: string; client?: Client } = {},
+  { account, client, asking }: { account?: string; client?: Client; asking?: Record<string, string | undefined> } = {},
 ) {
   const app = client ?? (await newClient(rig));
   const { verifier, challenge } = pkce();
   const visitor = browser(rig, person.cookie);
-  const back = await answered(visitor, await askedAt(visitor, app, challenge), { account });
+  const back = await answered(visitor, await askedAt(visitor, app, challenge, asking), { account });
   const code = back.searchParams.get('code');
   if (!code) throw new Error(`no code: ${back.href}`);
   return { client: app, code, verifier, back };
@@ -194,5 +201,5 @@ export async function walk(
   const { client, code, verifier } = await codeOf(rig, person, options);
   const answer = await redeem(rig, client, code, verifier);
   if (answer.status !== 200) throw new Error(`token: ${answer.status} ${answer.body}`);
-  return { ...json<Tokens>(answer), client };
+  return { ...tokensOf(answer), client };
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isPublicAddress } from '../../common/addresses.ts';
+import { isPublicAddress, parseNetwork } from '../../common/addresses.ts';
 import { decide, portMayBeOpen, type Rules } from '../../worker/egress/decide.ts';
-import { parseAllowList, parseDenyList } from '../../worker/egress/policy.ts';
+import { parseAllowList } from '../../worker/egress/policy.ts';
 import { parseAuthority } from '../../worker/egress/target.ts';
 
 const PORTS = [80, 443, 8080, 8443];
@@ -117,7 +117,7 @@ describe('the decision over a connection', () => {
   });
 
   describe('about what the operator closed', () => {
-    const deny = parseDenyList(['203.0.114.0/24', '2a0e:1:64::/96', '10.1.3.0/24', '2606:2800:220:1::1']);
+    const deny = ['203.0.114.0/24', '2a0e:1:64::/96', '10.1.3.0/24', '2606:2800:220:1::1'].map(network => parseNetwork(network)!);
     // [policy, allow-list, target, what its name answers, decision]
     const closed: [Rules['policy'], string[], string, string[], string][] = [
       ['public', [], '203.0.114.7:443', ['203.0.114.7'], 'address'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readApiConfig } from '../../api/config.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
-import { parseAllowList, parseAllowRule, parseDenyList, RuleListError } from '../../worker/egress/policy.ts';
+import { parseAllowList, parseAllowRule } from '../../worker/egress/policy.ts';
 
 const shown = (entry: string) => {
   const rule = parseAllowRule(entry);
@@ -70,7 +70,7 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
   for (const [entry, how] of wrong) {
     it(`refuses ${entry} and says how to mend it`, () => {
       expect(() => parseAllowRule(entry))
-        .to.throw(RuleListError, how)
+        .to.throw(how)
         .with.property('message')
         .that.includes(`\`${entry}\``);
     });
@@ -86,11 +86,13 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
 
   it('reports every wrong entry of a list at once', () => {
     const read = () => parseAllowList(['wiki.corp', '10.0.0.0/33', 'ok.corp', 'wiki.corp:0']);
-    expect(read).to.throw(RuleListError, /`10\.0\.0\.0\/33` .*\n`wiki\.corp:0` /);
+    expect(read).to.throw(/`10\.0\.0\.0\/33` .*\n`wiki\.corp:0` /);
   });
 });
 
 describe('PRESSROOM_EGRESS_DENY', () => {
+  const parseDenyList = (entries: string[]) => readApiConfig({ PRESSROOM_EGRESS_DENY: entries.join() }).egress.deny;
+
   it('reads addresses and networks', () => {
     const read = parseDenyList(['203.0.114.0/24', '203.0.114.7', '2a0e:1:64::/96', '::ffff:203.0.114.0/120']);
     expect(read.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '203.0.114.7/32', '2a0e:1:64::/96', '203.0.114.0/24']);
@@ -104,10 +106,10 @@ describe('PRESSROOM_EGRESS_DENY', () => {
     ['[2a0e::]', /is no network/],
     ['203.0.114.0/33', /is no network/],
   ];
-  for (const [entry, how] of wrong) it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(RuleListError, how));
+  for (const [entry, how] of wrong) it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(how));
 
   it('reports every wrong entry at once', () => {
-    expect(() => parseDenyList(['x', '203.0.114.0/24', 'y'])).to.throw(RuleListError, /`x` .*\n`y` /);
+    expect(() => parseDenyList(['x', '203.0.114.0/24', 'y'])).to.throw(/`x` .*; `y` /);
   });
 
   it('is read by the worker, and a wrong one stops it at the start', () => {
@@ -123,6 +125,6 @@ describe('PRESSROOM_EGRESS_DENY', () => {
   it('is read by the API as well, which fetches documents of apps', () => {
     const { deny } = readApiConfig({ PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96' }).egress;
     expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
-    expect(() => readApiConfig({ PRESSROOM_EGRESS_DENY: 'corp' })).to.throw('PRESSROOM_EGRESS_DENY: `corp` is no IP address or CIDR');
+    expect(() => readApiConfig({ PRESSROOM_EGRESS_DENY: 'corp' })).to.throw('PRESSROOM_EGRESS_DENY=corp: `corp` is no network');
   });
 });

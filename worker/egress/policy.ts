@@ -1,7 +1,8 @@
-// What an operator opens beyond the public internet (PRESSROOM_EGRESS_ALLOW: host patterns and networks, each with an optional port) and closes within it
-// (PRESSROOM_EGRESS_DENY: networks). What the rules then mean for a connection is decide.ts.
+// What an operator opens beyond the public internet (PRESSROOM_EGRESS_ALLOW: host patterns and networks, each with an optional port). What the rules then mean for a
+// connection, with what is closed (PRESSROOM_EGRESS_DENY), is decide.ts.
 import { isIPv4, isIPv6 } from 'node:net';
-import { type Network, parseNetwork } from '../../common/addresses.ts';
+import { type Network, networkOf } from '../../common/addresses.ts';
+import { readEach } from '../../common/config.ts';
 import { isHostName, isLoopbackName } from './target.ts';
 
 /** One entry. Without a port it opens the general list of ports. */
@@ -13,12 +14,7 @@ export type AllowRule = { port: number | undefined } & (
 
 const FORMS = '`wiki.corp`, `*.corp.example`, `10.0.0.0/8`, `[fd00::1]`, each with an optional `:port`';
 
-/** Thrown for both lists; its message has one line for every wrong entry. */
-export class RuleListError extends Error {
-  override name = 'RuleListError';
-}
-
-const wrong = (entry: string, how: string) => new RuleListError(`\`${entry}\` ${how}`);
+const wrong = (entry: string, how: string) => new Error(`\`${entry}\` ${how}`);
 
 function splitPort(entry: string): { place: string; port: number | undefined } {
   if (isIPv6(entry)) return { place: entry, port: undefined };
@@ -31,18 +27,6 @@ function splitPort(entry: string): { place: string; port: number | undefined } {
   if (digits === '' || port < 1 || port > 65_535)
     throw wrong(entry, 'has a wrong port: write a number from 1 to 65535 after the colon, or leave both away');
   return { place, port };
-}
-
-const base = (network: Network) => network.cidr.split('/')[0];
-
-function networkOf(entry: string, place: string): Network {
-  const network = parseNetwork(place);
-  if (!network) throw wrong(entry, 'is no network: write an address, a slash and the number of bits, such as `10.0.0.0/8` or `fd00::/8`');
-  const address = place.split('/')[0]!;
-  // 10.1.2.3/8 may mean one address or sixteen million: which to open is not ours to choose.
-  if (base(network) !== base(parseNetwork(address)!))
-    throw wrong(entry, `is an address inside a network: write \`${network.cidr}\` for the network or \`${address}\` for the one address`);
-  return network;
 }
 
 function hostOf(entry: string, place: string): { host: string; below: boolean } {
@@ -64,7 +48,7 @@ function hostOf(entry: string, place: string): { host: string; below: boolean } 
 const looksLikeNetwork = (place: string) =>
   /^[0-9a-f:.]+$/i.test(place) ? isIPv4(place) || place.includes(':') : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
 
-/** Reads one entry. Throws RuleListError, whose message names the entry and how to mend it. */
+/** Reads one entry. Throws an Error whose message names the entry and how to mend it. */
 export function parseAllowRule(entry: string): AllowRule {
   const { place, port } = splitPort(entry);
   return looksLikeNetwork(place)
@@ -72,22 +56,5 @@ export function parseAllowRule(entry: string): AllowRule {
     : { kind: 'host', port, ...hostOf(entry, place) };
 }
 
-function readAll<T>(entries: string[], read: (entry: string) => T): T[] {
-  const all: T[] = [];
-  const problems: string[] = [];
-  for (const entry of entries) {
-    try {
-      all.push(read(entry));
-    } catch (error) {
-      problems.push((error as Error).message);
-    }
-  }
-  if (problems.length > 0) throw new RuleListError(problems.join('\n'));
-  return all;
-}
-
-/** Reads the whole list of what is open; every wrong entry is reported at once, by RuleListError. */
-export const parseAllowList = (entries: string[]): AllowRule[] => readAll(entries, parseAllowRule);
-
-/** Reads the whole list of what is closed, addresses and CIDRs; every wrong entry is reported at once, by RuleListError. */
-export const parseDenyList = (entries: string[]): Network[] => readAll(entries, entry => networkOf(entry, entry));
+/** Reads the whole list; every wrong entry is reported at once. */
+export const parseAllowList = (entries: string[]): AllowRule[] => readEach(entries, parseAllowRule);

@@ -3,7 +3,7 @@ import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Plan } from '../../accounts/plans.ts';
 import type { ApiConfig } from '../../config.ts';
-import type { Middleware } from '../../http/state.ts';
+import type { Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { Audit } from '../people/audit.ts';
 import type { Billing } from './billing.ts';
@@ -30,7 +30,7 @@ export const WEBHOOK_PATH = '/console/stripe/webhook';
 
 export function createBilling({ config, plans, pastDueGraceMs, publicUrl, store, audit, log }: BillingDeps): {
   billing: Billing;
-  routes: { method: 'post'; path: string; handle: Middleware[] }[];
+  routes: Route[];
   services: Service[];
 } {
   const { mode, stripe } = config;

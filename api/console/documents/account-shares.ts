@@ -10,16 +10,10 @@ export interface AccountShares {
   take(ctx: Pick<Context, 'res'>, account: string, bytes: number): boolean;
 }
 
-interface Whole {
-  budget: ByteBudget;
-  /** How much the budget is. */
-  inFlightMaxBytes: number;
-}
-
-/** `share`: of the whole. `minBytes`: what must be possible, however small the whole is. */
-export function createAccountShares({ budget, inFlightMaxBytes }: Whole, share: number, minBytes: number): AccountShares {
-  const all = createByteBudget(Math.max(minBytes, inFlightMaxBytes * share), budget);
-  const maxBytes = Math.max(minBytes, inFlightMaxBytes * share * OF_ONE_ACCOUNT);
+/** `whole`: of the process; `share`: of it. `minBytes`: what must be possible, however small the whole is. */
+export function createAccountShares(whole: ByteBudget, share: number, minBytes: number): AccountShares {
+  const all = createByteBudget(Math.max(minBytes, whole.maxBytes * share), whole);
+  const maxBytes = Math.max(minBytes, whole.maxBytes * share * OF_ONE_ACCOUNT);
   /** Of those that hold something at the moment. */
   const budgets = new Map<string, ByteBudget>();
 

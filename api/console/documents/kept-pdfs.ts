@@ -1,8 +1,9 @@
 // Keeps PDFs for a while, so that a link leads to them from any API process. Owns how many bytes an account may keep, and how a PDF goes in and out in pieces.
 import { createHash } from 'node:crypto';
+import { orUnavailable } from '../../accounts/refusals.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { isDatabaseUnavailable, type KeptPdfChunk, type KeptPdfDocument, type Store } from '../../store/store.ts';
-import { createToken, hashToken } from '../people/tokens.ts';
+import type { KeptPdfChunk, KeptPdfDocument, Store } from '../../store/store.ts';
+import { createToken, hashToken, isToken } from '../people/tokens.ts';
 
 export interface KeptPdfLimits {
   /** How long a link works. */
@@ -42,10 +43,6 @@ const CHUNKS_AT_ONCE = 16;
 const READ_ON_MS = 10 * 60_000;
 /** A link that has ended is still answered as one that was there. */
 const REMEMBERED_MS = 7 * 86_400e3;
-const SHAPE = /^[\w-]{43}$/;
-
-const away = (cause: unknown) =>
-  new ApiError('unavailable', 'The service cannot reach its database at the moment. Try again.', { cause, retryAfterS: 1 });
 
 const full = (accountMaxBytes: number, retryAfterS: number) =>
   new ApiError(
@@ -79,7 +76,7 @@ export function createKeptPdfs(store: Store, { ttlMs, accountMaxBytes }: KeptPdf
       store.primary.throwIfMissing();
       return await store.limited(operation());
     } catch (error) {
-      throw isDatabaseUnavailable(error) ? away(error) : error;
+      throw orUnavailable(error);
     }
   }
 
@@ -140,7 +137,7 @@ export function createKeptPdfs(store: Store, { ttlMs, accountMaxBytes }: KeptPdf
     checkRoom,
     keep,
     async byToken(token) {
-      if (!SHAPE.test(token)) return undefined;
+      if (!isToken(token)) return undefined;
       const kept = await limited(() => keptPdfs.findOne({ 'metadata.hash': hashToken(token) }, limits));
       return kept ? (live(kept) ?? 'gone') : undefined;
     },

@@ -3,13 +3,12 @@ import type { Log } from '../../../common/log.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
-import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
+import { ClientClosed, type Context, type Middleware, type Route } from '../../http/state.ts';
 import type { KeptPdfDocument } from '../../store/store.ts';
 import { createAccountShares } from './account-shares.ts';
 import { CHUNK_BYTES, type KeptPdfs } from './kept-pdfs.ts';
 import { linkPage } from './link-page.ts';
-
-export const LINK_PATH = '/files';
+import { LINK_ROUTE } from './link-path.ts';
 
 /** What links may hold of the memory for renders: enough for dozens of downloads at a time, too little for strangers with a link to be in anybody's way. */
 const SHARE = 1 / 16;
@@ -46,15 +45,13 @@ async function* startingWith(first: IteratorResult<Buffer, void>, rest: AsyncIte
 
 interface LinkDeps {
   kept: KeptPdfs;
-  /** Of the whole process, */
+  /** Of the whole process. */
   budget: ByteBudget;
-  /** and how much it is. */
-  inFlightMaxBytes: number;
   log: Log;
 }
 
-export function linkRoute({ kept, budget, inFlightMaxBytes, log }: LinkDeps): { method: 'get'; path: string; handle: Middleware[] } {
-  const shares = createAccountShares({ budget, inFlightMaxBytes }, SHARE, HELD_BYTES);
+export function linkRoute({ kept, budget, log }: LinkDeps): Route {
+  const shares = createAccountShares(budget, SHARE, HELD_BYTES);
 
   const handle: Middleware = async ctx => {
     const { token } = (ctx as Context & { params: { token: string } }).params;
@@ -71,12 +68,11 @@ export function linkRoute({ kept, budget, inFlightMaxBytes, log }: LinkDeps): { 
     try {
       await sendPieces(ctx.res, startingWith(first, pieces));
     } catch (error) {
-      // The answer has begun: a connection that breaks is all that can tell of it.
       if (!(error instanceof ClientClosed)) log.warn({ reason: (error as Error).message }, 'a kept PDF could not be sent as a whole');
-      ctx.res.destroy();
+      // The answer has begun: a connection that breaks is all that can tell of it.
       throw new ClientClosed();
     }
   };
 
-  return { method: 'get', path: `${LINK_PATH}/:token`, handle: [linkPage, handle] };
+  return { method: 'get', path: LINK_ROUTE, handle: [linkPage, handle] };
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { BODY_TIMES, type BodyLimits, jsonBody } from '../../http/body.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import { callerIp } from '../../http/client-ip.ts';
-import type { Context, Middleware } from '../../http/state.ts';
+import type { Context, Middleware, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
 import { notSignedIn, type Sessions } from '../people/sessions.ts';
@@ -28,9 +28,6 @@ interface Surroundings {
   trustedProxies: readonly Network[];
 }
 
-/** A middleware list for the router. `ctx.params` is the router's. */
-type Handled = { method: ConsoleRoute['method']; path: string; handle: Middleware[] };
-
 /** The same for an account that is not there and for one of others: ids of accounts stand in keys. */
 const noAccount = () => new ApiError('not_found', 'There is no such account, or you are not a member of it.');
 
@@ -41,7 +38,7 @@ const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
   words: bodyMaxBytes === undefined ? BODY_WORDS : undefined,
 });
 
-export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surroundings): Handled[] {
+export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surroundings): Route[] {
   const { publicUrl, store, sessions, cookies, budget, trustedProxies } = around;
   const ownPages = sameOrigin(publicUrl, { navigation: false });
   const countChange = createChangeBound();

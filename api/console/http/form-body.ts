@@ -7,18 +7,22 @@ import { collectBytes } from '../../http/collect-bytes.ts';
 const MAX_BYTES = 16 * 1_024;
 const WAIT_MS = 10_000;
 
-const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${MAX_BYTES} bytes.`);
-
-async function read(request: IncomingMessage): Promise<string> {
+/**
+ * The bytes of a form. `begin` is called when the headers allow for it, before anything is read. Rejects with ApiError `payload_too_large` or `validation_error`, or
+ * ClientClosed.
+ */
+export async function formBytes(request: IncomingMessage, maxBytes: number, begin = () => {}): Promise<Buffer> {
+  const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  begin();
   let bytes = 0;
-  const body = await collectBytes(request, {
+  return collectBytes(request, {
     take(piece) {
       bytes += piece.length;
-      return bytes > MAX_BYTES ? tooLarge() : undefined;
+      return bytes > maxBytes ? tooLarge() : undefined;
     },
-    total: { ms: WAIT_MS, late: () => invalid('The form did not arrive within 10 s. Send it again.') },
+    total: { ms: WAIT_MS, late: () => invalid(`The form did not arrive within ${WAIT_MS / 1_000} s. Send it again.`) },
   });
-  return body.toString('latin1');
 }
 
 /**
@@ -31,8 +35,7 @@ export async function formBody(request: IncomingMessage): Promise<{ get(name: st
   if (type !== 'application/x-www-form-urlencoded' && type !== 'application/x-www-form-urlencoded;charset=utf-8')
     throw invalid('The header `Content-Type` must be `application/x-www-form-urlencoded`, as a form sends it.');
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') throw invalid('The form must not be compressed.');
-  if (Number(headers['content-length'] ?? 0) > MAX_BYTES) throw tooLarge();
-  const text = await read(request);
+  const text = (await formBytes(request, MAX_BYTES)).toString('latin1');
   // A browser escapes whatever is not plain ASCII.
   if (!/^[\x20-\x7e]*$/.test(text)) throw invalid('The form has characters that are not escaped.');
   const fields = new Map<string, string>();

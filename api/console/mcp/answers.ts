@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ApiError } from '../../contract/errors.ts';
 import type { RenderResult } from './tool.ts';
 
-const MIME_TYPE = 'application/pdf';
+export const MIME_TYPE = 'application/pdf';
 
 /** Read back by `resources/read`, by the same person alone. */
 export const resourceUri = (renderId: string): string => `render://${renderId}`;

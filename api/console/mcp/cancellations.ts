@@ -1,7 +1,7 @@
 // Which calls of 2025-era clients run in this process, so that a later message can cancel one, also when another process hears it. Clients of the present revision just hang up.
 import { createHash } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
-import { isDuplicate, type Store } from '../../store/store.ts';
+import { type Store, upserted } from '../../store/store.ts';
 
 /** Ids of messages are the clients': longer ones than anybody makes name nothing. */
 const ID_MAX_LENGTH = 200;
@@ -65,12 +65,7 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
       $push: { calls: { $each: [{ name, at }], $slice: -MAX_KEPT } },
       $max: { expiresAt: new Date(at.getTime() + KEPT_MS) },
     };
-    const run = () => limited(cancelledCalls.updateOne({ _id: grantId }, update, { upsert: true, ...limits }));
-    await run().catch(error => {
-      // Two first ones at the same moment: the other one made the document.
-      if (isDuplicate(error)) return run();
-      throw error;
-    });
+    await upserted(() => limited(cancelledCalls.updateOne({ _id: grantId }, update, { upsert: true, ...limits })));
   }
 
   return {

@@ -7,7 +7,7 @@ const EVERY_MS = 1_000;
 const MAX_TOKEN_LENGTH = 200;
 
 /** The latest phase that has ended tells the one that goes on. */
-export function stageOf({ timings, bytes }: RenderTrace): string {
+function stageOf({ timings, bytes }: Pick<RenderTrace, 'timings' | 'bytes'> = { timings: {} }): string {
   if (bytes !== undefined) return 'Keeping the PDF';
   if (timings.print !== undefined) return 'Finishing the PDF';
   if (timings.load !== undefined) return 'Waiting for the page and printing it';
@@ -22,8 +22,7 @@ export function tellProgress({ mcpReq }: ServerContext, trace: () => RenderTrace
   if (progressToken === undefined || String(progressToken).length > MAX_TOKEN_LENGTH) return () => {};
   const startMs = performance.now();
   const tell = () => {
-    const seen = trace();
-    const message = seen ? stageOf(seen) : 'Asking for a place';
+    const message = stageOf(trace());
     // It must grow with each notice. A client that has gone hears nothing any more, which its hanging up tells better.
     const progress = Math.round(performance.now() - startMs) / 1_000;
     mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => {});

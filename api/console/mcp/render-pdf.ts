@@ -2,7 +2,7 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import type { Log } from '../../../common/log.ts';
 import { type ApiError, invalid } from '../../contract/errors.ts';
-import { quoted } from '../../contract/problems.ts';
+import { kindOf, quoted } from '../../contract/problems.ts';
 import { parseRenderRequest, type RenderRequest } from '../../contract/render-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError } from '../../http/errors.ts';
@@ -46,7 +46,7 @@ function deliveryOf(value: unknown): Delivery {
   if (value === undefined) return 'link';
   const known = DELIVERIES.find(delivery => delivery === value);
   if (known) return known;
-  throw invalid(`\`delivery\` must be \`link\` or \`embedded\`, not ${typeof value === 'string' ? quoted(value) : `a ${typeof value}`}.`);
+  throw invalid(`\`delivery\` must be \`link\` or \`embedded\`, not ${typeof value === 'string' ? quoted(value) : kindOf(value)}.`);
 }
 
 function embed(pdf: Buffer, { takeForAnswer }: McpCall): { embedded?: Buffer; note?: string } {

@@ -3,7 +3,7 @@ import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server
 import { ApiError, invalid } from '../../contract/errors.ts';
 import { API_VERSION } from '../../contract/openapi.ts';
 import { asApiError } from '../../http/errors.ts';
-import { embeddedPdf, resourceUri } from './answers.ts';
+import { embeddedPdf, MIME_TYPE, resourceUri } from './answers.ts';
 import { HELD_PER_EMBEDDED_BYTE, type McpCall, type RenderPdfDeps, renderPdf } from './render-pdf.ts';
 import { ANNOTATIONS, inputSchema, outputSchema, TOOL_NAME } from './tool.ts';
 
@@ -78,7 +78,7 @@ export function createServer(sdk: Sdk, deps: ServerDeps, call: McpCall): McpServ
     'rendered PDF',
     // Nothing is listed: each is named by the answer that made it.
     new ResourceTemplate(resourceUri('{id}'), { list: undefined }),
-    { title: 'A rendered PDF', description: 'The PDF of a render, for as long as its link works.', mimeType: 'application/pdf' },
+    { title: 'A rendered PDF', description: 'The PDF of a render, for as long as its link works.', mimeType: MIME_TYPE },
     uri => readPdf(sdk, deps, call, uri),
   );
   return server;

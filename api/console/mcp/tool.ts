@@ -31,7 +31,7 @@ export const toolDescription = ({ bodyMaxBytes, renderMs, outputMaxBytes, linkMs
     'An error names the field to mend, or says when to try again.',
   ].join(' ');
 
-export const resultSchema = z.object({
+const resultSchema = z.object({
   url: z.url().describe('Where the PDF can be downloaded, without signing in.'),
   expires_at: z.iso.datetime().describe('When the link ends.'),
   bytes: z.int().positive().describe('The size of the PDF.'),

@@ -1,4 +1,7 @@
-// Who calls with an access token: the port between the OAuth server and what it protects.
+// Who calls with an access token, and what for: the port between the OAuth server and what it protects.
+
+/** The one thing that tokens are good for. */
+export const SCOPE = 'render';
 
 /** What a person allowed a client. */
 export interface Access {

@@ -1,7 +1,7 @@
 // Where oidc-provider keeps what it must find again: MongoDB, shared by all API processes. What is stored is sealed, and named by a hash.
-import { createHash } from 'node:crypto';
 import type { OAuthDocument, Store } from '../../store/store.ts';
 import type { Seal } from '../people/seal.ts';
+import { hashToken } from '../people/tokens.ts';
 import { REPEAT_MS, type RefreshTokens } from './refresh-tokens.ts';
 
 /** A registered client that nobody has allowed anything goes after so long, */
@@ -39,9 +39,8 @@ interface Deps {
   onRepeated(): void;
 }
 
-const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 /** The name of a document. */
-export const documentId = (kind: string, id: string): string => `${kind}:${hash(id)}`;
+export const documentId = (kind: string, id: string): string => `${kind}:${hashToken(id)}`;
 
 /** The document's payload, when it is not over and this installation sealed it. */
 export function openPayload(seal: Seal, document: OAuthDocument | null): Payload | undefined {
@@ -83,7 +82,7 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
       // A consent names itself, so that what ends it takes it along.
       const of = kind === 'Grant' ? id : grantId;
       if (of !== undefined) set.grantId = of;
-      if (uid !== undefined) set.uid = hash(uid);
+      if (uid !== undefined) set.uid = hashToken(uid);
       await limited(oauth.updateOne({ _id }, { $set: set }, { upsert: true, ...limits }));
       if (!TOKENS.has(kind) || grantId === undefined) return;
       await keepGrant(grantId, expiresAt);
@@ -95,7 +94,7 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
       if (payload && (await repeats(kind, document))) delete payload['consumed'];
       return payload;
     },
-    findByUid: async uid => openPayload(seal, await limited(oauth.findOne({ uid: hash(uid), expiresAt: living() }, limits))),
+    findByUid: async uid => openPayload(seal, await limited(oauth.findOne({ uid: hashToken(uid), expiresAt: living() }, limits))),
     // Only devices without a browser have such codes, and none are let in.
     findByUserCode: async () => undefined,
     consume: async id => {

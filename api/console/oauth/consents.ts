@@ -1,7 +1,8 @@
 // A consent on its way: what the page shows, and what becomes of the person's answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
-import { type Grants, SCOPE } from './grants.ts';
+import { SCOPE } from './access.ts';
+import type { Grants } from './grants.ts';
 import type { CountOAuthEvent } from './oauth-metrics.ts';
 import { redirectName } from './redirects.ts';
 
@@ -27,13 +28,14 @@ interface Deps {
   grants: Grants;
   count: CountOAuthEvent;
   resource: string;
-  /** The library's error of a consent that is not there. */
-  isGone(error: unknown): boolean;
 }
+
+/** The library's error of a consent that is not there. Its class is loaded with the library alone. */
+const isGone = (error: unknown) => error instanceof Error && error.name === 'SessionNotFound';
 
 const ONCE = { mergeWithLastSubmission: false };
 
-export function createConsents({ provider, grants, count, resource, isGone }: Deps): Consents {
+export function createConsents({ provider, grants, count, resource }: Deps): Consents {
   return {
     find: async (request, response, uid) => {
       try {

@@ -2,10 +2,9 @@
 import type { Log } from '../../../common/log.ts';
 import type { Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable, type Store } from '../../store/store.ts';
+import { OUTAGE } from '../outage.ts';
 
-export const RETRY_AFTER_S = 5;
 const ERROR = 'temporarily_unavailable';
-const SENTENCE = 'The database of this installation does not answer. Try again in a few seconds.';
 const LINE = 'the database failed a call of the OAuth server';
 
 type Library = typeof import('oidc-provider');
@@ -26,7 +25,7 @@ export const overDatabase = ({ errors }: Library, { primary }: Pick<Store, 'prim
         log.warn({ reason: (cause as Error).message }, LINE);
         // Without `allow_redirect` the person is not sent back to the app but can load the page again.
         const status = { status: 503, statusCode: 503, allow_redirect: false };
-        throw Object.assign(new errors.CustomOIDCProviderError(ERROR, SENTENCE, { cause }), status);
+        throw Object.assign(new errors.CustomOIDCProviderError(ERROR, OUTAGE.sentence, { cause }), status);
       }
     };
 };
@@ -41,8 +40,8 @@ export const awayAsJson = (log: Log): Middleware => {
       log.warn({ requestId: ctx.state.requestId, reason: (error as Error).message }, LINE);
       ctx.state.code = 'unavailable';
       ctx.status = 503;
-      ctx.set({ 'Retry-After': String(RETRY_AFTER_S), 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' });
-      ctx.body = { error: ERROR, error_description: SENTENCE };
+      ctx.set({ 'Retry-After': String(OUTAGE.retryAfterS), 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' });
+      ctx.body = { error: ERROR, error_description: OUTAGE.sentence };
     }
   };
 };

@@ -1,4 +1,5 @@
-// The keys of the OAuth server as this process has them: read at the first use, and again every minute, so that new ones need no restart.
+// The keys of the OAuth server as this process has them: read at the first use, and again every minute, so that new ones need no restart. Owns also when what is made
+// of them is made anew.
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { keysInUse, type OAuthKey, type OAuthKeys } from './keys.ts';
 
@@ -40,5 +41,23 @@ export function createFreshKeys({ first, again, now = () => Date.now() }: Deps):
       await reading;
     }
     return keysInUse(keys!, now());
+  };
+}
+
+/** Gives what `make` made of the keys in use: anew when there are others, or when it failed. A call that is under way ends with what it began with. */
+export function madeOfKeys<T>(keysNow: () => Promise<OAuthKeys>, make: (keys: OAuthKeys) => Promise<T>): () => Promise<T> {
+  let current: { of: string; made: Promise<T> } | undefined;
+
+  return async () => {
+    const keys = await keysNow();
+    const of = keys.cookies.join();
+    if (current?.of !== of) current = { of, made: make(keys) };
+    const asked = current;
+    try {
+      return await asked.made;
+    } catch (error) {
+      if (current === asked) current = undefined;
+      throw error;
+    }
   };
 }

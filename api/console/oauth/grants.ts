@@ -1,14 +1,17 @@
 // What people allowed apps to do in their name: one document a consent. Owns who may still act by it; the tokens that come of it are the adapter's.
 import type { OAuthGrantDocument, Store } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
+import { SCOPE } from './access.ts';
 
-export const SCOPE = 'render';
 /** What a role must have to let an app render in its name. */
 const NEEDED = 'playground.render';
 /** `lastUsedAt` is written at most so often: each call would be a write otherwise. */
 const TOUCH_EVERY_MS = 60_000;
 /** A consent whose code nobody came for is gone by then. */
 const UNREDEEMED_MS = 10 * 60_000;
+
+/** What the audit log calls an app: its own name, or its id when it says none. */
+export const appName = ({ clientName, clientId }: Pick<OAuthGrantDocument, 'clientName' | 'clientId'>): string => clientName || clientId;
 
 export type NewGrant = Pick<OAuthGrantDocument, '_id' | 'user' | 'account' | 'clientId' | 'clientName' | 'redirect'>;
 

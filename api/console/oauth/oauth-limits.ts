@@ -18,8 +18,7 @@ export function createOAuthLimits(store: Store, secret: string, now = () => Date
   const count = createStoredCount(store, now);
 
   return async (what, ip) => {
-    // An address that is none (a pipe in front of us) counts as one.
-    const waitMs = await count.within(digest(what, subscriberOf(ip) ?? ip), { max: MAX[what], windowMs: WINDOW_MS });
+    const waitMs = await count.within(digest(what, subscriberOf(ip)), { max: MAX[what], windowMs: WINDOW_MS });
     return waitMs > 0 ? Math.ceil(waitMs / 1_000) : undefined;
   };
 }

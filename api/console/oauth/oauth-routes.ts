@@ -1,32 +1,20 @@
-// The paths of the OAuth server: what is counted and cut down before oidc-provider sees it, and how a call is handed over to it.
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import type { Provider } from 'oidc-provider';
-import { ApiError, type ErrorCode, invalid } from '../../contract/errors.ts';
-import { BODY_TIMES, jsonBody } from '../../http/body.ts';
+// The paths of the OAuth server: what is counted and cut down before oidc-provider sees it.
+import { BODY_TIMES, jsonBody, sayContinue } from '../../http/body.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
-import { collectBytes } from '../../http/collect-bytes.ts';
-import type { Context, Middleware } from '../../http/state.ts';
+import type { Context, Middleware, Route } from '../../http/state.ts';
+import { formBytes } from '../http/form-body.ts';
 import type { pageRoutes } from '../pages/page-route.ts';
+import { SCOPE } from './access.ts';
 import { ClientRefused, clientMetadata } from './client-metadata.ts';
-import { SCOPE } from './grants.ts';
+import { type HandOverDeps, handOver } from './hand-over.ts';
 import { type OAuthLimits, tooMuch } from './oauth-limits.ts';
-import { COOKIES, OAUTH_PATHS } from './provider.ts';
+import { OAUTH_PATHS } from './provider.ts';
 
-export interface OAuthRoute {
-  method: 'get' | 'post' | 'options';
-  path: string;
-  handle: Middleware[];
-}
-
-interface Deps {
-  publicUrl: string;
-  serve(): Promise<ReturnType<Provider['callback']>>;
+interface Deps extends HandOverDeps {
   /** Says that the database is away. */
   away: Middleware;
   budget: ByteBudget;
   limit: OAuthLimits;
-  ipOf(ctx: Context): string;
   registration: boolean;
   /** What a person may see goes wrong as a page. */
   page: ReturnType<typeof pageRoutes>;
@@ -54,58 +42,8 @@ function asked(query: string): string {
   return kept.toString();
 }
 
-const codeOf = (status: number): ErrorCode | undefined => {
-  if (status < 400) return undefined;
-  if (status === 503) return 'unavailable';
-  return status === 401 ? 'unauthorized' : status < 500 ? 'validation_error' : 'internal';
-};
-
-/** The call with a body that has been read before. */
-const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage, body: Buffer): IncomingMessage =>
-  Object.assign(Readable.from([body]), {
-    method,
-    url,
-    headers: { ...headers, 'content-length': String(body.length) },
-    socket,
-    httpVersion,
-  }) as unknown as IncomingMessage;
-
-const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${TOKEN_MAX_BYTES} bytes.`);
-
-function smallBody({ req, res, state }: Context): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > TOKEN_MAX_BYTES) throw tooLarge();
-  // The server leaves this to us.
-  if (req.headers.expect !== undefined) {
-    res.writeContinue();
-    state.continued = true;
-  }
-  let bytes = 0;
-  return collectBytes(req, {
-    take(piece) {
-      bytes += piece.length;
-      return bytes > TOKEN_MAX_BYTES ? tooLarge() : undefined;
-    },
-    total: { ms: BODY_TIMES.silentMs, late: () => invalid('The form did not arrive within 10 s. Send it again.') },
-  });
-}
-
-export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, registration, page }: Deps): OAuthRoute[] {
-  const { host, protocol } = new URL(publicUrl);
-
-  /** The provider answers. It builds links from host and protocol, which are the public URL's; and it must know nobody from before. */
-  async function hand(ctx: Context, { url = ctx.req.url!, body }: { url?: string; body?: Buffer } = {}): Promise<void> {
-    ipOf(ctx);
-    const handle = await serve();
-    const request = body ? withBody(ctx.req, body) : ctx.req;
-    request.url = url;
-    Object.assign(request.headers, { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) });
-    const cookies = (request.headers.cookie ?? '').split(';').filter(cookie => !cookie.trim().startsWith(COOKIES.session));
-    request.headers.cookie = cookies.join(';');
-    ctx.respond = false;
-    await handle(request, ctx.res);
-    const code = codeOf(ctx.res.statusCode);
-    if (code) ctx.state.code = code;
-  }
+export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, registration, page }: Deps): Route[] {
+  const hand = handOver({ publicUrl, serve, ipOf });
 
   async function count(what: 'registration' | 'authorization', ctx: Context): Promise<void> {
     const waitS = await limit(what, ipOf(ctx));
@@ -155,7 +93,7 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
   /** One scope is all that there is. An app that asks again for what it asked at first, of which the rest was left out, would be refused by the letter of RFC 6749 section 6. */
   const token: Middleware = async ctx => {
     if (!ctx.is('application/x-www-form-urlencoded')) return hand(ctx);
-    const fields = new URLSearchParams((await smallBody(ctx)).toString());
+    const fields = new URLSearchParams((await formBytes(ctx.req, TOKEN_MAX_BYTES, () => sayContinue(ctx))).toString());
     fields.delete('scope');
     await hand(ctx, { body: Buffer.from(fields.toString()) });
   };
@@ -163,11 +101,20 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
   const metadata = METADATA_PATHS.flatMap(path => {
     const handed: Middleware = ctx => hand(ctx, { url: path });
     // The path forms of RFC 8414 section 3.1 as well: some clients ask for them with the resource's path.
-    return [path, `${path}/{*resource}`].flatMap(each => [
-      { method: 'get' as const, path: each, handle: [away, handed] },
-      { method: 'options' as const, path: each, handle: [away, handed] },
+    return [path, `${path}/{*resource}`].flatMap((each): Route[] => [
+      { method: 'get', path: each, handle: [away, handed] },
+      { method: 'options', path: each, handle: [away, handed] },
     ]);
   });
+
+  const ofRegistration: Route[] = [
+    {
+      method: 'post',
+      path: OAUTH_PATHS.registration,
+      handle: [anyOrigin, away, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget), register],
+    },
+    { method: 'options', path: OAUTH_PATHS.registration, handle: [preflight] },
+  ];
 
   return [
     ...metadata,
@@ -178,15 +125,6 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
     { method: 'post', path: OAUTH_PATHS.revocation, handle: [away, direct] },
     { method: 'options', path: OAUTH_PATHS.revocation, handle: [away, direct] },
     { method: 'get', path: OAUTH_PATHS.jwks, handle: [away, direct] },
-    ...(registration
-      ? [
-          {
-            method: 'post' as const,
-            path: OAUTH_PATHS.registration,
-            handle: [anyOrigin, away, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget), register],
-          },
-          { method: 'options' as const, path: OAUTH_PATHS.registration, handle: [preflight] },
-        ]
-      : []),
+    ...(registration ? ofRegistration : []),
   ];
 }

@@ -4,7 +4,7 @@ import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Log } from '../../../common/log.ts';
 import type { Metrics } from '../../../common/operations.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
-import type { Context } from '../../http/state.ts';
+import type { Context, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../pages/page-route.ts';
 import type { Audit } from '../people/audit.ts';
@@ -15,17 +15,20 @@ import { type Adapter, createAdapter } from './adapter.ts';
 import type { ClientFetch } from './client-fetch.ts';
 import { type Consents, createConsents } from './consents.ts';
 import { awayAsJson, overDatabase } from './database-away.ts';
-import { createFreshKeys } from './fresh-keys.ts';
-import { createGrants, type Grants } from './grants.ts';
+import { createFreshKeys, madeOfKeys } from './fresh-keys.ts';
+import { appName, createGrants, type Grants } from './grants.ts';
 import { type OAuthKeys, oauthKeys, readOAuthKeys } from './keys.ts';
 import { createOAuthLimits } from './oauth-limits.ts';
 import { countTokens, oauthMetrics } from './oauth-metrics.ts';
-import { type OAuthRoute, oauthRoutes } from './oauth-routes.ts';
+import { oauthRoutes } from './oauth-routes.ts';
 import { createProvider, type ProviderDeps } from './provider.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
+import { watchedFetch } from './unreadable-documents.ts';
 
 export interface OAuthDeps {
   publicUrl: string;
+  /** What tokens are for; also their audience. */
+  resource: string;
   secret: string;
   store: Store;
   audit: Audit;
@@ -42,18 +45,12 @@ export interface OAuthDeps {
 }
 
 export interface OAuth {
-  routes: OAuthRoute[];
+  routes: Route[];
   tokens: AccessTokens;
   grants: Grants;
   consents: Consents;
-  /** What tokens are for; also their audience. */
   resource: string;
 }
-
-/** What the tool's address is, from which its tokens are named. */
-export const mcpResource = (publicUrl: string): string => new URL(`${publicUrl}/mcp`).href;
-
-type Library = typeof import('oidc-provider');
 
 /** The library with one set of keys. */
 interface Made {
@@ -62,12 +59,11 @@ interface Made {
 }
 
 export function createOAuth(deps: OAuthDeps): OAuth {
-  const { publicUrl, secret, store, audit, budget, log, clients, ipOf, renderError, page } = deps;
+  const { publicUrl, resource, secret, store, audit, budget, log, clients, ipOf, renderError, page } = deps;
   const seal = createSeal(secret, 'oauth');
   const refreshTokens = createRefreshTokens(secret);
   const grants = createGrants(store);
   const limit = createOAuthLimits(store, secret);
-  const resource = mcpResource(publicUrl);
   const count = oauthMetrics(deps.metrics);
   const keysNow = createFreshKeys({
     first: () => oauthKeys(store, secret, log),
@@ -78,35 +74,21 @@ export function createOAuth(deps: OAuthDeps): OAuth {
   });
   /** Who calls, for what is counted in the midst of the provider. By the answer: the provider may be given another request. */
   const callers = new WeakMap<ServerResponse, string>();
-  const documents = deps.clientFetch;
-  let library: Library | undefined;
-  let current: { of: string; made: Promise<Made> } | undefined;
 
-  /** The app gave it back, or what works once came twice. */
-  async function endGrant(grantId: string): Promise<void> {
+  /** `reuse`: what works once came twice, so somebody else may have it. */
+  async function endGrant(grantId: string, why: 'given back' | 'reuse'): Promise<void> {
     const ended = await grants.end(grantId);
     if (!ended) return;
     count('consent_ended');
+    const { account, user } = ended;
+    const reuse = why === 'reuse';
+    if (reuse)
+      log.warn({ account, user, app: appName(ended) }, 'a code or refresh token came twice, perhaps a stolen one: the consent is ended');
     await audit.note(
-      { account: ended.account, user: ended.user, actor: `the app ${ended.clientName || ended.clientId}` },
-      { action: 'app.disconnected', target: ended.clientName || ended.clientId, details: { by: 'app' } },
+      { account, user, actor: `the app ${appName(ended)}` },
+      { action: 'app.disconnected', target: appName(ended), details: reuse ? { by: 'service', reason: 'token reuse' } : { by: 'app' } },
     );
   }
-
-  const fetchDocument: ClientFetch = async (url, options) => {
-    const unreadable = (reason: string) => {
-      count('document_unreadable');
-      log.info({ host: new URL(url).host, reason }, 'the document of an app could not be read');
-    };
-    try {
-      const answer = await documents(url, options);
-      if (answer.status !== 200) unreadable(`it was answered with ${answer.status}`);
-      return answer;
-    } catch (error) {
-      unreadable((error as Error).message);
-      throw error;
-    }
-  };
 
   async function make(keys: OAuthKeys): Promise<Made> {
     const loaded = await import('oidc-provider');
@@ -116,7 +98,7 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       seal,
       refreshTokens,
       keepGrant: grants.keepUntil,
-      endGrant,
+      endGrant: grantId => endGrant(grantId, loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse'),
       alreadyUsed: () => new loaded.errors.InvalidGrant('already used'),
       onRepeated: () => count('tokens_repeated'),
     });
@@ -127,7 +109,7 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       adapter: kind => Object.fromEntries(Object.entries(adapter(kind)).map(([name, run]) => [name, told(run)])) as unknown as Adapter,
       refreshTokens,
       clients,
-      fetch: fetchDocument,
+      fetch: watchedFetch(deps.clientFetch, count, log),
       mayFetchDocument: told(async ctx => {
         const ip = ctx && callers.get(ctx.res);
         return ip === undefined || (await limit('document', ip)) === undefined;
@@ -141,23 +123,10 @@ export function createOAuth(deps: OAuthDeps): OAuth {
     // The library answers with an error of its own.
     provider.on('server_error', (_ctx: ProviderContext, error: Error) => log.error({ err: error }, 'the OAuth server failed a call'));
     provider.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
-    library = loaded;
     return { provider, serve: provider.callback() };
   }
 
-  /** A call that is under way ends with the keys with which it began. */
-  async function made(): Promise<Made> {
-    const keys = await keysNow();
-    const of = keys.cookies.join();
-    if (current?.of !== of) current = { of, made: make(keys) };
-    const asked = current;
-    try {
-      return await asked.made;
-    } catch (error) {
-      if (current === asked) current = undefined;
-      throw error;
-    }
-  }
+  const made = madeOfKeys(keysNow, make);
 
   return {
     resource,
@@ -168,7 +137,6 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       count,
       grants,
       resource,
-      isGone: error => library !== undefined && error instanceof library.errors.SessionNotFound,
     }),
     routes: oauthRoutes({
       publicUrl,

@@ -17,7 +17,7 @@ declare module 'oidc-provider' {
     _matchedRouteName?: string;
     query: Record<string, string | string[] | undefined>;
     oidc: {
-      client?: { clientId: string; clientName?: string; redirectUris: string[]; redirectUriAllowed(uri: string): boolean };
+      client?: { clientId: string; clientName?: string; redirectUriAllowed(uri: string): boolean };
       route?: string;
       session?: { accountId: string };
       result?: { consent?: { grantId?: string } };
@@ -32,6 +32,8 @@ declare module 'oidc-provider' {
     prompt: { name: string; details: Record<string, unknown> };
   }
   export class Provider {
+    /** Of the call in whose course this is asked. */
+    static readonly ctx: ProviderContext | undefined;
     constructor(issuer: string, configuration: Record<string, unknown>);
     proxy: boolean;
     Grant: (new (of: { clientId: string; accountId: string }) => Grant) & { find(id: string): Promise<Grant | undefined> };
@@ -54,12 +56,7 @@ declare module 'oidc-provider' {
     error: string;
     error_description?: string;
   }
-  export const errors: Record<
-    'SessionNotFound' | 'InvalidGrant' | 'InvalidTarget' | 'InvalidClient',
-    new (
-      description: string,
-    ) => OIDCProviderError
-  > & {
+  export const errors: Record<'InvalidGrant' | 'InvalidTarget', new (description: string) => OIDCProviderError> & {
     CustomOIDCProviderError: new (error: string, description: string, options: { cause: unknown }) => OIDCProviderError;
   };
   export const interactionPolicy: {

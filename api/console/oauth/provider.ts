@@ -1,9 +1,10 @@
 // The settings of oidc-provider, which speaks OAuth for us: authorization codes with PKCE for one resource and one scope, and nothing else that it could do.
 import type { Provider, ProviderContext } from 'oidc-provider';
+import { OUTAGE } from '../outage.ts';
+import { SCOPE } from './access.ts';
 import type { Adapter } from './adapter.ts';
+import type { ClientFetch } from './client-fetch.ts';
 import { CLIENT_AUTH_METHODS } from './client-metadata.ts';
-import { RETRY_AFTER_S } from './database-away.ts';
-import { SCOPE } from './grants.ts';
 import type { OAuthKeys } from './keys.ts';
 import { isDue, type RefreshTokens } from './refresh-tokens.ts';
 import { keepRefused, onward, type Refusal } from './refused-requests.ts';
@@ -43,7 +44,8 @@ export interface ProviderDeps {
   refreshTokens: RefreshTokens;
   /** By registering, and by a document of their own. */
   clients: { registration: boolean; document: boolean };
-  fetch: unknown;
+  /** The way to the documents in which apps describe themselves. */
+  fetch: ClientFetch;
   mayFetchDocument(ctx: ProviderContext | undefined): Promise<boolean>;
   /** Whether tokens are given for this person: by the consent that they come of, where there is one. */
   mayHaveTokens(user: string, grantId: string | undefined): Promise<boolean>;
@@ -160,7 +162,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.status === 503) {
-      ctx.res.setHeader('retry-after', String(RETRY_AFTER_S));
+      ctx.res.setHeader('retry-after', String(OUTAGE.retryAfterS));
       ctx.res.setHeader('cache-control', 'no-store');
     }
     if (ctx._matchedRouteName === 'discovery') ctx.body = trimmed(ctx.body as Record<string, unknown>);

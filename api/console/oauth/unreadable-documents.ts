@@ -1,7 +1,10 @@
-// What an app hears while the document in which it describes itself cannot be read. Not that it is unknown: apps then forget all that they were given, and the person
-// would have to connect them again because a site was slow for a moment.
+// What the app and the log hear while the document in which an app describes itself cannot be read. Not that the app is unknown: apps then forget all that they were
+// given, and the person would have to connect them again because a site was slow for a moment.
 import type { Provider, ProviderContext } from 'oidc-provider';
+import type { Log } from '../../../common/log.ts';
+import type { ClientFetch } from './client-fetch.ts';
 import { ClientRefused } from './client-metadata.ts';
+import type { CountOAuthEvent } from './oauth-metrics.ts';
 
 /** The library's words of a document that it did not get. */
 export const UNREADABLE = /^client_id metadata document fetch/;
@@ -31,4 +34,22 @@ export function tellUnreadable(provider: Provider): void {
   };
   provider.on('grant.error', tell);
   provider.on('revocation.error', tell);
+}
+
+/** The same `fetch`, told of to whoever runs this installation when it brings no document. */
+export function watchedFetch(fetch: ClientFetch, count: CountOAuthEvent, log: Log): ClientFetch {
+  return async (url, options) => {
+    const unreadable = (reason: string) => {
+      count('document_unreadable');
+      log.info({ host: new URL(url).host, reason }, 'the document of an app could not be read');
+    };
+    try {
+      const answer = await fetch(url, options);
+      if (answer.status !== 200) unreadable(`it was answered with ${answer.status}`);
+      return answer;
+    } catch (error) {
+      unreadable((error as Error).message);
+      throw error;
+    }
+  };
 }

@@ -16,7 +16,7 @@ import type { Teams } from '../people/teams.ts';
 import type { Identity } from '../people/users.ts';
 import { leadsToConsent } from './consent-way.ts';
 import { nextPath, withNext } from './next-path.ts';
-import { field, form, sendPage } from './page.ts';
+import { field, form, seeOther, sendPage } from './page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 /** For who must look for a phone at the provider. */
@@ -98,18 +98,14 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
     if (await setup.needed()) return ctx.redirect('/app/setup');
     const { url, begun } = await (await provider()).begin();
     remember(ctx, { kind: 'begun', ...begun, next: nextPath(ctx.query['next']), untilMs: Date.now() + PASSING_MS });
-    ctx.status = 303;
-    ctx.redirect(url.href);
+    seeOther(ctx, url.href);
   }
 
   async function enter(ctx: Context, user: UserDocument, next: string): Promise<void> {
     const isMember = await company.arrived(user, entrance.ipOf(ctx));
     await entrance.enter(ctx, user, 'company');
     // Who came by an invitation becomes a member there; whom an app sent must be able to go back to it.
-    if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next)) {
-      ctx.status = 303;
-      return ctx.redirect(next);
-    }
+    if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next)) return seeOther(ctx, next);
     const body = markup`<p>You are signed in as ${user.email}, and not a member of any account yet. Ask for an invitation to that address, then open its link in this browser.</p>
 <p><a class="main-button quiet" href="/app">To the dashboard</a></p>`;
     sendPage(ctx, { title: `Welcome, ${user.name}`, body });
@@ -136,8 +132,7 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
       next: begun.next,
       untilMs: Date.now() + PASSING_MS,
     });
-    ctx.status = 303;
-    ctx.redirect(LINK);
+    seeOther(ctx, LINK);
   }
 
   interface Asked {

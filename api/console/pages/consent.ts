@@ -2,7 +2,9 @@
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import { formBody } from '../http/form-body.ts';
+import { SCOPE } from '../oauth/access.ts';
 import type { Asking } from '../oauth/consents.ts';
+import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { consentPath } from '../oauth/provider.ts';
 import { redirectName, redirectWords } from '../oauth/redirects.ts';
@@ -11,7 +13,7 @@ import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 import type { People } from '../people/people.ts';
 import type { SignedIn } from '../route.ts';
 import { withNext } from './next-path.ts';
-import { hidden, sendPage } from './page.ts';
+import { hidden, seeOther, sendPage } from './page.ts';
 import type { PageRoute, pageRoutes } from './page-route.ts';
 
 type Account = { id: string; name: string };
@@ -29,23 +31,25 @@ const chosen = (accounts: readonly Account[]): Markup =>
 <div><select id="account" name="account" required>${accounts.map(({ id, name }) => markup`<option value="${id}">${name}</option>`)}</select></div>
 <p class="hint">It renders in this account, and its renders count there.</p></div>`;
 
+/** By the error's code. */
+const WORDS: Partial<Record<string, string>> = {
+  invalid_client: 'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
+  invalid_redirect_uri:
+    'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
+  temporarily_unavailable: 'The database of this installation does not answer. Wait a few seconds and load this page again.',
+  server_error: 'Something went wrong on our side. Go back to the app and try again.',
+};
+const OTHER_WORDS = 'The app asked for something that cannot be done here. Go back to it and try again.';
+const UNREADABLE_WORDS =
+  'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.';
+
 /** What the OAuth server says to a person when it cannot send them back to the app. `back`: leads on to the app. */
 export function showOAuthError(ctx: Context, { error, error_description: description }: Refusal, back: string | undefined) {
-  const known: Record<string, string> = {
-    invalid_client: 'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
-    invalid_redirect_uri:
-      'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
-    temporarily_unavailable: 'The database of this installation does not answer. Wait a few seconds and load this page again.',
-    server_error: 'Something went wrong on our side. Go back to the app and try again.',
-  };
   const ours = error === 'server_error' || error === 'temporarily_unavailable';
   const detail = description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
   const link = back && markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;
   const body = markup`${detail}${link}<p class="below"><a href="/app">To the dashboard</a></p>`;
-  const unreadable = UNREADABLE.test(description ?? '')
-    ? 'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.'
-    : undefined;
-  const message = unreadable ?? known[error] ?? 'The app asked for something that cannot be done here. Go back to it and try again.';
+  const message = UNREADABLE.test(description ?? '') ? UNREADABLE_WORDS : (WORDS[error] ?? OTHER_WORDS);
   sendPage(ctx, { title: 'The app could not be connected', error: message, body }, ctx.status >= 400 ? ctx.status : 400);
 }
 
@@ -56,11 +60,6 @@ export function consentPages(
 ): PageRoute[] {
   const host = new URL(publicUrl).host;
   const uidOf = (ctx: Context) => (ctx as Context & { params: { uid: string } }).params.uid;
-
-  async function signedInAs(ctx: Context): Promise<SignedIn | undefined> {
-    const token = cookies.session(ctx);
-    return token ? sessions.find(token) : undefined;
-  }
 
   const gone = (ctx: Context) =>
     sendPage(
@@ -78,7 +77,7 @@ export function consentPages(
     const proven = provenHost(asking.clientId);
     const who = asking.clientName === '' ? 'An app that says no name' : markup`An app that calls itself “${asking.clientName}”`;
     const may = markup`${chosen(accounts)}
-<p>It may: <strong>render PDFs</strong> (<code>render</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
+<p>It may: <strong>render PDFs</strong> (<code>${SCOPE}</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
 <p><button class="main-button" name="answer" value="allow">Allow</button></p>`;
     const none = markup`<p class="notice">There is no account in which you may render, so you cannot allow it. Ask an owner or admin of your account for the role of a developer.</p>`;
     const body = markup`<p>${who}${proven === undefined ? undefined : markup` (from <strong>${proven}</strong>)`} asks to make PDFs in your name.</p>
@@ -95,7 +94,7 @@ ${accounts.length === 0 ? none : may}
   async function look(ctx: Context): Promise<void> {
     const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
     if (!asking) return gone(ctx);
-    const signedIn = await signedInAs(ctx);
+    const signedIn = await entrance.signedIn(ctx);
     if (!signedIn) return ctx.redirect(withNext('/app/sign-in', ctx.path));
     await show(ctx, asking, signedIn);
   }
@@ -105,28 +104,20 @@ ${accounts.length === 0 ? none : may}
     await sessions.end(user, sessionId);
     cookies.clear(ctx, 'session');
     await audit.note({ user, actor: email, ip: entrance.ipOf(ctx) }, { action: 'person.signed_out' });
-    ctx.status = 303;
-    ctx.redirect(withNext('/app/sign-in', ctx.path));
+    seeOther(ctx, withNext('/app/sign-in', ctx.path));
   }
 
   async function submit(ctx: Context): Promise<void> {
     const sent = await formBody(ctx.req);
     const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
     if (!asking) return gone(ctx);
-    const signedIn = await signedInAs(ctx);
-    if (!signedIn) {
-      ctx.status = 303;
-      return ctx.redirect(withNext('/app/sign-in', ctx.path));
-    }
+    const signedIn = await entrance.signedIn(ctx);
+    if (!signedIn) return seeOther(ctx, withNext('/app/sign-in', ctx.path));
     // Somebody else has signed in since the page was shown: what it said is not theirs.
     if (sent.get('user') !== signedIn.user.id)
       return show(ctx, asking, signedIn, 'Somebody else has signed in here meanwhile. Look at it again.', 409);
     if (sent.get('answer') === 'other') return leave(ctx, signedIn);
-    if (sent.get('answer') !== 'allow') {
-      const onward = await consents.deny(ctx.req, ctx.res);
-      ctx.status = 303;
-      return ctx.redirect(onward);
-    }
+    if (sent.get('answer') !== 'allow') return seeOther(ctx, await consents.deny(ctx.req, ctx.res));
     const { id: user, email } = signedIn.user;
     const account = (await grants.accountsOf(user)).find(({ id }) => id === sent.get('account'));
     if (!account) return show(ctx, asking, signedIn, 'You may not render in that account any more.', 403);
@@ -135,16 +126,15 @@ ${accounts.length === 0 ? none : may}
       { account: account.id, user, actor: email, ip: entrance.ipOf(ctx) },
       {
         action: 'app.connected',
-        target: asking.clientName || asking.clientId,
+        target: appName(asking),
         details: {
           client: asking.clientId.slice(0, 200),
           redirect: redirectName(asking.redirectUri),
         },
       },
     );
-    ctx.status = 303;
-    ctx.redirect(onward);
+    seeOther(ctx, onward);
   }
 
-  return [route('get', '/app/allow/:uid', look), route('post', '/app/allow/:uid', submit)];
+  return [route('get', consentPath(':uid'), look), route('post', consentPath(':uid'), submit)];
 }

@@ -10,7 +10,7 @@ import type { Invitations, OpenInvitation } from '../people/invitations.ts';
 import type { People } from '../people/people.ts';
 import { nameField, newPasswordField } from './new-person.ts';
 import { withNext } from './next-path.ts';
-import { field, form, hidden, sendPage } from './page.ts';
+import { field, form, hidden, seeOther, sendPage } from './page.ts';
 import type { PageRoute, pageRoutes } from './page-route.ts';
 
 const TOKEN_PAGE = '/app/invitation';
@@ -64,8 +64,7 @@ export function invitationPages(
     const token = (await formBody(ctx.req)).get('token').trim().replace(/^.*#/, '');
     if (!(await invitations.find(token))) return gone(ctx);
     cookies.setPassing(ctx, 'invitation', token, REMEMBERED_MS);
-    ctx.status = 303;
-    ctx.redirect(ACCEPT_PAGE);
+    seeOther(ctx, ACCEPT_PAGE);
   }
 
   const send = (ctx: Context, { account, invitation }: OpenInvitation, rest: Markup, status = 200) =>
@@ -124,15 +123,10 @@ export function invitationPages(
     return token === undefined ? undefined : invitations.find(token);
   }
 
-  async function signedInAs(ctx: Context) {
-    const token = cookies.session(ctx);
-    return token ? sessions.find(token) : undefined;
-  }
-
   async function look(ctx: Context): Promise<void> {
     const open = await openOf(ctx);
     if (!open) return gone(ctx);
-    const signedIn = await signedInAs(ctx);
+    const signedIn = await entrance.signedIn(ctx);
     show(ctx, open, signedIn?.user.email, await users.byEmail(open.invitation.email));
   }
 
@@ -161,15 +155,14 @@ export function invitationPages(
     }
     if (!joined) return gone(ctx);
     await entrance.enter(ctx, user, 'invitation');
-    ctx.status = 303;
-    ctx.redirect('/app');
+    seeOther(ctx, '/app');
   }
 
   async function submit(ctx: Context): Promise<void> {
     const sent = await formBody(ctx.req);
     const open = await openOf(ctx);
     if (!open) return gone(ctx);
-    const signedIn = await signedInAs(ctx);
+    const signedIn = await entrance.signedIn(ctx);
     const invited = await users.byEmail(open.invitation.email);
     const as = sent.get('as');
     if (as === 'somebody-else' && signedIn) {
@@ -177,13 +170,11 @@ export function invitationPages(
       cookies.clear(ctx, 'session');
     } else if (as === 'member' && signedIn?.user.email === open.invitation.email) {
       if (!(await accept(ctx, { _id: signedIn.user.id, email: signedIn.user.email }))) return gone(ctx);
-      ctx.status = 303;
-      return ctx.redirect('/app');
+      return seeOther(ctx, '/app');
     } else if (as === 'new' && !signedIn && !invited && newWithPassword(open.invitation.email))
       return join(ctx, open, sent.get('name'), sent.get('password'));
     // What the form stood for is not so any more: the page as it is now.
-    ctx.status = 303;
-    ctx.redirect(ACCEPT_PAGE);
+    seeOther(ctx, ACCEPT_PAGE);
   }
 
   return [

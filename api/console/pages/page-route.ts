@@ -5,6 +5,7 @@ import { markup } from '../../contract/markup.ts';
 import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { sameOrigin } from '../http/same-origin.ts';
+import { OUTAGE } from '../outage.ts';
 import { sendPage } from './page.ts';
 
 export interface PageRoute {
@@ -13,8 +14,7 @@ export interface PageRoute {
   handle: Middleware[];
 }
 
-const away = (cause: unknown) =>
-  new ApiError('unavailable', 'The database of this installation does not answer. Try again in a few seconds.', { cause, retryAfterS: 5 });
+const away = (cause: unknown) => new ApiError('unavailable', OUTAGE.sentence, { cause, retryAfterS: OUTAGE.retryAfterS });
 
 /** Also behind an error of a library that asked it for us. */
 const isAway = (error: unknown) => isDatabaseUnavailable(error) || (error instanceof Error && isDatabaseUnavailable(error.cause));

@@ -59,8 +59,8 @@ ${body}
 `.text;
 
 /**
- * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for the end; by
- * itself where its address tells so.
+ * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for its end;
+ * when nothing is said, the address tells.
  */
 export interface Loosened {
   formAction?: boolean;
@@ -122,6 +122,12 @@ export function field({ name, label, type = 'text', value, autocomplete, hint, e
   return markup`<div class="field"><label for="${name}">${label}</label>
 <div><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false"${more}></div>
 ${hint ? markup`<p class="hint" id="${name}-hint">${hint}</p>` : undefined}${error ? markup`<p class="wrong" id="${name}-error">${error}</p>` : undefined}</div>`;
+}
+
+/** Leads the browser on to a page that it gets, whatever it sent here (RFC 9110 section 15.4.4). */
+export function seeOther(ctx: Context, to: string): void {
+  ctx.status = 303;
+  ctx.redirect(to);
 }
 
 export const hidden = (name: string, value: string): Markup => markup`<input type="hidden" name="${name}" value="${value}">`;

@@ -4,7 +4,7 @@ import type { Context } from '../../http/state.ts';
 import { formBody } from '../http/form-body.ts';
 import type { People } from '../people/people.ts';
 import { nextPath, withNext } from './next-path.ts';
-import { field, form, sendPage } from './page.ts';
+import { field, form, seeOther, sendPage } from './page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 const PATH = '/app/sign-in/code';
@@ -90,8 +90,7 @@ export function secondFactorPages(people: People, route: ReturnType<typeof pageR
     if (used === 'recovery') await audit.note(actor, { action: 'person.recovery_code_used' });
     secondStep.end(ctx);
     await entrance.enter(ctx, user, method);
-    ctx.status = 303;
-    ctx.redirect(nextPath(ctx.query['next']));
+    seeOther(ctx, nextPath(ctx.query['next']));
   }
 
   return [route('get', PATH, open), route('post', PATH, submit)];

@@ -8,7 +8,7 @@ import { formBody } from '../http/form-body.ts';
 import type { People } from '../people/people.ts';
 import { nameField, newPasswordField } from './new-person.ts';
 import { otherHost } from './other-host.ts';
-import { field, form, sendPage } from './page.ts';
+import { field, form, seeOther, sendPage } from './page.ts';
 import type { PageRoute, pageRoutes } from './page-route.ts';
 
 const PATH = '/app/setup';
@@ -106,8 +106,7 @@ export function setupPages(people: People, route: ReturnType<typeof pageRoutes>)
       await firstOwner.ownNew(good.account ?? `Team of ${good.name}`, user._id);
     await audit.note({ user: user._id, actor: user.email, ip: entrance.ipOf(ctx) }, { action: 'operator.created', target: user.email });
     await entrance.enter(ctx, user, 'setup');
-    ctx.status = 303;
-    ctx.redirect('/app');
+    seeOther(ctx, '/app');
   }
 
   return [route('get', PATH, open), route('post', PATH, submit)];

@@ -8,7 +8,7 @@ import type { People } from '../people/people.ts';
 import { normalEmail } from '../people/users.ts';
 import { nextPath, withNext } from './next-path.ts';
 import { otherHost } from './other-host.ts';
-import { field, form, sendPage } from './page.ts';
+import { field, form, seeOther, sendPage } from './page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 interface Shown {
@@ -20,8 +20,7 @@ interface Shown {
 }
 
 export function signInPages(people: People, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { users, passwords, limits, devices, entrance, secondStep, setup, sessions, cookies, publicUrl, companySignIn, passwordSignIn } =
-    people;
+  const { users, passwords, limits, devices, entrance, secondStep, setup, publicUrl, companySignIn, passwordSignIn } = people;
   const host = new URL(publicUrl).host;
 
   /** The company's button, and the form of the password; where passwords are for operators alone, the button comes first. */
@@ -68,8 +67,7 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
 
   async function open(ctx: Context): Promise<void> {
     const next = nextPath(ctx.query['next']);
-    const token = cookies.session(ctx);
-    if (token && (await sessions.find(token))) return ctx.redirect(next);
+    if (await entrance.signedIn(ctx)) return ctx.redirect(next);
     if (await setup.needed()) return ctx.redirect('/app/setup');
     show(ctx, { next });
   }
@@ -106,13 +104,12 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
       const error = `Passwords are switched off here. Sign in with ${companySignIn?.name ?? 'the company’s sign-in'}.`;
       return show(ctx, { next, email, error }, 403);
     }
-    ctx.status = 303;
     if (user.twoFactor) {
       secondStep.begin(ctx, user, 'password');
-      return ctx.redirect(withNext('/app/sign-in/code', next));
+      return seeOther(ctx, withNext('/app/sign-in/code', next));
     }
     await entrance.enter(ctx, user, 'password');
-    ctx.redirect(next);
+    seeOther(ctx, next);
   }
 
   return [route('get', '/app/sign-in', open), route('post', '/app/sign-in', submit)];

@@ -5,6 +5,7 @@ import { callerIp } from '../../http/client-ip.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';
 import type { Cookies } from '../http/cookies.ts';
+import type { SignedIn } from '../route.ts';
 import type { Audit } from './audit.ts';
 import type { Devices } from './devices.ts';
 import { proofsOf } from './second-step.ts';
@@ -17,6 +18,8 @@ export interface Entrance {
    * ApiError `unauthorized` when password, second factor or the right to sign in is another one by now.
    */
   enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void>;
+  /** Who is signed in in that browser. */
+  signedIn(ctx: Context): Promise<SignedIn | undefined>;
   ipOf(ctx: Context): string;
 }
 
@@ -32,12 +35,16 @@ interface Deps {
 export function createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }: Deps): Entrance {
   const ipOf = (ctx: Context) => callerIp(ctx, trustedProxies);
 
+  async function signedIn(ctx: Context): Promise<SignedIn | undefined> {
+    const token = cookies.session(ctx);
+    return token === undefined ? undefined : sessions.find(token);
+  }
+
   async function enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void> {
     const { _id, email } = user;
     const ip = ipOf(ctx);
     // A token that stood in the browser before may be known to whoever put it there.
-    const former = cookies.session(ctx);
-    const whose = former && (await sessions.find(former));
+    const whose = await signedIn(ctx);
     if (whose) await sessions.end(whose.user.id, whose.sessionId);
     const { token, publicId, maxAgeMs } = await sessions.open({ user: _id, method, ip, userAgent: ctx.get('User-Agent') });
     // Checking a password takes its time. A change meanwhile has ended all sessions that there were, and this one was not there yet.
@@ -52,5 +59,5 @@ export function createEntrance({ sessions, cookies, users, audit, devices, trust
     await audit.note({ user: _id, actor: email, ip }, { action: 'person.signed_in', details: { method } });
   }
 
-  return { enter, ipOf };
+  return { enter, signedIn, ipOf };
 }

@@ -60,7 +60,7 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
     }
     if (disabled || company === false) {
       await sessions.endAll(user);
-      // Whoever was in the person's place may have allowed apps of their own, which would be let in again with the person. Their tokens are worth nothing without this.
+      // Whoever was in the person's place may have allowed apps of their own. All of them end here, and none is let in again with the person.
       await limited(store.console.oauthGrants.deleteMany({ user }, limits));
     }
     // Links that the person gave away would let in whoever holds them.

@@ -87,17 +87,15 @@ export function createSignInLimits(store: Store, secret: string, now = () => Dat
     }
   }
 
-  // An address that is none (a pipe in front of us) counts as one.
-  const subscriber = (ip: string) => subscriberOf(ip) ?? ip;
   const pair = (email: string, ip: string, device: string | undefined) =>
-    device === undefined ? digest('pair', email, subscriber(ip)) : digest('device', email, device);
+    device === undefined ? digest('pair', email, subscriberOf(ip)) : digest('device', email, device);
   const codes = (user: string, device: string | undefined) => digest('codes', user, device ?? '');
 
   return {
     password: ({ email, ip, device }) =>
       hold(
         ...(device === undefined
-          ? [() => within(digest('subscriber', subscriber(ip)), OF_SUBSCRIBER), () => within(digest('email', email), OF_EMAIL)]
+          ? [() => within(digest('subscriber', subscriberOf(ip)), OF_SUBSCRIBER), () => within(digest('email', email), OF_EMAIL)]
           : []),
         () => growing(pair(email, ip, device)),
       ),
@@ -109,6 +107,6 @@ export function createSignInLimits(store: Store, secret: string, now = () => Dat
     secondFactorWasRight: ({ user, device }) => forget(codes(user, device)),
     again: (user, what) => hold(() => growing(digest('again', what, user))),
     againWasRight: (user, what) => forget(digest('again', what, user)),
-    company: ip => hold(() => within(digest('company', subscriber(ip)), OF_COMPANY)),
+    company: ip => hold(() => within(digest('company', subscriberOf(ip)), OF_COMPANY)),
   };
 }

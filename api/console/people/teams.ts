@@ -72,7 +72,7 @@ export function createTeams(store: Store): Teams {
     setRole: (account, actor, user, role) => changeMembers(account, user, members => withRole(members, actor, user, role)),
     remove: async (account, actor, user) => {
       const role = await changeMembers(account, user, members => without(members, actor, user));
-      // Their tokens are worth nothing without a place in the team; without this they would be worth something again with the next one.
+      // Their tokens are worth nothing while the person has no place in the team, and would be worth something again with the next one.
       await limited(oauthGrants.deleteMany({ user, account }, limits));
       return role;
     },

@@ -1,4 +1,4 @@
-// Tokens that let somebody in: of sessions, of the setup, of invitations. What is stored of one is its hash. Pure but for the random numbers.
+// Tokens that let somebody in: of sessions, of the setup, of invitations, of links to PDFs. What is stored of one is its hash. Pure but for the random numbers.
 import { createHash, randomBytes } from 'node:crypto';
 
 const BYTES = 32;

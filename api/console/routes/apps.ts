@@ -1,17 +1,13 @@
 // The apps that a person has connected: listed and disconnected by themselves alone.
 import { ApiError } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { accountNames } from '../account-names.ts';
 import { connectedApps } from '../contract/people.ts';
-import type { Grants } from '../oauth/grants.ts';
+import { appName, type Grants } from '../oauth/grants.ts';
 import type { Audit } from '../people/audit.ts';
 import { type ConsoleRoute, route } from '../route.ts';
 
 export function appRoutes({ store, grants, audit }: { store: Store; grants: Grants; audit: Audit }): ConsoleRoute[] {
-  async function accountNames(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = store.accounts.find({ _id: { $in: [...new Set(ids)] } }, { projection: { name: 1 }, ...store.limits });
-    return new Map((await store.limited(found.toArray())).map(({ _id, name }) => [_id, name]));
-  }
-
   return [
     route({
       method: 'get',
@@ -22,7 +18,10 @@ export function appRoutes({ store, grants, audit }: { store: Store; grants: Gran
       answer: connectedApps,
       handle: async ({ signedIn }) => {
         const mine = await grants.listOf(signedIn.user.id);
-        const names = await accountNames(mine.map(({ account }) => account));
+        const names = await accountNames(
+          store,
+          mine.map(({ account }) => account),
+        );
         return {
           items: mine.map(({ _id, account, clientName, redirect, scope, createdAt, lastUsedAt }) => ({
             id: _id,
@@ -49,7 +48,7 @@ export function appRoutes({ store, grants, audit }: { store: Store; grants: Gran
         if (!ended) throw new ApiError('not_found', 'There is no such app of yours. It was disconnected already perhaps.');
         await audit.note(
           { account: ended.account, user: user.id, actor: user.email, ip: call.clientIp },
-          { action: 'app.disconnected', target: ended.clientName || ended.clientId, details: { by: 'person' } },
+          { action: 'app.disconnected', target: appName(ended), details: { by: 'person' } },
         );
       },
     }),

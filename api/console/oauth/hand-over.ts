@@ -1,0 +1,55 @@
+// How a call is handed over to oidc-provider, which answers it: under the public URL's name, with nobody whom it knows from before.
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Provider } from 'oidc-provider';
+import type { ErrorCode } from '../../contract/errors.ts';
+import type { Context } from '../../http/state.ts';
+import { COOKIES } from './provider.ts';
+
+export interface HandOverDeps {
+  publicUrl: string;
+  serve(): Promise<ReturnType<Provider['callback']>>;
+  /** Also remembers it for what is counted in the midst of the provider. */
+  ipOf(ctx: Context): string;
+}
+
+/** What stands in place of the call's own. */
+interface Replaced {
+  url?: string;
+  /** It has been read before. */
+  body?: Buffer;
+}
+
+const codeOf = (status: number): ErrorCode | undefined => {
+  if (status < 400) return undefined;
+  if (status === 503) return 'unavailable';
+  return status === 401 ? 'unauthorized' : status < 500 ? 'validation_error' : 'internal';
+};
+
+const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage, body: Buffer): IncomingMessage =>
+  Object.assign(Readable.from([body]), {
+    method,
+    url,
+    headers: { ...headers, 'content-length': String(body.length) },
+    socket,
+    httpVersion,
+  }) as unknown as IncomingMessage;
+
+/** The provider builds links from host and protocol of the request: they are the public URL's. */
+export function handOver({ publicUrl, serve, ipOf }: HandOverDeps): (ctx: Context, replaced?: Replaced) => Promise<void> {
+  const { host, protocol } = new URL(publicUrl);
+
+  return async (ctx, { url = ctx.req.url!, body } = {}) => {
+    ipOf(ctx);
+    const handle = await serve();
+    const request = body ? withBody(ctx.req, body) : ctx.req;
+    request.url = url;
+    Object.assign(request.headers, { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) });
+    const cookies = (request.headers.cookie ?? '').split(';').filter(cookie => !cookie.trim().startsWith(COOKIES.session));
+    request.headers.cookie = cookies.join(';');
+    ctx.respond = false;
+    await handle(request, ctx.res);
+    const code = codeOf(ctx.res.statusCode);
+    if (code) ctx.state.code = code;
+  };
+}

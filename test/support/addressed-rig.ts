@@ -1,0 +1,43 @@
+// An installation whose public URL is where it listens, as redirects in a browser need it; with a company's sign-in where one is wanted; and a browser.
+import { type TestProvider, testProvider } from './company-provider.ts';
+import { type ConsoleBrowser, consoleBrowser } from './console-browser.ts';
+import { type ConsoleRig, consoleRig } from './console-rig.ts';
+import { freePort } from './free-port.ts';
+
+export interface AddressedRig {
+  rig: ConsoleRig;
+  browser: ConsoleBrowser;
+  publicUrl: string;
+  /** The company's sign-in, where there is one. */
+  provider: TestProvider | undefined;
+  stop(): Promise<void>;
+}
+
+export async function addressedRig({ company = false } = {}): Promise<AddressedRig> {
+  // The company has to know the way back before the installation listens.
+  const port = await freePort();
+  const publicUrl = `http://localhost:${port}`;
+  const provider = company ? await testProvider({ callback: `${publicUrl}/app/sign-in/company/callback` }) : undefined;
+  const rig = await consoleRig({
+    workers: 0,
+    env: {
+      PRESSROOM_PORT: String(port),
+      PRESSROOM_PUBLIC_URL: publicUrl,
+      ...(provider && { ...provider.env, PRESSROOM_OIDC_NAME: 'Example account' }),
+    },
+  });
+  // Without anybody there would be the setup first.
+  await rig.person({ operator: true });
+  const browser = await consoleBrowser(rig);
+  return {
+    rig,
+    browser,
+    publicUrl,
+    provider,
+    stop: async () => {
+      await browser.close();
+      await rig.stop();
+      await provider?.stop();
+    },
+  };
+}
