@@ -95,19 +95,22 @@ describe('files of the worker’s machine', function () {
     const { pid } = pressroom.worker.worker.chromes()[0]!;
     return /--user-data-dir=([^\0]+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))![1]!;
   };
+  /** Chrome itself writes and removes files and folders there: what has gone meanwhile is passed over. */
+  function unlessGone<T>(look: () => T, gone: T): T {
+    try {
+      return look();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return gone;
+      throw error;
+    }
+  }
+
   const filesWith = (text: string, where: string): string[] =>
-    readdirSync(where, { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile())
-      .map(entry => join(entry.parentPath, entry.name))
-      .filter(path => {
-        try {
-          return readFileSync(path).includes(text);
-        } catch (error) {
-          // Chrome itself writes and removes files there.
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-          throw error;
-        }
-      });
+    unlessGone(() => readdirSync(where, { withFileTypes: true }), []).flatMap(entry => {
+      const path = join(where, entry.name);
+      if (entry.isDirectory()) return filesWith(text, path);
+      return entry.isFile() && unlessGone(() => readFileSync(path).includes(text), false) ? [path] : [];
+    });
 
   /** Whether any page of the PDF has a pixel of the secret pictures' colour. */
   async function hasColour(pdf: Buffer): Promise<boolean> {
