@@ -3,6 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { killQuietly } from '../../worker/chrome.ts';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall, renderCall } from '../support/http-call.ts';
@@ -279,7 +280,8 @@ describe('the images', function () {
     const chromes = () => treeOf(first).filter(({ program }) => program === 'chrome');
     const before = chromes().map(({ pid }) => pid);
     expect(before.length).to.be.greaterThan(2);
-    for (const pid of before) process.kill(pid, 'SIGKILL');
+    // Some go with the first.
+    for (const pid of before) killQuietly(pid);
     await eventually(() => {
       expect(chromes().filter(({ pid }) => before.includes(pid))).to.deep.equal([]);
       expect(chromes().length).to.be.greaterThan(2);
