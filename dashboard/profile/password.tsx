@@ -1,5 +1,5 @@
 // One's own password: what it must be is said before it is typed.
-import { Button, Group, PasswordInput } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { post } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -7,6 +7,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { useSession } from '../session.tsx';
+import { PasswordField } from './password-field.tsx';
 
 export function PasswordPanel() {
   const { user } = useSession().me;
@@ -37,22 +38,22 @@ export function PasswordPanel() {
         {/* Password managers look for the name that the password belongs to. */}
         <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
         {user.hasPassword && (
-          <PasswordInput
+          <PasswordField
             label="Current password"
             value={current}
             error={currentError}
             autoComplete="current-password"
-            visibilityToggleButtonProps={{ 'aria-label': 'Show the current password', tabIndex: 0 }}
+            shows="the current password"
             onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
           />
         )}
-        <PasswordInput
+        <PasswordField
           label="New password"
           description="At least 12 characters. A sentence that only you would think of is better than signs and figures."
           value={next}
           error={nextError}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the new password', tabIndex: 0 }}
+          shows="the new password"
           onChange={({ currentTarget }) => setNext(currentTarget.value)}
         />
         {change.error && !currentError && !nextError && <Failure error={change.error} />}

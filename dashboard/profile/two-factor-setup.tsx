@@ -1,5 +1,5 @@
 // Sets the second factor up: the password, the picture for the app, a code of it, the recovery codes.
-import { Button, Group, Image, PasswordInput, Text, TextInput } from '@mantine/core';
+import { Button, Group, Image, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/people.ts';
 import { post } from '../api.ts';
@@ -10,6 +10,7 @@ import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { useSession } from '../session.tsx';
+import { PasswordField } from './password-field.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
@@ -25,12 +26,12 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
     <ActionForm action={begin}>
       <Text size="sm">You need an app for one-time codes on your phone, or a password manager that makes them.</Text>
       {user.hasPassword && (
-        <PasswordInput
+        <PasswordField
           label="Your password"
           value={password}
           error={passwordError}
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
+          shows="the password"
           data-autofocus
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
