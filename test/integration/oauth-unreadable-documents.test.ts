@@ -48,6 +48,17 @@ describe('an app whose document cannot be read', () => {
     expect((await refresh(fresh, CLIENT, refresh_token)).status).to.equal(200);
   });
 
+  it('costs one question for each time that a person is sent here', async () => {
+    let questions = 0;
+    answer = () => {
+      questions += 1;
+      throw new Error('no answer');
+    };
+    const unread = { ...CLIENT, id: 'https://app.example/unread.json' };
+    const page = await browser(rig, person.cookie).get(authorizePath(unread, pkce().challenge));
+    expect([page.status, questions]).to.deep.equal([400, 1]);
+  });
+
   it('is unknown when its site says that there is none', async () => {
     answer = () => new Response(null, { status: 404 });
     const refused = await refresh(fresh, { ...CLIENT, id: 'https://app.example/gone.json' }, 'a token');

@@ -109,7 +109,7 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       adapter: kind => Object.fromEntries(Object.entries(adapter(kind)).map(([name, run]) => [name, told(run)])) as unknown as Adapter,
       refreshTokens,
       clients,
-      fetch: watchedFetch(deps.clientFetch, count, log),
+      fetch: watchedFetch(deps.clientFetch, { count, log, ctx: () => loaded.Provider.ctx }),
       mayFetchDocument: told(async ctx => {
         const ip = ctx && callers.get(ctx.res);
         return ip === undefined || (await limit('document', ip)) === undefined;

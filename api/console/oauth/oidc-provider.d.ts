@@ -19,6 +19,8 @@ declare module 'oidc-provider' {
     oidc: {
       client?: { clientId: string; clientName?: string; redirectUriAllowed(uri: string): boolean };
       route?: string;
+      /** There is no such client: it is not looked for again in this call. */
+      noclient?: boolean;
       session?: { accountId: string };
       result?: { consent?: { grantId?: string } };
       params?: Record<string, unknown>;

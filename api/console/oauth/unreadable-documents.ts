@@ -36,10 +36,20 @@ export function tellUnreadable(provider: Provider): void {
   provider.on('revocation.error', tell);
 }
 
+interface Watching {
+  count: CountOAuthEvent;
+  log: Log;
+  /** Of the call in whose course a document is asked for. */
+  ctx(): ProviderContext | undefined;
+}
+
 /** The same `fetch`, told of to whoever runs this installation when it brings no document. */
-export function watchedFetch(fetch: ClientFetch, count: CountOAuthEvent, log: Log): ClientFetch {
+export function watchedFetch(fetch: ClientFetch, { count, log, ctx }: Watching): ClientFetch {
   return async (url, options) => {
     const unreadable = (reason: string) => {
+      // Else the library asks for it once more, to see where the refusal may be sent.
+      const call = ctx();
+      if (call) call.oidc.noclient = true;
       count('document_unreadable');
       log.info({ host: new URL(url).host, reason }, 'the document of an app could not be read');
     };
