@@ -67,7 +67,10 @@ export interface PingAnswer {
  */
 export const OPEN = 'Pressroom.open';
 
-/** A command that the gateway answers itself, with `{}`: the page is still, so that it needs no screen frames. The worker hides it, until the slot ends. */
+/**
+ * A command that the gateway answers itself, with `{}`: the page is still, so that it needs no screen frames. The worker leaves it hidden when this is said before any
+ * command to the page; otherwise it shows the page at the first of them.
+ */
 export const STILL = 'Pressroom.still';
 
 /**

@@ -53,8 +53,8 @@ export interface Slots {
   claim(): Slot | undefined;
   /** Asks the pages that wait in this Chrome for a sign of life. One that gives none within `limitMs` is thrown away. */
   check(chrome: Chrome, limitMs: number): Promise<void>;
-  /** Hides the slot's page, which makes no screen frames then. Sent at once, not waited for. */
-  hide(slot: Slot): void;
+  /** Shows the slot's page, which is hidden until then and makes no screen frames. Sent at once, not waited for: Chrome shows it before it does what is sent after. */
+  show(slot: Slot): void;
   /** Destroys the slot's context. Never throws; safe to call twice. */
   release(slot: Slot): Promise<void>;
   count(state: SlotState): number;
@@ -100,7 +100,7 @@ export function createSlots(deps: Deps): Slots {
         disposeOnDetach: true,
       }));
       const [{ targetId }] = await Promise.all([
-        command<{ targetId: string }>('Target.createTarget', { url: 'about:blank', browserContextId }),
+        command<{ targetId: string }>('Target.createTarget', { url: 'about:blank', browserContextId, windowState: 'minimized' }),
         command('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
       ]);
       const [{ sessionId }, { windowId }] = await Promise.all([
@@ -252,9 +252,9 @@ export function createSlots(deps: Deps): Slots {
       };
       await Promise.all(waiting.map(look));
     },
-    hide: slot => {
-      const bounds = { windowId: inside.get(slot)?.windowId, bounds: { windowState: 'minimized' } };
-      slot.chrome.pipe.command('Browser.setWindowBounds', bounds).catch(() => {}); // it saves CPU, nothing depends on it
+    show: slot => {
+      const bounds = { windowId: inside.get(slot)?.windowId, bounds: { windowState: 'normal' } };
+      slot.chrome.pipe.command('Browser.setWindowBounds', bounds).catch(() => {}); // it fails with the page, which is told in other ways
     },
     release: slot => release(slot),
     count,

@@ -165,6 +165,27 @@ describe('a socket that serves one slot after another', function () {
       expect(result).to.have.nested.property('result.value', '');
     });
 
+    const visibility = async () => {
+      const { result } = await slot.command('Runtime.evaluate', { expression: 'document.visibilityState', returnByValue: true });
+      return (result as { result: { value: string } }).result.value;
+    };
+
+    it('shows a page before the first command reaches it, and leaves one hidden that is said to be still before', async () => {
+      expect(await visibility(), 'the first slot').to.equal('visible');
+      await slot.command('Pressroom.still');
+      expect(await visibility(), 'said too late').to.equal('visible');
+      for (const [first, found] of [
+        ['Pressroom.still', 'hidden'],
+        ['Pressroom.ping', 'visible'],
+      ] as const) {
+        await slot.command('Pressroom.end');
+        await worker.until({ busy: 0, ready: 2 });
+        await open(worker.ticket());
+        await slot.command(first);
+        expect(await visibility(), first).to.equal(found);
+      }
+    });
+
     it('ends at its own deadline, not at that of the slot before', async () => {
       await slot.command('Pressroom.end');
       await open(worker.ticket({ maxMs: 300 }));

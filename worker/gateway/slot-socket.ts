@@ -45,6 +45,8 @@ interface Open {
   slot: Slot;
   renderId: string;
   deadline: NodeJS.Timeout;
+  /** Decided by what the API says of the page, or to it, first. */
+  shown?: boolean;
 }
 
 /** Serves a socket whose first slot its own ticket has opened. `gather` is called before what a page sends is written. */
@@ -146,7 +148,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       if (method === PING) return answer(id, pageOf(open.slot));
       if (method === END) return void endByRequest(id, open);
       method satisfies typeof STILL;
-      slots.hide(open.slot);
+      open.shown ??= false;
       answer(id, {});
     }
 
@@ -160,7 +162,10 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         return refuse(filtered.id, NOT_ALLOWED, `${filtered.method}: ${filtered.problem}`);
       }
       // What an API still says while its slot ends reaches nobody.
-      if (open?.slot.state === 'claimed') open.slot.chrome.pipe.forward(filtered.parts);
+      if (open?.slot.state !== 'claimed') return;
+      if (open.shown === undefined) slots.show(open.slot);
+      open.shown ??= true;
+      open.slot.chrome.pipe.forward(filtered.parts);
     }
 
     // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
