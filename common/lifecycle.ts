@@ -1,6 +1,6 @@
 // Starts services in order and stops them in reverse under one deadline; readiness falls first; a second signal ends at once.
 import type { Server } from 'node:net';
-import type { Log } from './log.ts';
+import { exitAfter, type Log } from './log.ts';
 
 export interface Service {
   name: string;
@@ -95,7 +95,7 @@ export async function runUntilSignal(log: Log, lifecycle: Lifecycle, alsoOn?: Pr
   const onSignal = (signal: string) => {
     if (heard) {
       log.warn({ signal }, 'second signal, ending at once');
-      process.exit(1);
+      return void exitAfter(log, 1);
     }
     heard = true;
     first.resolve(signal);
@@ -111,11 +111,11 @@ export async function runUntilSignal(log: Log, lifecycle: Lifecycle, alsoOn?: Pr
     await lifecycle.start();
   } catch (error) {
     log.fatal({ err: error }, 'could not start');
-    process.exit(1);
+    return exitAfter(log, 1);
   }
   const clean = await stopped;
   log.info({ clean }, 'stopped');
-  process.exit(clean ? 0 : 1);
+  return exitAfter(log, clean ? 0 : 1);
 }
 
 /**

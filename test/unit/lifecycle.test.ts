@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect } from 'chai';
 import { createLifecycle, type Service } from '../../common/lifecycle.ts';
 import { silentLog } from '../../common/log.ts';
@@ -93,5 +95,47 @@ describe('the lifecycle', () => {
     expect(await lifecycle.stop()).to.equal(true);
     await starting;
     expect(lifecycle.state()).to.equal('stopped');
+  });
+});
+
+/** A process with this lifecycle, whose first line has come. */
+async function running(): Promise<{ child: ChildProcess; ended: Promise<unknown[]> }> {
+  const script = `
+    import { createLifecycle, runUntilSignal } from '${new URL('../../common/lifecycle.ts', import.meta.url)}';
+    import { createLog } from '${new URL('../../common/log.ts', import.meta.url)}';
+    const log = createLog('info', 'test');
+    const timer = setInterval(() => {}, 1_000);
+    const service = { name: 'a', start: async () => log.info('started'), stop: async () => clearInterval(timer) };
+    await runUntilSignal(log, createLifecycle(log, 1_000, [service]));
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  await once(child.stdout!, 'data');
+  return { child, ended };
+}
+
+describe('a process that runs until a signal', function () {
+  this.timeout(20_000);
+
+  it('has written its last line when it ends', async () => {
+    const { child, ended } = await running();
+    let text = '';
+    child.stdout!.on('data', data => {
+      text += data;
+    });
+    const closed = once(child.stdout!, 'close');
+    child.kill('SIGTERM');
+    expect(await ended).to.deep.equal([0, null]);
+    await closed;
+    expect(text).to.match(/"msg":"stopped"\}\n$/);
+  });
+
+  it('ends although nobody reads its log any more', async () => {
+    const { child, ended } = await running();
+    child.stdout!.destroy();
+    child.kill('SIGTERM');
+    const limit = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    expect(await ended).to.deep.equal([0, null]);
+    clearTimeout(limit);
   });
 });
