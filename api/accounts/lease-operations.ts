@@ -1,5 +1,12 @@
-// The operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps no state and no retries.
-import type { AccountDocument, AccountState, AnyBulkWriteOperation, Document, Store } from '../store/store.ts';
+// The operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps no state.
+import {
+  type AccountDocument,
+  type AccountState,
+  type AnyBulkWriteOperation,
+  type Document,
+  repeatedOnce,
+  type Store,
+} from '../store/store.ts';
 import {
   allowedIps,
   capOf,
@@ -31,7 +38,11 @@ export interface Admission {
   state: AccountState;
   intranet: boolean;
   limit: number;
+  /** An attempt before had no answer, and may still arrive: of a refused one as well. */
+  repeated: boolean;
 }
+
+export type Count = number | 'unheard';
 
 export interface LeaseOperations {
   /** Takes a place for `leaseId` when key, subscription and cap allow it and the key's networks are `networks`. Null: no such account. */
@@ -40,27 +51,19 @@ export interface LeaseOperations {
   admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
   /** Gives the ids of those that could not be renewed: expired, or gone. Rejects when nothing is known. */
   renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>>;
-  /** Removes the lease and counts the render; the new count, or undefined when the lease was not there. */
-  settle(accountId: string, leaseId: string): Promise<number | undefined>;
+  /**
+   * Removes the lease and counts the render; gives the count then. `unheard`: an attempt that had no answer has counted it, so that nobody knows
+   * the count. Undefined: the lease was not there.
+   */
+  settle(accountId: string, leaseId: string): Promise<Count | undefined>;
   release(accountId: string, leaseId: string): Promise<void>;
 }
 
 /** What stands in a lease in place of a key's id. Ids of keys have no colon. */
 export const leaseKeyOf = (user: string): string => `user:${user}`;
 
-/**
- * When the driver had to ask twice because an answer was lost, the server repeats what it had written with the whole document instead of the
- * projection (seen on 6.0). A refusal writes nothing and is decided anew, so a whole document always means that the lease was taken.
- */
-function answerOf(found: Document, leaseId: string, networks: readonly string[]): Admission {
-  if (!('leases' in found)) return found as Admission;
-  const { leases, state, intranet } = found as AccountDocument;
-  if (!leases.some(lease => lease.id === leaseId)) throw new Error('a repeated admission does not hold its lease');
-  return { admitted: true, key: { allowedIps: [...networks] }, served: true, state, intranet, limit: leases.length };
-}
-
 export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, ...rules }: LeaseRules): LeaseOperations {
-  const { accounts, limits } = store;
+  const { accounts, leaseWrites, limits } = store;
   const cap = capOf(plans);
   const served = isServed(rules);
   const expires: Document = { $add: ['$$NOW', leaseMs] };
@@ -71,10 +74,13 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
     return { $cond: [mayRun, { $concatArrays: [leasesKept(keepExpiredMs, cap), [{ id: leaseId, key, expires }]] }, '$leases'] };
   };
 
-  async function take(accountId: string, leaseId: string, leases: Document, key: Document = {}, networks: readonly string[] = []) {
-    const found = await accounts.findOneAndUpdate({ _id: accountId }, [{ $set: { leases } }], {
-      returnDocument: 'after',
-      projection: {
+  /**
+   * A first attempt whose answer was lost has its lease there when the second comes, which then changes nothing and finds it admitted. Should the first come last, it
+   * finds the second's lease, or one place fewer for as long as a lease lasts when that has ended.
+   */
+  const take = (accountId: string, leaseId: string, leases: Document, key: Document = {}) =>
+    repeatedOnce(async again => {
+      const found = await leaseWrites.findAndModify({ _id: accountId }, [{ $set: { leases } }], {
         _id: 0,
         admitted: { $in: [leaseId, '$leases.id'] },
         ...key,
@@ -82,16 +88,14 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
         state: 1,
         intranet: 1,
         limit: cap,
-      },
-      ...limits,
+      });
+      return found && ({ ...found, repeated: again } as Admission);
     });
-    return found === null ? null : answerOf(found, leaseId, networks);
-  }
 
   function admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]) {
     const leases = oneMore(leaseId, '$$good.id', keyIsGood, { $eq: [allowedIps, { $literal: networks }] });
     const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
-    return take(accountId, leaseId, withKey(keyHash, leases), { key }, networks);
+    return take(accountId, leaseId, withKey(keyHash, leases), { key });
   }
 
   const admitMember = (accountId: string, leaseId: string, user: string) =>
@@ -115,19 +119,24 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
     return new Set(leases.map(lease => lease.id).filter(id => !alive.has(id)));
   }
 
-  async function settle(accountId: string, leaseId: string): Promise<number | undefined> {
+  function settle(accountId: string, leaseId: string): Promise<Count | undefined> {
     const others = { $filter: { input: '$leases', as: 'lease', cond: { $ne: ['$$lease.id', leaseId] } } };
-    const settled = await accounts.findOneAndUpdate(
-      { _id: accountId, 'leases.id': leaseId },
-      [{ $set: { leases: others, usage: usagePlusOne } }],
-      { returnDocument: 'after', projection: { _id: 0, usage: 1 }, ...limits },
-    );
-    return settled?.usage.count;
+    return repeatedOnce(async again => {
+      const settled = await leaseWrites.findAndModify(
+        { _id: accountId, 'leases.id': leaseId },
+        [{ $set: { leases: others, usage: usagePlusOne } }],
+        { _id: 0, count: '$usage.count' },
+      );
+      // Once more: the attempt before has counted it and taken the lease away, and a majority has that: the server waits for it also when it finds nothing to change.
+      // The count of now would be told to whoever made it so as well.
+      return settled?.['count'] ?? (again ? 'unheard' : undefined);
+    });
   }
 
-  async function release(accountId: string, leaseId: string): Promise<void> {
-    await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, { $pull: { leases: { id: leaseId } } }, limits);
-  }
+  const release = (accountId: string, leaseId: string): Promise<void> =>
+    repeatedOnce(async () => {
+      await leaseWrites.update({ _id: accountId, 'leases.id': leaseId }, { $pull: { leases: { id: leaseId } } });
+    });
 
   return { admit, admitMember, renew, settle, release };
 }

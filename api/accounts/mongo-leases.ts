@@ -11,7 +11,7 @@ import { addressIsAllowed } from './allowed-ips.ts';
 import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
 import { createFullAccounts } from './full-accounts.ts';
 import { leaseMetrics } from './lease-metrics.ts';
-import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
+import { type Admission, type Count, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
 import type { Caller, Lease, Leases, Member } from './leases.ts';
 import type { Plan } from './plans.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
@@ -104,43 +104,43 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     return true;
   }
 
-  /** What an admission found, and when it was sent. */
-  async function tryAdmit(
-    { accountId, requestId }: Caller | Member,
-    leaseId: string,
-    admission: () => Promise<Admission | null>,
-  ): Promise<{ found: Admission | null; sentMs: number }> {
+  /** What an admission found, by which id, and when it was sent. */
+  async function tryAdmit({ accountId, requestId }: Caller | Member, admission: (leaseId: string) => Promise<Admission | null>) {
+    const id = randomUUID();
     const sentMs = nowMs();
     let operation: Promise<Admission | null> | undefined;
     try {
       store.primary.throwIfMissing();
-      operation = admission();
-      return { found: await store.limited(operation), sentMs };
+      operation = admission(id);
+      const found = await store.limited(operation);
+      // The attempt that had no answer may still take a place, for nobody.
+      if (found?.repeated && !found.admitted) releaseLater(accountId, id, requestId, sleep(store.operationTimeoutMs, true));
+      return { found, id, sentMs };
     } catch (error) {
-      if (operation) releaseLater(accountId, leaseId, requestId, arrived(operation, sentMs));
+      if (operation) releaseLater(accountId, id, requestId, arrived(operation, sentMs));
       throw databaseUnreachable(error);
     }
   }
 
-  async function admitWithKey(caller: Caller, id: string) {
+  async function admitWithKey(caller: Caller) {
     const { accountId, keyHash, clientIp } = caller;
     let networks = caller.allowedIps ?? [];
-    const ask = () => tryAdmit(caller, id, () => operations.admit(accountId, id, keyHash, networks));
-    let { found, sentMs } = await ask();
+    const ask = () => tryAdmit(caller, id => operations.admit(accountId, id, keyHash, networks));
+    let { found, id, sentMs } = await ask();
     // The key's networks are not those that the address was checked against: check it against these, and ask once more.
     if (found?.key && !found.admitted && String(found.key.allowedIps) !== String(networks)) {
       networks = found.key.allowedIps;
       if (!addressIsAllowed(clientIp, networks)) throw unauthorized();
-      ({ found, sentMs } = await ask());
+      ({ found, id, sentMs } = await ask());
     }
-    if (!found?.key || String(found.key.allowedIps) !== String(networks)) throw unauthorized();
-    return { found, sentMs };
+    if (!found || (!found.admitted && String(found.key?.allowedIps) !== String(networks))) throw unauthorized();
+    return { found, id, sentMs };
   }
 
-  async function admitMember(member: Member, id: string) {
-    const { found, sentMs } = await tryAdmit(member, id, () => operations.admitMember(member.accountId, id, member.user));
+  async function admitMember(member: Member) {
+    const { found, id, sentMs } = await tryAdmit(member, leaseId => operations.admitMember(member.accountId, leaseId, member.user));
     if (!found) throw new ApiError('not_found', 'There is no such account.');
-    return { found, sentMs };
+    return { found, id, sentMs };
   }
 
   function close(id: string, accountId: string): void {
@@ -154,10 +154,10 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     const by = 'user' in caller ? leaseKeyOf(caller.user) : caller.keyHash[0]!;
     const cap = full.capOf(accountId, by, nowMs());
     if (cap !== undefined) throw concurrencyLimit(cap, config.retryAfterS());
-    const id = randomUUID();
-    const { found, sentMs } = 'user' in caller ? await admitMember(caller, id) : await admitWithKey(caller, id);
-    if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
+    const { found, id, sentMs } = 'user' in caller ? await admitMember(caller) : await admitWithKey(caller);
+    // Who is admitted was allowed to be, whatever has changed until a second attempt found the lease there.
     if (!found.admitted) {
+      if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
       full.refused(accountId, by, found.limit, nowMs());
       throw concurrencyLimit(found.limit, config.retryAfterS());
     }
@@ -167,7 +167,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
   }
 
   /** `repeated`: an attempt before may have counted it without an answer, and then the lease is gone since. It is kept longer than settling is tried. */
-  function settled(usage: number | undefined, fields: BackgroundWrite['fields'], repeated: boolean): void {
+  function settled(usage: Count | undefined, fields: BackgroundWrite['fields'], repeated: boolean): void {
     if (usage !== undefined || repeated) return meters.settled();
     meters.uncounted('lease_gone');
     log.error(fields, 'a render could not be counted: its lease is gone');
@@ -182,7 +182,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     try {
       const usage = await withinMs(times.settleWithinMs, first);
       settled(usage, fields, false);
-      return usage;
+      return usage === 'unheard' ? undefined : usage;
     } catch (error) {
       log.warn({ ...fields, reason: (error as Error).message }, 'a render is not counted yet, trying on');
       let tries = 0;

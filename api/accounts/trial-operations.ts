@@ -49,7 +49,8 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
         nextInMs: { $subtract: [{ $add: [{ $arrayElemAt: ['$calls.at', -perMinute] }, TRIAL_WINDOW_MS] }, '$$NOW'] },
       },
     );
-    // When the driver had to ask twice, the server repeats what it had written without the projection (see lease-operations.ts): it was counted.
+    // When the driver had to ask twice because an answer was lost, the server repeats what it had written with the whole document instead of the projection (seen
+    // on 6.0). What is refused writes nothing and is decided anew, so a whole document always means that it was counted.
     if ('calls' in found) return { counted: true, nextInMs: 0 };
     return { counted: Boolean(found['counted']), nextInMs: Math.max(0, Number(found['nextInMs'] ?? 0)) };
   }

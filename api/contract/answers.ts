@@ -54,7 +54,7 @@ export const HEADERS = {
   },
   'X-Usage-Count': {
     description:
-      'The account’s renders in the current billing period, this one included. Absent on a sandbox render, and when the count could not be written in time.',
+      'The account’s renders in the current billing period, this one included. Absent on a sandbox render, and when the database did not tell the count in time.',
     schema: { type: 'integer', minimum: 1 },
     example: 1284,
   },

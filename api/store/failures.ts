@@ -2,6 +2,7 @@
 import {
   MongoBulkWriteError,
   MongoError,
+  MongoNetworkError,
   MongoNetworkTimeoutError,
   MongoServerError,
   MongoServerSelectionError,
@@ -33,6 +34,17 @@ export class NoPrimary extends Error {
  * (https://github.com/mongodb/specifications, "retryable writes" and "server discovery and monitoring")
  */
 const PASSING = new Set([6, 7, 50, 64, 89, 91, 100, 134, 189, 202, 262, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436]);
+
+/**
+ * Of these the ones after which a write is repeated, if it is safe to: the primary is another one, or about to be. The server marks them itself
+ * (`RetryableWriteError`), but only for the driver's own retryable writes.
+ */
+const REPEATABLE = new Set([6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+
+/** True for the errors after which the driver repeats a retryable write: broken connections and REPEATABLE, also as the reason why a majority may not have it. */
+export const isRepeatable = (error: unknown): boolean =>
+  error instanceof MongoNetworkError ||
+  (error instanceof MongoError && (REPEATABLE.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError')));
 
 /** True when MongoDB could not be reached or could not do its work now; false for a mistake of ours or of the configuration. */
 export function isDatabaseUnavailable(error: unknown): boolean {

@@ -45,7 +45,7 @@ function countConnections(metrics: Metrics, client: MongoClient): void {
 export function storeMetrics(metrics: Metrics, client: MongoClient): Timed {
   const durations = metrics.histogram(
     'pressroom_mongodb_operation_duration_seconds',
-    "How long MongoDB took, the driver's own repetitions included; a timeout is an operation without an answer in its time.",
+    'How long MongoDB took, a repetition included; a timeout is an operation without an answer in its time.',
     ['operation', 'outcome'],
     BUCKETS_S,
   );

@@ -10,6 +10,7 @@ import type { AccountDocument, MetaDocument, TrialLimitDocument } from './docume
 import { isDatabaseUnavailable, withinMs } from './failures.ts';
 import { migrate } from './migrations.ts';
 import { findPrimary, type Primary } from './primary.ts';
+import { type RepeatableWrites, repeatableWrites } from './repeatable-writes.ts';
 import { checkServer, neverStarts } from './server-check.ts';
 import { type ServerState, serverState } from './server-state.ts';
 import { storeMetrics, type Timed } from './store-metrics.ts';
@@ -28,6 +29,7 @@ export {
   withinMs,
 } from './failures.ts';
 export type { KeptPdfChunk, KeptPdfDocument } from './kept-pdfs.ts';
+export { type RepeatableWrites, repeatedOnce } from './repeatable-writes.ts';
 export type { ServerState } from './server-state.ts';
 
 export interface StoreConfig {
@@ -44,6 +46,8 @@ export interface Store extends Service {
    */
   start(giveUp?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
+  /** Writes of accounts that are safe to repeat, and repeated by nobody but `repeatedOnce`. */
+  readonly leaseWrites: RepeatableWrites;
   readonly meta: Collection<MetaDocument>;
   readonly trialLimits: Collection<TrialLimitDocument>;
   /** What the dashboard keeps. */
@@ -104,6 +108,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
   // The driver's own default name is `test`.
   const named = client.options.dbName !== 'test' || /\/test(\?|$)/.test(config.uri);
   const db = client.db(named ? undefined : 'pressroom');
+  const limits = { maxTimeMS: operationTimeoutMs };
 
   async function untilItServes(giveUp?: AbortSignal): Promise<void> {
     for (let waiting = false; ; waiting = true) {
@@ -144,11 +149,12 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
   return {
     name: 'database',
     accounts: db.collection<AccountDocument>('accounts'),
+    leaseWrites: repeatableWrites(db, 'accounts', limits),
     meta: db.collection<MetaDocument>('meta'),
     trialLimits: db.collection<TrialLimitDocument>('limits'),
     console: consoleCollections(db),
     operationTimeoutMs,
-    limits: { maxTimeMS: operationTimeoutMs },
+    limits,
     primary,
     limited: operation => withinMs(operationTimeoutMs, operation),
     timed,

@@ -32,7 +32,7 @@ describe('the billing period', function () {
     leases += 1;
     const lease = { id: `lease ${leases}`, key: 'key', expires: new Date(Date.now() + DAY_MS) };
     await rig.store.accounts.updateOne({ _id: customer.id }, { $push: { leases: lease } });
-    return operations.settle(customer.id, lease.id);
+    return (await operations.settle(customer.id, lease.id)) as number | undefined;
   }
   const usage = async () => (await customer.read()).usage;
   const set = (fields: object) => rig.store.accounts.updateOne({ _id: customer.id }, { $set: fields });

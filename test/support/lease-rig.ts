@@ -5,8 +5,9 @@ import { type Document, MongoClient } from 'mongodb';
 import { pino } from 'pino';
 import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
+import { leaseOperations } from '../../api/accounts/lease-operations.ts';
 import type { Caller } from '../../api/accounts/leases.ts';
-import { type LeaseTimes, type MongoLeases, mongoLeases } from '../../api/accounts/mongo-leases.ts';
+import { LEASE_TIMES, type LeaseTimes, type MongoLeases, mongoLeases } from '../../api/accounts/mongo-leases.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import type { ApiError } from '../../api/contract/errors.ts';
 import { type AccountDocument, connectStore } from '../../api/store/store.ts';
@@ -59,13 +60,15 @@ export async function leaseRig() {
     lines,
     log,
     working,
-    /** Makes the server misbehave for commands of this name from Pressroom's connections. */
-    failing: (command: string, data: Document, mode: unknown = 'alwaysOn') =>
+    /** Makes the server misbehave for commands of these names from Pressroom's connections. */
+    failing: (commands: string | string[], data: Document, mode: unknown = 'alwaysOn') =>
       admin.db('admin').command({
         configureFailPoint: 'failCommand',
         mode,
-        data: { failCommands: [command], appName: 'pressroom', ...data },
+        data: { failCommands: [commands].flat(), appName: 'pressroom', ...data },
       }),
+    /** The operations alone, without a process around them. */
+    operations: (from = store) => leaseOperations(from, { plans, pastDueGraceMs: 60_000, ...LEASE_TIMES }),
     async replica(
       times: Partial<LeaseTimes> = {},
       from = store,
