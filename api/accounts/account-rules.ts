@@ -1,5 +1,5 @@
 // The rules about an account as MongoDB expressions, so that one atomic operation decides by the server's clock. Pure; runs nothing.
-import type { Document } from '../store/store.ts';
+import type { AccountState, Document } from '../store/store.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 
 const NEVER = new Date(8.64e15);
@@ -32,11 +32,14 @@ export interface ServedRules {
   everyStateServed?: boolean;
 }
 
+/** States that are served whatever the time is. */
+export const ALWAYS_SERVED: readonly AccountState[] = ['active', 'trialing'];
+
 /** True when the subscription is served: past_due is, for a grace. */
 export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRules): Document => ({
   $or: [
     everyStateServed,
-    { $in: ['$state', ['active', 'trialing']] },
+    { $in: ['$state', ALWAYS_SERVED] },
     {
       $and: [{ $eq: ['$state', 'past_due'] }, { $gt: [{ $add: [{ $ifNull: ['$pastDueSince', '$$NOW'] }, pastDueGraceMs] }, '$$NOW'] }],
     },
@@ -59,6 +62,9 @@ const endsAfter = (ms: number): Document => ({ $gt: ['$$lease.expires', ms === 0
 export const unexpiredLeases: Document = leasesWhere(endsAfter(0));
 
 export const runningLeases: Document = { $size: unexpiredLeases };
+
+/** True when all leases run. */
+export const noneExpired: Document = { $lt: ['$$NOW', { $ifNull: [{ $min: '$leases.expires' }, NEVER] }] };
 
 /**
  * Every write of an account writes all of its leases: with 1,280 expired ones, which crashes in a row leave of a plan of 32 in ten minutes, 32 callers

@@ -1,4 +1,4 @@
-// The operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps no state.
+// The operations on leases, each one atomic and safe to repeat, by the server's clock alone. Keeps nothing that a decision rests on.
 import {
   type AccountDocument,
   type AccountState,
@@ -13,12 +13,25 @@ import {
   isServed,
   keyIsGood,
   leasesKept,
+  noneExpired,
   runningLeases,
   type ServedRules,
   unexpiredLeases,
   usagePlusOne,
   withKey,
 } from './account-rules.ts';
+import {
+  type Asker,
+  type Counted,
+  createRemembered,
+  type Known,
+  type KnownPeriod,
+  knownFrom,
+  knownPeriodFrom,
+  leanAdmission,
+  leanSettlement,
+  type Told,
+} from './lean-leases.ts';
 import type { Plan } from './plans.ts';
 
 export interface LeaseRules extends ServedRules {
@@ -32,7 +45,7 @@ export interface LeaseRules extends ServedRules {
 /** What an admission found. All but `admitted` left the document as it was. */
 export interface Admission {
   admitted: boolean;
-  /** Absent when the account has no such key, or an expired one. */
+  /** Absent when the account has no such key, or an expired one, and where nobody has to ask: of an admission the short way. */
   key?: { allowedIps: string[] };
   served: boolean;
   state: AccountState;
@@ -62,10 +75,15 @@ export interface LeaseOperations {
 /** What stands in a lease in place of a key's id. Ids of keys have no colon. */
 export const leaseKeyOf = (user: string): string => `user:${user}`;
 
+const nameOf = (accountId: string, { by }: Asker): string => `${accountId} ${by}`;
+
 export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, ...rules }: LeaseRules): LeaseOperations {
   const { accounts, leaseWrites, limits } = store;
   const cap = capOf(plans);
   const served = isServed(rules);
+  const { everyStateServed = false } = rules;
+  const known = createRemembered<Known>();
+  const periods = createRemembered<KnownPeriod>();
   const expires: Document = { $add: ['$$NOW', leaseMs] };
 
   /** The leases with one more, where `allowed` holds, the account is served and a place is free. */
@@ -74,32 +92,47 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
     return { $cond: [mayRun, { $concatArrays: [leasesKept(keepExpiredMs, cap), [{ id: leaseId, key, expires }]] }, '$leases'] };
   };
 
+  /** Undefined when nothing is known of who asks, or when an update can not find it unchanged. */
+  async function takeLean(accountId: string, leaseId: string, asker: Asker): Promise<Admission | undefined> {
+    const told = known.of(nameOf(accountId, asker));
+    if (!told) return undefined;
+    const lease = { id: leaseId, key: { $literal: told.keyId ?? asker.by }, expires };
+    const filter = leanAdmission(accountId, leaseId, asker, told, everyStateServed);
+    const changed = await leaseWrites.update(filter, [{ $set: { leases: { $concatArrays: ['$leases', [lease]] } } }]);
+    return changed === 1 ? { admitted: true, served: true, ...told, repeated: false } : undefined;
+  }
+
   /**
    * A first attempt whose answer was lost has its lease there when the second comes, which then changes nothing and finds it admitted. Should the first come last, it
    * finds the second's lease, or one place fewer for as long as a lease lasts when that has ended.
    */
-  const take = (accountId: string, leaseId: string, leases: Document, key: Document = {}) =>
+  const take = (accountId: string, leaseId: string, asker: Asker, leases: Document, key: Document = {}) =>
     repeatedOnce(async again => {
-      const found = await leaseWrites.findAndModify({ _id: accountId }, [{ $set: { leases } }], {
+      const lean = again ? undefined : await takeLean(accountId, leaseId, asker);
+      if (lean) return lean;
+      const found = (await leaseWrites.findAndModify({ _id: accountId }, [{ $set: { leases } }], {
         _id: 0,
         admitted: { $in: [leaseId, '$leases.id'] },
         ...key,
         served,
+        plan: 1,
         state: 1,
         intranet: 1,
         limit: cap,
-      });
-      return found && ({ ...found, repeated: again } as Admission);
+        hasExpired: { $not: [noneExpired] },
+      })) as (Admission & Told) | null;
+      known.learn(nameOf(accountId, asker), found ? knownFrom(found, everyStateServed) : undefined);
+      return found && { ...found, repeated: again };
     });
 
   function admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]) {
     const leases = oneMore(leaseId, '$$good.id', keyIsGood, { $eq: [allowedIps, { $literal: networks }] });
-    const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
-    return take(accountId, leaseId, withKey(keyHash, leases), { key });
+    const key = withKey(keyHash, { $cond: [keyIsGood, { id: '$$good.id', expiresAt: '$$good.expiresAt', allowedIps }, '$$REMOVE'] });
+    return take(accountId, leaseId, { by: keyHash[0]!, key: { hashes: keyHash, networks } }, withKey(keyHash, leases), { key });
   }
 
   const admitMember = (accountId: string, leaseId: string, user: string) =>
-    take(accountId, leaseId, oneMore(leaseId, { $literal: leaseKeyOf(user) }));
+    take(accountId, leaseId, { by: leaseKeyOf(user) }, oneMore(leaseId, { $literal: leaseKeyOf(user) }));
 
   /** One update a lease, which changes nothing when the lease has expired, so that the number of changed documents tells if all live. */
   const renewal = ({ id, accountId }: { id: string; accountId: string }): AnyBulkWriteOperation<AccountDocument> => {
@@ -119,19 +152,32 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
     return new Set(leases.map(lease => lease.id).filter(id => !alive.has(id)));
   }
 
-  function settle(accountId: string, leaseId: string): Promise<Count | undefined> {
-    const others = { $filter: { input: '$leases', as: 'lease', cond: { $ne: ['$$lease.id', leaseId] } } };
-    return repeatedOnce(async again => {
-      const settled = await leaseWrites.findAndModify(
-        { _id: accountId, 'leases.id': leaseId },
-        [{ $set: { leases: others, usage: usagePlusOne } }],
-        { _id: 0, count: '$usage.count' },
-      );
-      // Once more: the attempt before has counted it and taken the lease away, and a majority has that: the server waits for it also when it finds nothing to change.
-      // The count of now would be told to whoever made it so as well.
-      return settled?.['count'] ?? (again ? 'unheard' : undefined);
-    });
+  async function settleLean(accountId: string, leaseId: string): Promise<number | undefined> {
+    const told = periods.of(accountId);
+    if (!told) return undefined;
+    const change = { $pull: { leases: { id: leaseId } }, $inc: { 'usage.count': 1 } };
+    const found = await leaseWrites.findAndModify(leanSettlement(accountId, leaseId, told), change, { _id: 0, 'usage.count': 1 });
+    return found?.['usage'].count;
   }
+
+  async function settleByAllRules(accountId: string, leaseId: string): Promise<number | undefined> {
+    const others = { $filter: { input: '$leases', as: 'lease', cond: { $ne: ['$$lease.id', leaseId] } } };
+    const fields = { _id: 0, usage: 1, 'billing.periodStart': 1, 'billing.periodEnd': 1 };
+    const change = [{ $set: { leases: others, usage: usagePlusOne } }];
+    const found = (await leaseWrites.findAndModify({ _id: accountId, 'leases.id': leaseId }, change, fields)) as Counted | null;
+    if (found) periods.learn(accountId, knownPeriodFrom(found));
+    return found?.usage.count;
+  }
+
+  /**
+   * When it is asked again and finds nothing, the attempt before has counted it and taken the lease away, and a majority has that: the server waits for it also when there
+   * is nothing to change. The count of now would be told to whoever made it so as well.
+   */
+  const settle = (accountId: string, leaseId: string): Promise<Count | undefined> =>
+    repeatedOnce(async again => {
+      const count = (await settleLean(accountId, leaseId)) ?? (await settleByAllRules(accountId, leaseId));
+      return count ?? (again ? 'unheard' : undefined);
+    });
 
   const release = (accountId: string, leaseId: string): Promise<void> =>
     repeatedOnce(async () => {

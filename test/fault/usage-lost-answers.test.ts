@@ -13,9 +13,11 @@ import { type Site, startSite } from './harness/site.ts';
 
 const RENDERS = 300;
 
-/** The command that both admits and counts. */
+/** The command that counts, and that admits by all rules. */
 const FIND_AND_MODIFY = 'findAndModify';
-const answersIt: FrameRule['matches'] = (_frame, { before }) => before !== undefined && commandOf(before) === FIND_AND_MODIFY;
+/** With it, what admits the short way, renews and releases. */
+const WRITES: readonly (string | undefined)[] = [FIND_AND_MODIFY, 'update'];
+const answersOne: FrameRule['matches'] = (_frame, { before }) => before !== undefined && WRITES.includes(commandOf(before));
 
 describe('the usage of customers, when answers of MongoDB get lost', function () {
   this.timeout(300_000);
@@ -55,7 +57,7 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     const customers = await openCustomers(site);
     const rules = site.apis.flatMap(({ toMongod }) => {
       const sometimes = (share: number, action: FrameRule['do']) =>
-        toMongod!.onFrame({ direction: 'down', matches: (...of) => answersIt(...of) && chance.percent(share), do: action });
+        toMongod!.onFrame({ direction: 'down', matches: (...of) => answersOne(...of) && chance.percent(share), do: action });
       return [sometimes(4, 'cut'), sometimes(1, 'lose'), sometimes(4, { delayMs: 300 })];
     });
     const rush = customers.come(RENDERS, chance);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { pino } from 'pino';
+import type { ServedRules } from '../../api/accounts/account-rules.ts';
 import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { leaseOperations } from '../../api/accounts/lease-operations.ts';
@@ -68,7 +69,8 @@ export async function leaseRig() {
         data: { failCommands: [commands].flat(), appName: 'pressroom', ...data },
       }),
     /** The operations alone, without a process around them. */
-    operations: (from = store) => leaseOperations(from, { plans, pastDueGraceMs: 60_000, ...LEASE_TIMES }),
+    operations: (from = store, rules: Partial<ServedRules> = {}) =>
+      leaseOperations(from, { plans, pastDueGraceMs: 60_000, ...LEASE_TIMES, ...rules }),
     async replica(
       times: Partial<LeaseTimes> = {},
       from = store,
