@@ -17,7 +17,7 @@ async function installFromDebian(say: Say, env: NodeJS.ProcessEnv): Promise<void
 }
 
 /**
- * What is there already: the configured one, the first on PATH (headless shells before full browsers), a cached one.
+ * What is there already: the configured one, the first headless shell on PATH, a cached one.
  * Throws an Error when PRESSROOM_CHROME names a file that cannot be run.
  */
 export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
+import { isHeadlessShell } from './find-chrome.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
 
 export interface ChromeConfig {
@@ -51,6 +52,8 @@ export class NoSandbox extends Error {
  * WebRTC would send UDP past the proxy; only this policy stops it (seen on Chromium 156).
  */
 const flags = (config: ChromeConfig, profile: string) => [
+  // Which a headless shell is anyway; without it a full browser would look for a screen, and not live until it is refused.
+  '--headless',
   '--remote-debugging-pipe',
   `--user-data-dir=${profile}`,
   ...(config.sandbox ? [] : ['--no-sandbox']),
@@ -136,6 +139,12 @@ async function hello(pipe: CdpPipe, processes: Chrome['processes']): Promise<{ v
   return { version: product, pid: (await processes()).find(({ type }) => type === 'browser')!.id };
 }
 
+/** Gives a sentence in place of what a browser says that must not be used. */
+const refuseFullBrowser = <T extends { version: string }>(said: T): T | string =>
+  isHeadlessShell(said.version)
+    ? said
+    : `this is a full browser (${said.version}), from which pages could reach private addresses by WebRTC: use a headless shell (Debian: chromium-headless-shell, elsewhere chrome-headless-shell)`;
+
 /**
  * Starts Chrome and waits until it answers. Throws NoSandbox, or an Error that says what is in the way, with the last that Chrome said. `giveUp` ends a start
  * that is under way, with the same error.
@@ -195,7 +204,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   };
   const { processes, connected } = watchProcesses(pipe);
   const endedEarly = exited.then(how => `${config.executable} ended at its start: ${how}`);
-  const why = await firstWord(hello(pipe, processes), endedEarly, config, giveUp);
+  const why = await firstWord(hello(pipe, processes).then(refuseFullBrowser), endedEarly, config, giveUp);
   if (typeof why === 'string') {
     const error = explain(starting.text(), why);
     kill();

@@ -40,7 +40,7 @@ export const workerVariables = z.object({
   PRESSROOM_GATEWAY_TLS_KEY: pemFile().describe("The certificate's key."),
   PRESSROOM_GATEWAY_TLS_CLIENT_CA: pemFile().describe('Whoever connects must show a certificate signed by this authority.'),
   PRESSROOM_CHROME: text(undefined, 'a path').describe(
-    'The Chrome to run (default: the first found on PATH; chromium-headless-shell is the fastest).',
+    'The headless shell of Chrome to run (default: the first found on PATH). A full browser is refused: WebRTC would pass its guard.',
   ),
   PRESSROOM_CHROME_SANDBOX: onOff('on').describe(
     "Chrome's own sandbox. Without a usable one the worker refuses to start unless this is `off`.",

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
 import { launchChrome, NoSandbox } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
-import { findChrome } from '../../worker/find-chrome.ts';
+import { findChrome, findOnPath } from '../../worker/find-chrome.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
 import { errorOf, evaluate, startWorker, TEST_SECRET } from '../support/worker.ts';
@@ -112,6 +112,13 @@ describe('a worker’s life', function () {
     expect(error!.message).to.include('PRESSROOM_CHROME_SANDBOX=off');
     const chrome = await launchChrome({ ...asRoot, sandbox: false }, silentLog);
     await chrome.close();
+  });
+
+  it('refuses a full browser, which lets WebRTC past the guard', async function () {
+    const full = findOnPath(['chromium', 'google-chrome-stable', 'google-chrome'], process.env);
+    if (!full) return skip(this, 'no full browser is installed here');
+    const error = await errorOf(startWorker({ PRESSROOM_CHROME: full }));
+    expect(error?.message).to.match(/full browser \(Chrome\/.*chromium-headless-shell/);
   });
 
   it('says which Chrome it did not find', async () => {

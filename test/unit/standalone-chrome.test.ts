@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { aptInstall } from '../../standalone/apt.ts';
 import { findChrome, findOrInstallChrome } from '../../standalone/chrome.ts';
 import { FONT_PACKAGES } from '../../standalone/fonts.ts';
+import { isHeadlessShell } from '../../worker/find-chrome.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
@@ -26,15 +27,21 @@ describe('the search for a Chrome', function () {
     expect(error.message).to.include('PRESSROOM_CHROME').and.include(at('both', 'none'));
   });
 
-  it('prefers a headless shell on PATH to a full browser, and both to the cache', async () => {
+  it('prefers a headless shell on PATH to the cache, and takes no full browser', async () => {
     const full = await program('full', 'chromium');
+    await program('full', 'google-chrome');
     const shell = await program('shell', 'chrome-headless-shell');
     await program('cache/chrome-npm', 'chrome');
     const env = { PRESSROOM_CACHE_DIR: at('cache') };
     expect(await findChrome({ ...env, PATH: `${full}:${shell}` })).to.equal(at('shell', 'chrome-headless-shell'));
-    expect(await findChrome({ ...env, PATH: full })).to.equal(at('full', 'chromium'));
+    expect(await findChrome({ ...env, PATH: full })).to.equal(at('cache/chrome-npm', 'chrome'));
     expect(await findChrome({ ...env, PATH: '/nowhere' })).to.equal(at('cache/chrome-npm', 'chrome'));
     expect(await findChrome({ PRESSROOM_CACHE_DIR: at('empty'), PATH: '/nowhere' })).to.equal(undefined);
+  });
+
+  it('tells a headless shell from a full browser by its own word', () => {
+    expect(isHeadlessShell('HeadlessChrome/156.0.8078.79')).to.equal(true);
+    for (const product of ['Chrome/156.0.8078.79', 'Chromium/156.0.8078.79', '']) expect(isHeadlessShell(product), product).to.equal(false);
   });
 
   it('refuses one that the user it runs as can not reach, naming the folder', async () => {
