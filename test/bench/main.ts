@@ -20,7 +20,8 @@ import { judge } from './wanted.ts';
 const LIMIT_MS = 40 * 60_000;
 /** What a side still does after its last answer (contexts are closed, others opened ahead) is its own, and must not fall into another's round. */
 const SETTLE_MS = 300;
-const WARM_UP = { bare: 100, pressroom: 100, 'puppeteer-cluster': 8, puppeteer: 2 } as const;
+/** A process is young until V8 has optimised what each render runs, which takes some hundred of them. */
+const WARM_UP = { bare: 600, pressroom: 600, 'puppeteer-cluster': 8, puppeteer: 2 } as const;
 
 const options = readOptions(process.argv.slice(2));
 const cells = cellsOf(options);

@@ -70,7 +70,8 @@ describe('the short way to a lease', () => {
   });
 
   interface Change {
-    to: Document;
+    /** When the test runs, since dates are in it. */
+    to(): Document;
     /** What the next call is refused with. */
     refused?: string;
     /** What holds when it is admitted. */
@@ -79,34 +80,37 @@ describe('the short way to a lease', () => {
   const admitted = () => {};
   /** Between two admissions of one key of the plan `scale`, of which the first is still running. */
   const CHANGES: Record<string, Change> = {
-    'its plan is smaller': { to: { plan: 'free' }, refused: 'concurrency_limit' },
-    'its plan is gone': { to: { plan: 'discontinued' }, refused: 'concurrency_limit' },
-    'its plan is another one with room': { to: { plan: 'growth' }, admitted },
-    'it is paused': { to: { state: 'paused' }, refused: 'subscription_inactive' },
-    'its payment is due for too long': { to: { state: 'past_due', pastDueSince: minutesFromNow(-2) }, refused: 'subscription_inactive' },
-    'its payment is due': { to: { state: 'past_due', pastDueSince: new Date() }, admitted },
-    'it is on trial': { to: { state: 'trialing' }, admitted },
-    'its key is revoked': { to: { keys: [] }, refused: 'unauthorized' },
-    'its key is changed': { to: { 'keys.0.hash': 'another' }, refused: 'unauthorized' },
-    'its key has expired': { to: { 'keys.0.expiresAt': minutesFromNow(-1) }, refused: 'unauthorized' },
-    'its key will expire': { to: { 'keys.0.expiresAt': minutesFromNow(1) }, admitted },
+    'its plan is smaller': { to: () => ({ plan: 'free' }), refused: 'concurrency_limit' },
+    'its plan is gone': { to: () => ({ plan: 'discontinued' }), refused: 'concurrency_limit' },
+    'its plan is another one with room': { to: () => ({ plan: 'growth' }), admitted },
+    'it is paused': { to: () => ({ state: 'paused' }), refused: 'subscription_inactive' },
+    'its payment is due for too long': {
+      to: () => ({ state: 'past_due', pastDueSince: minutesFromNow(-2) }),
+      refused: 'subscription_inactive',
+    },
+    'its payment is due': { to: () => ({ state: 'past_due', pastDueSince: new Date() }), admitted },
+    'it is on trial': { to: () => ({ state: 'trialing' }), admitted },
+    'its key is revoked': { to: () => ({ keys: [] }), refused: 'unauthorized' },
+    'its key is changed': { to: () => ({ 'keys.0.hash': 'another' }), refused: 'unauthorized' },
+    'its key has expired': { to: () => ({ 'keys.0.expiresAt': minutesFromNow(-1) }), refused: 'unauthorized' },
+    'its key will expire': { to: () => ({ 'keys.0.expiresAt': minutesFromNow(1) }), admitted },
     'its key has another id': {
-      to: { 'keys.0.id': 'another' },
+      to: () => ({ 'keys.0.id': 'another' }),
       admitted: ({ leases: all }) => expect(all.map(({ key }) => key)[1]).to.equal('another'),
     },
-    'its key is bound to networks of others': { to: { 'keys.0.allowedIps': ['198.51.100.0/24'] }, refused: 'unauthorized' },
-    'its key is bound to networks of the caller': { to: { 'keys.0.allowedIps': NETWORKS }, admitted },
-    'it may reach the intranet': { to: { intranet: true }, admitted: (_, lease) => expect(lease.intranet).to.equal(true) },
+    'its key is bound to networks of others': { to: () => ({ 'keys.0.allowedIps': ['198.51.100.0/24'] }), refused: 'unauthorized' },
+    'its key is bound to networks of the caller': { to: () => ({ 'keys.0.allowedIps': NETWORKS }), admitted },
+    'it may reach the intranet': { to: () => ({ intranet: true }), admitted: (_, lease) => expect(lease.intranet).to.equal(true) },
     'all places are taken': {
-      to: { leases: Array.from({ length: 8 }, (_, nth) => ({ id: `${nth}`, key: 'k', expires: minutesFromNow(1) })) },
+      to: () => ({ leases: Array.from({ length: 8 }, (_, nth) => ({ id: `${nth}`, key: 'k', expires: minutesFromNow(1) })) }),
       refused: 'concurrency_limit',
     },
     'expired leases take all places': {
-      to: { leases: Array.from({ length: 8 }, (_, nth) => expired(`${nth}`)) },
+      to: () => ({ leases: Array.from({ length: 8 }, (_, nth) => expired(`${nth}`)) }),
       admitted: ({ leases: all }) => expect(all.length).to.equal(9),
     },
     'a lease expired more than ten minutes ago': {
-      to: { leases: [expired('late', 9), expired('too late', 11)] },
+      to: () => ({ leases: [expired('late', 9), expired('too late', 11)] }),
       admitted: ({ leases: all }, { id }) => expect(all.map(lease => lease.id)).to.deep.equal(['late', id]),
     },
   };
@@ -114,7 +118,7 @@ describe('the short way to a lease', () => {
     it(`${refused ? 'refuses' : 'admits'} as the whole rules do when ${change}`, async () => {
       const scale = await rig.account('scale');
       await leases.admit(scale.caller);
-      await set(scale, to);
+      await set(scale, to());
       const before = await scale.read();
       if (refused) {
         expect((await refusal(leases.admit(scale.caller))).code).to.equal(refused);
