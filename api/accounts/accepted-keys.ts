@@ -5,6 +5,7 @@ import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Caller } from './leases.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
+import { createRemembered } from './remembered.ts';
 
 /** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
 export interface Accepted extends Omit<Caller, 'requestId'> {
@@ -41,12 +42,12 @@ interface Found {
   intranet: boolean;
 }
 
-type Remembered = { at: number; found: Promise<Found | null> };
+type Entry = { at: number; found: Promise<Found | null> };
 
 /** `nowMs` is monotonic. */
 export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, nowMs = () => performance.now()): AcceptedKeys {
   const served = isServed(config);
-  const remembered = new Map<string, Remembered>();
+  const remembered = createRemembered<Entry>(MAX_REMEMBERED);
 
   /**
    * By the index of hashes and not by that of ids: a key that does not exist is the same miss whatever account it names, so that its time tells nothing. The id is
@@ -79,14 +80,12 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
   /** Calls that come at once with one key share one read; only a good answer is kept. */
   function look(accountId: string, hashes: readonly string[]): Promise<Found | null> {
     const name = hashes[0]!;
-    const known = remembered.get(name);
+    const known = remembered.of(name);
     if (known && nowMs() - known.at < REMEMBER_MS) return known.found;
-    const entry: Remembered = { at: nowMs(), found: read(accountId, hashes) };
-    const drop = () => remembered.get(name) === entry && remembered.delete(name);
+    const entry: Entry = { at: nowMs(), found: read(accountId, hashes) };
+    const drop = () => remembered.of(name) === entry && remembered.learn(name, undefined);
     entry.found.then(found => !(found?.networks && found.served) && drop(), drop);
-    remembered.delete(name);
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
-    remembered.set(name, entry);
+    remembered.learn(name, entry);
     return entry.found;
   }
 
@@ -104,5 +103,5 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
     return caller;
   }
 
-  return { check, forget: ({ keyHash }) => void remembered.delete(keyHash[0]!) };
+  return { check, forget: ({ keyHash }) => remembered.learn(keyHash[0]!, undefined) };
 }

@@ -1,5 +1,5 @@
 // The short ways to take a lease and to settle it, which cost MongoDB least: updates whose filters find the account only when the whole rules (account-rules.ts)
-// would write the same. What they do not find, those rules decide. Pure but for what is remembered, which nothing rests on: all of it is in the filter again.
+// would write the same. What they do not find, those rules decide. Nothing rests on what is known of an account: all of it is in the filter again. Pure.
 import type { AccountState, Document } from '../store/store.ts';
 import { ALWAYS_SERVED, noneExpired } from './account-rules.ts';
 
@@ -26,8 +26,7 @@ export interface Told {
 export type Known = Pick<Told, 'plan' | 'state' | 'intranet' | 'limit'> & { keyId?: string };
 
 /** Undefined when the short way would not find the account the next time either. */
-export function knownFrom({ admitted, hasExpired, key, ...told }: Told, everyStateServed: boolean): Known | undefined {
-  const { plan, state, intranet, limit } = told;
+export function knownFrom({ admitted, hasExpired, key, plan, state, intranet, limit }: Told, everyStateServed: boolean): Known | undefined {
   if (!admitted || hasExpired || key?.expiresAt || !(everyStateServed || ALWAYS_SERVED.includes(state))) return undefined;
   return { plan, state, intranet, limit, ...(key && { keyId: key.id }) };
 }
@@ -94,26 +93,3 @@ export const leanSettlement = (accountId: string, leaseId: string, { period, end
   'billing.periodEnd': billing ? is(billing.periodEnd) : { $exists: false },
   $expr: { $lt: ['$$NOW', ends] },
 });
-
-export interface Remembered<T> {
-  of(name: string): T | undefined;
-  /** Undefined forgets. */
-  learn(name: string, told: T | undefined): void;
-}
-
-/** About 300 bytes each. */
-const MAX_REMEMBERED = 10_000;
-
-/** One more than `most` forgets the oldest. */
-export function createRemembered<T>(most = MAX_REMEMBERED): Remembered<T> {
-  const each = new Map<string, T>();
-  return {
-    of: name => each.get(name),
-    learn(name, told) {
-      each.delete(name);
-      if (told === undefined) return;
-      if (each.size >= most) each.delete(each.keys().next().value!);
-      each.set(name, told);
-    },
-  };
-}

@@ -23,7 +23,6 @@ import {
 import {
   type Asker,
   type Counted,
-  createRemembered,
   type Known,
   type KnownPeriod,
   knownFrom,
@@ -33,6 +32,7 @@ import {
   type Told,
 } from './lean-leases.ts';
 import type { Plan } from './plans.ts';
+import { createRemembered } from './remembered.ts';
 
 export interface LeaseRules extends ServedRules {
   plans: readonly Plan[];
@@ -75,6 +75,9 @@ export interface LeaseOperations {
 /** What stands in a lease in place of a key's id. Ids of keys have no colon. */
 export const leaseKeyOf = (user: string): string => `user:${user}`;
 
+/** Accounts, and who asks of them: about 300 bytes each. */
+const MAX_REMEMBERED = 10_000;
+
 const nameOf = (accountId: string, { by }: Asker): string => `${accountId} ${by}`;
 
 export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, ...rules }: LeaseRules): LeaseOperations {
@@ -82,8 +85,8 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
   const cap = capOf(plans);
   const served = isServed(rules);
   const { everyStateServed = false } = rules;
-  const known = createRemembered<Known>();
-  const periods = createRemembered<KnownPeriod>();
+  const known = createRemembered<Known>(MAX_REMEMBERED);
+  const periods = createRemembered<KnownPeriod>(MAX_REMEMBERED);
   const expires: Document = { $add: ['$$NOW', leaseMs] };
 
   /** The leases with one more, where `allowed` holds, the account is served and a place is free. */

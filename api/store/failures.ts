@@ -30,16 +30,14 @@ export class NoPrimary extends Error {
 }
 
 /**
- * Server errors that pass by themselves: shutting down, stepping down, not primary, over the time limit, no quorum.
+ * Server errors after which a write is repeated, if it is safe to: the primary is another one, or about to be. The server marks them itself
+ * (`RetryableWriteError`), but only for the driver's own retryable writes.
  * (https://github.com/mongodb/specifications, "retryable writes" and "server discovery and monitoring")
  */
-const PASSING = new Set([6, 7, 50, 64, 89, 91, 100, 134, 189, 202, 262, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436]);
-
-/**
- * Of these the ones after which a write is repeated, if it is safe to: the primary is another one, or about to be. The server marks them itself
- * (`RetryableWriteError`), but only for the driver's own retryable writes.
- */
 const REPEATABLE = new Set([6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+
+/** Server errors that pass by themselves: those, and over the time limit, no quorum, stale. */
+const PASSING = new Set([...REPEATABLE, 50, 64, 100, 134, 202, 10058, 13388]);
 
 /** True for the errors after which the driver repeats a retryable write: broken connections and REPEATABLE, also as the reason why a majority may not have it. */
 export const isRepeatable = (error: unknown): boolean =>

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createRemembered, knownFrom, knownPeriodFrom, leanAdmission, type Told } from '../../api/accounts/lean-leases.ts';
+import { knownFrom, knownPeriodFrom, leanAdmission, type Told } from '../../api/accounts/lean-leases.ts';
+import { createRemembered } from '../../api/accounts/remembered.ts';
 import { ACCOUNT_STATES } from '../../api/store/store.ts';
 
 const told: Told = {
