@@ -24,7 +24,7 @@ describe('the log of renders in trouble', function () {
   before(async () => {
     rig = await leaseRig();
     link = await openLink(rig.mongod.port, 'mongodb');
-    const uri = `${rig.mongod.uriFor('leases').replace(`:${rig.mongod.port}/`, `:${link.port}/`)}&directConnection=true`;
+    const uri = rig.uriThrough(link.port);
     linked = connectStore({ uri, operationTimeoutMs: 700 }, silentLog);
     await linked.start();
   });

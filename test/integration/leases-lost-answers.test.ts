@@ -22,7 +22,7 @@ describe('a lease whose answers get lost', () => {
   let store: Store;
   const more: Store[] = [];
   async function through(operationTimeoutMs: number): Promise<Store> {
-    const uri = `${rig.mongod.uriFor('leases').replace(`:${rig.mongod.port}/`, `:${link.port}/`)}&directConnection=true`;
+    const uri = rig.uriThrough(link.port);
     const made = connectStore({ uri, operationTimeoutMs }, silentLog);
     await made.start();
     more.push(made);

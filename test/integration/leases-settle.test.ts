@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { leaseOperations } from '../../api/accounts/lease-operations.ts';
-import { LEASE_TIMES } from '../../api/accounts/mongo-leases.ts';
-import { type LeaseRig, leaseRig, plans, QUICK, until } from '../support/lease-rig.ts';
+import { type LeaseRig, leaseRig, QUICK, until } from '../support/lease-rig.ts';
 
 const never = new AbortController().signal;
 
@@ -20,7 +18,7 @@ describe('settling and releasing a lease', () => {
     expect(await leases.settle(lease)).to.equal(1);
     expect(await leases.settle(lease)).to.equal(undefined);
     leases.release(lease);
-    const operations = leaseOperations(rig.store, { plans, pastDueGraceMs: 0, ...LEASE_TIMES });
+    const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
     expect(await operations.settle(free.id, lease.id)).to.equal(undefined);
     expect(await free.read()).to.deep.include({ leases: [] });
     expect(await free.usage()).to.equal(1);

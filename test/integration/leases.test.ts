@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
-import { leaseOperations } from '../../api/accounts/lease-operations.ts';
 import type { Lease } from '../../api/accounts/leases.ts';
-import { LEASE_TIMES } from '../../api/accounts/mongo-leases.ts';
 import type { ApiError } from '../../api/contract/errors.ts';
-import { type LeaseRig, leaseRig, PEPPERS, plans, refusal, until } from '../support/lease-rig.ts';
+import { type LeaseRig, leaseRig, PEPPERS, refusal, until } from '../support/lease-rig.ts';
 
 describe('the admission of a render', () => {
   let rig: LeaseRig;
@@ -178,7 +176,7 @@ describe('the admission of a render', () => {
 
   it('is idempotent by the id of the lease', async () => {
     const scale = await rig.account('scale');
-    const operations = leaseOperations(rig.store, { plans, pastDueGraceMs: 0, ...LEASE_TIMES });
+    const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
     const { keyHash } = scale.caller;
     expect(await operations.admit(scale.id, 'one', keyHash, [])).to.include({ admitted: true });
     const after = await scale.read();

@@ -18,7 +18,7 @@ describe('the writes of leases, as MongoDB gets them', () => {
   before(async () => {
     rig = await leaseRig();
     link = await openLink(rig.mongod.port, 'mongodb');
-    const uri = `${rig.mongod.uriFor('leases').replace(`:${rig.mongod.port}/`, `:${link.port}/`)}&directConnection=true`;
+    const uri = rig.uriThrough(link.port);
     store = connectStore({ uri, operationTimeoutMs: 700 }, silentLog);
     await store.start();
     link.onFrame({

@@ -270,7 +270,7 @@ describe('the leases of trial callers', () => {
 
     it('has its answers lost, count a call once and take one place', async () => {
       const link = await openLink(rig.mongod.port, 'mongodb');
-      const uri = `${rig.mongod.uriFor('leases').replace(`:${rig.mongod.port}/`, `:${link.port}/`)}&directConnection=true`;
+      const uri = rig.uriThrough(link.port);
       const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
       try {
         await store.start();

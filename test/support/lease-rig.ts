@@ -61,6 +61,8 @@ export async function leaseRig() {
     lines,
     log,
     working,
+    /** Leads to the database through a link on this port. */
+    uriThrough: (port: number) => `${mongod.uriFor('leases').replace(`:${mongod.port}/`, `:${port}/`)}&directConnection=true`,
     /** Makes the server misbehave for commands of these names from Pressroom's connections. */
     failing: (commands: string | string[], data: Document, mode: unknown = 'alwaysOn') =>
       admin.db('admin').command({
