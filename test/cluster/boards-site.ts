@@ -100,7 +100,7 @@ async function makeEvents(site: Awaited<ReturnType<typeof startSite>>): Promise<
   await must(held, 200);
   const trial = { 'content-type': 'application/json' };
   await httpCall(site.apis[0]!.port, 'POST', '/v1/trial/render', trial, JSON.stringify({ html: '<p>trial</p>' }));
-  await site.cluster.fail(['findAndModify'], { errorCode: UNAUTHORIZED }, { times: 1 });
+  await site.cluster.fail(['findAndModify', 'update'], { errorCode: UNAUTHORIZED });
   await must(site.render(account, { html: '<p>no database</p>' }), 502);
   await site.cluster.working();
 }
