@@ -3,10 +3,18 @@
 import { type Db, type Document, MongoServerError, WriteConcern } from 'mongodb';
 import { isRepeatable, isServerAnswer } from './failures.ts';
 
+/** Changes the one document that fits. */
+export interface Update {
+  filter: Document;
+  change: Document | Document[];
+}
+
 export interface RepeatableWrites {
   /** Changes the one document that fits; gives how many have changed. */
   update(filter: Document, update: Document | Document[]): Promise<number>;
-  /** The same; gives what `projection` says of the document as it is then, or null when none fits. */
+  /** So many of them in one command, one after the other; gives how many documents have changed. One that the server refuses has changed none, and stops no other. */
+  updates(each: readonly Update[]): Promise<number>;
+  /** As `update`; gives what `projection` says of the document as it is then, or null when none fits. */
   findAndModify(filter: Document, update: Document | Document[], projection: Document): Promise<Document | null>;
 }
 
@@ -33,13 +41,19 @@ export function repeatableWrites(db: Db, collection: string, limits: { maxTimeMS
   async function run(command: Document): Promise<Document> {
     if (db.writeConcern) WriteConcern.apply(command, db.writeConcern);
     // It throws MongoWriteConcernError by itself, and no other error that is in an answer which says ok.
-    const answer = await db.command({ ...command, ...limits }, { ignoreUndefined: true });
-    if (answer['writeErrors']) throw new MongoServerError(answer['writeErrors'][0]);
-    return answer;
+    return db.command({ ...command, ...limits }, { ignoreUndefined: true });
   }
 
+  const runUpdates = (each: readonly Update[]) =>
+    run({ update: collection, updates: each.map(({ filter: q, change: u }) => ({ q, u })), ordered: false });
+
   return {
-    update: async (q, u) => (await run({ update: collection, updates: [{ q, u }] }))['nModified'],
+    async update(filter, change) {
+      const { nModified, writeErrors } = await runUpdates([{ filter, change }]);
+      if (writeErrors) throw new MongoServerError(writeErrors[0]);
+      return nModified;
+    },
+    updates: async each => (await runUpdates(each))['nModified'],
     findAndModify: async (query, update, fields) =>
       (await run({ findAndModify: collection, query, update, fields, new: true }))['value'] ?? null,
   };

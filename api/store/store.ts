@@ -29,7 +29,7 @@ export {
   withinMs,
 } from './failures.ts';
 export type { KeptPdfChunk, KeptPdfDocument } from './kept-pdfs.ts';
-export { type RepeatableWrites, repeatedOnce } from './repeatable-writes.ts';
+export { type RepeatableWrites, repeatedOnce, type Update } from './repeatable-writes.ts';
 export type { ServerState } from './server-state.ts';
 
 export interface StoreConfig {

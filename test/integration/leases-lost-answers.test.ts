@@ -146,7 +146,8 @@ describe('a lease whose answers get lost', () => {
         await change();
         throw new MongoNetworkError('the answer is lost');
       };
-    const writes: RepeatableWrites = { update: once(leaseWrites.update), findAndModify: once(leaseWrites.findAndModify) };
+    const { update, updates, findAndModify } = leaseWrites;
+    const writes: RepeatableWrites = { update: once(update), updates: once(updates), findAndModify: once(findAndModify) };
     return { ...store, leaseWrites: writes };
   }
 

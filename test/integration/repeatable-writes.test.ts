@@ -84,14 +84,25 @@ describe('the writes of leases, as MongoDB gets them', () => {
     expect(sent, 'a mistake is not repeated').to.have.length(1);
   });
 
+  it('are done in one command though the server refuses one of them, which the sum tells', async () => {
+    const accounts = await Promise.all([1, 2, 3].map(() => rig.account('free')));
+    const [upgrade, mistake] = [{ $set: { plan: 'scale' } }, { $set: { 'name.first': 'Ada' } }];
+    const updates = accounts.map(({ id }, nth) => ({ filter: { _id: id }, change: nth === 1 ? mistake : upgrade }));
+    expect(await store.leaseWrites.updates(updates)).to.equal(2);
+    expect(sent).to.have.length(1);
+    const plans = await Promise.all(accounts.map(async ({ read }) => (await read()).plan));
+    expect(plans).to.deep.equal(['scale', 'free', 'scale']);
+  });
+
   it('fail when a majority may not have them, though they are done', async () => {
     for (const [command, write] of [
       ['update', () => store.leaseWrites.update(mine(), { $inc: { 'usage.count': 1 } })],
+      ['update', () => store.leaseWrites.updates([{ filter: mine(), change: { $inc: { 'usage.count': 1 } } }])],
       ['findAndModify', () => store.leaseWrites.findAndModify(mine(), { $inc: { 'usage.count': 1 } }, { _id: 1 })],
     ] as const) {
       await rig.failing(command, { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } }, { times: 1 });
       expect(await refused(write())).to.be.instanceOf(MongoWriteConcernError);
     }
-    expect(await account.usage()).to.equal(2);
+    expect(await account.usage()).to.equal(3);
   });
 });
