@@ -23,7 +23,11 @@ export interface Told {
   key?: { id: string; expiresAt?: Date };
 }
 
-export type Known = Pick<Told, 'plan' | 'state' | 'intranet' | 'limit'> & { keyId?: string };
+export type Known = Pick<Told, 'plan' | 'state' | 'intranet' | 'limit'> & {
+  keyId?: string;
+  /** The short way has found the account by it since. */
+  found?: true;
+};
 
 /** Undefined when the short way would not find the account the next time either. */
 export function knownFrom({ admitted, hasExpired, key, plan, state, intranet, limit }: Told, everyStateServed: boolean): Known | undefined {
