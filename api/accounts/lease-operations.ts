@@ -81,8 +81,8 @@ export const leaseKeyOf = (user: string): string => `user:${user}`;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * A message costs MongoDB about as much as the update in it. With one to four of them under way 32 callers cost it alike, with eight more; and the fewer admissions one
- * holds, the fewer does one that cannot be made send to the whole rules. The wait matters when MongoDB is far away, or a connection is dead.
+ * A message costs MongoDB about as much as the update in it. Of one, two, three, four and eight under way three and four let the most through with 32 callers; and the fewer
+ * admissions one holds, the fewer does one that cannot be made send to the whole rules. The wait matters when MongoDB is far away, or a connection is dead.
  */
 const TOGETHER: GatherLimits = { atOnce: 4, most: 32, waitMs: 5 };
 
