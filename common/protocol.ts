@@ -52,6 +52,29 @@ export interface EgressDenied {
   atMs: number;
 }
 
+/**
+ * The events of a page that an API reads; a worker passes on no others. A page makes many that nobody would look at, for each message of a WebSocket too. What the
+ * release before has here must stay, since its APIs listen to it.
+ */
+export const PAGE_EVENTS = [
+  'Fetch.authRequired',
+  'Fetch.requestPaused',
+  'Network.loadingFailed',
+  'Network.loadingFinished',
+  'Network.requestWillBeSent',
+  'Network.responseReceived',
+  'Network.responseReceivedExtraInfo',
+  'Page.frameNavigated',
+  'Page.frameRequestedNavigation',
+  'Page.frameStartedNavigating',
+  'Page.frameStoppedLoading',
+  'Page.javascriptDialogOpening',
+  'Page.loadEventFired',
+  'Runtime.consoleAPICalled',
+  'Runtime.exceptionThrown',
+] as const;
+export type PageEvent = (typeof PAGE_EVENTS)[number];
+
 /** A command that the gateway answers itself, with PingAnswer. The API sends it first, and then every PING_MS. */
 export const PING = 'Pressroom.ping';
 export interface PingAnswer {

@@ -47,15 +47,16 @@ export function answerId(frame: Buffer): number | undefined {
   return Number.isNaN(id) ? undefined : id;
 }
 
-const CRASHED = Buffer.from('{"method":"Inspector.targetCrashed"');
+const EVENT_HEAD = Buffer.from('{"method":"');
 
-/** True for the event that a page's process has gone. */
-export const isCrash = (frame: Buffer): boolean => frame.subarray(0, CRASHED.length).equals(CRASHED);
+/** The name of an event, by its head (`{"method":"Page.loadEventFired",…`), or undefined for an answer. */
+export function eventOf(frame: Buffer): string | undefined {
+  if (!frame.subarray(0, EVENT_HEAD.length).equals(EVENT_HEAD)) return undefined;
+  return frame.toString('latin1', EVENT_HEAD.length, frame.indexOf(QUOTE, EVENT_HEAD.length));
+}
 
-const CONSOLE_CALLED = Buffer.from('{"method":"Runtime.consoleAPICalled"');
-
-/** True for the event that a page has written to its console. */
-export const isConsoleCall = (frame: Buffer): boolean => frame.subarray(0, CONSOLE_CALLED.length).equals(CONSOLE_CALLED);
+/** A page's process has gone. */
+export const CRASHED = 'Inspector.targetCrashed';
 
 /** True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has come by then is read first: it may be we who stood still. */
 export async function answersWithin(limitMs: number, command: Promise<unknown>): Promise<boolean> {

@@ -3,7 +3,7 @@
 import type { Log } from '../common/log.ts';
 import type { EgressDenied, SlotEnd } from '../common/protocol.ts';
 import type { EgressPolicy } from '../common/ticket.ts';
-import { answersWithin, isCrash } from './cdp-pipe.ts';
+import { answersWithin, CRASHED, eventOf } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
 import { createProgress, Stuck } from './stuck.ts';
 
@@ -110,7 +110,7 @@ export function createSlots(deps: Deps): Slots {
       const slot: Slot = { number: ++numbers, chrome, sessionId, frameId: targetId, guard, state: 'warming', onEnd: undefined };
       inside.set(slot, { browserContextId, windowId });
       chrome.pipe.route(sessionId, frame => {
-        if (isCrash(frame) && slot.state === 'ready') discard(slot, 'the page of a waiting slot crashed');
+        if (slot.state === 'ready' && eventOf(frame) === CRASHED) discard(slot, 'the page of a waiting slot crashed');
       });
       await command('Page.enable', {}, sessionId);
       return slot;

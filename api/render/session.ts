@@ -5,6 +5,7 @@ import {
   EGRESS_DENIED,
   type EgressDenied,
   END,
+  type PageEvent,
   PING,
   PING_MS,
   SLOT_ENDED,
@@ -17,7 +18,7 @@ import { type Connection, type Connections, isRefusal, KeptSocketLost } from './
 
 const HANDSHAKE_MS = 1_000;
 
-interface Events extends ProtocolMapping.Events {
+interface Events extends Pick<ProtocolMapping.Events, PageEvent> {
   [EGRESS_DENIED]: [EgressDenied];
   [SLOT_ENDED]: [SlotEnded];
 }

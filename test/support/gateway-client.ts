@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import WebSocket from 'ws';
+import type { Ticket } from '../../common/ticket.ts';
 import type { TestWorker } from './worker.ts';
 
 export interface RawSocket {
@@ -67,8 +68,8 @@ export interface PlainSlot {
 }
 
 /** Claims a slot with a client that sends whatever it is told. */
-export async function plainSlot(worker: TestWorker): Promise<PlainSlot> {
-  const socket = new WebSocket(`${worker.address}/v1/slot?ticket=${worker.ticket()}`);
+export async function plainSlot(worker: TestWorker, changes: Partial<Ticket> = {}): Promise<PlainSlot> {
+  const socket = new WebSocket(`${worker.address}/v1/slot?ticket=${worker.ticket(changes)}`);
   const waiting = new Map<number, (reply: Reply) => void>();
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => {});

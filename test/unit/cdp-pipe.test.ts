@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { answerId, createCdpPipe, OWN_IDS_FROM, PipeClosed, sessionOf } from '../../worker/cdp-pipe.ts';
+import { answerId, createCdpPipe, eventOf, OWN_IDS_FROM, PipeClosed, sessionOf } from '../../worker/cdp-pipe.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 
@@ -27,6 +27,12 @@ describe('the routing of Chrome’s messages by head and tail', () => {
     expect(answerId(Buffer.from(`{"id":${OWN_IDS_FROM},"error":{}}`))).to.equal(OWN_IDS_FROM);
     expect(answerId(Buffer.from('{"method":"Page.x","params":{}}'))).to.equal(undefined);
     expect(answerId(Buffer.from('{}'))).to.equal(undefined);
+  });
+
+  it('reads the name of an event and takes an answer for one without', () => {
+    expect(eventOf(Buffer.from('{"method":"Page.x","params":{"method":"Page.y"}}'))).to.equal('Page.x');
+    for (const none of ['{"id":42,"result":{"method":"Page.x"}}', '{"method":', '{}', ''])
+      expect(eventOf(Buffer.from(none))).to.equal(undefined);
   });
 });
 

@@ -2,9 +2,20 @@
 import type { WebSocket } from 'ws';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
-import { EGRESS_DENIED, END, OPEN, PING, type PingAnswer, SLOT_ENDED, type SlotEnd, type STILL } from '../../common/protocol.ts';
+import {
+  EGRESS_DENIED,
+  END,
+  OPEN,
+  PAGE_EVENTS,
+  type PageEvent,
+  PING,
+  type PingAnswer,
+  SLOT_ENDED,
+  type SlotEnd,
+  type STILL,
+} from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
-import { isConsoleCall, isCrash } from '../cdp-pipe.ts';
+import { CRASHED, eventOf } from '../cdp-pipe.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
@@ -12,6 +23,8 @@ import { isOrdinary, type Refusal } from './refusals.ts';
 
 /** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
+const PASSED_ON = new Set<string>(PAGE_EVENTS);
+const CONSOLE_CALLED = 'Runtime.consoleAPICalled' satisfies PageEvent;
 /** Of what a page writes to its console the log of renders keeps a few hundred characters: nobody needs more, and no render may fail for it. */
 const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
 /** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
@@ -107,13 +120,15 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     function passOn({ chrome }: Slot, frame: Buffer): void {
       if (ws.readyState !== ws.OPEN) return;
-      if (isCrash(frame))
+      const event = eventOf(frame);
+      if (event === CRASHED)
         return watchdog.killedRecently(chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
-      if (frame.length > MAX_CONSOLE_FRAME_BYTES && isConsoleCall(frame)) {
+      if (event !== undefined && !PASSED_ON.has(event)) return;
+      if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
         const value = `(a message of ${Math.round(frame.length / 1024)} KiB)`;
-        return say('Runtime.consoleAPICalled', { type: 'log', args: [{ type: 'string', value }] });
+        return say(CONSOLE_CALLED, { type: 'log', args: [{ type: 'string', value }] });
       }
       // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
       if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
