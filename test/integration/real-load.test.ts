@@ -194,6 +194,14 @@ const large: RealPage[] = [
   {
     what: 'a navigation to a data: URL of 100 MB',
     html: script('onload = () => { location = "data:text/html," + "A".repeat(1e8) }'),
+    options: { wait_delay: '1s' },
+    text: ['AFTER'],
+  },
+  {
+    what: 'a frame that is moved to a data: URL of 100 MB',
+    html: script(
+      'const f = document.createElement("iframe"); document.body.append(f); onload = () => { f.src = "data:text/html," + "A".repeat(1e8) }',
+    ),
     options: { wait_for_selector: '#never' },
     fails: { reason: 'output_limit', message: /many megabytes/ },
   },
