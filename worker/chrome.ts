@@ -19,6 +19,8 @@ export interface ChromeConfig {
   startTimeoutMs: number;
   /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
   ownGroup: boolean;
+  /** As Chrome does by itself; to compare with. */
+  paintsFrames?: boolean;
 }
 
 export interface ChromeProcess {
@@ -46,6 +48,12 @@ export interface Chrome {
 export class NoSandbox extends Error {
   override name = 'NoSandbox';
 }
+
+/**
+ * Nobody sees a page's screen frames: with less memory for its tiles than one of them takes, none is painted. Frames come and go as ever, for all that waits for them; print and
+ * canvases have no tiles.
+ */
+const UNPAINTED = ['--force-gpu-mem-available-mb=1', '--default-tile-width=1024', '--default-tile-height=1024'];
 
 /**
  * Chrome itself reaches no network: every context has a proxy of its own, everything else is pointed at a port where nobody listens, and names are not resolved here.
@@ -85,6 +93,7 @@ const flags = (config: ChromeConfig, profile: string) => [
   '--force-color-profile=srgb',
   '--log-level=3',
   `--js-flags=--max-old-space-size=${config.heapMiB}`,
+  ...(config.paintsFrames ? [] : UNPAINTED),
 ];
 
 /** Keeps the last of what Chrome says until it is up, for the error message; afterwards it is dropped, since pages can write there. */
