@@ -5,7 +5,7 @@ import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Caller } from './leases.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
-import { createRemembered } from './remembered.ts';
+import { createRecentReads } from './remembered.ts';
 
 /** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
 export interface Accepted extends Omit<Caller, 'requestId'> {
@@ -42,12 +42,14 @@ interface Found {
   intranet: boolean;
 }
 
-type Entry = { at: number; found: Promise<Found | null> };
-
 /** `nowMs` is monotonic. */
 export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, nowMs = () => performance.now()): AcceptedKeys {
   const served = isServed(config);
-  const remembered = createRemembered<Entry>(MAX_REMEMBERED);
+  /** Only a good answer is kept. */
+  const reads = createRecentReads<Found | null>(
+    { most: MAX_REMEMBERED, forMs: REMEMBER_MS, kept: found => !!found?.networks && found.served },
+    nowMs,
+  );
 
   /**
    * By the index of hashes and not by that of ids: a key that does not exist is the same miss whatever account it names, so that its time tells nothing. The id is
@@ -77,25 +79,15 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
     );
   }
 
-  /** Calls that come at once with one key share one read; only a good answer is kept. */
-  function look(accountId: string, hashes: readonly string[]): Promise<Found | null> {
-    const name = hashes[0]!;
-    const known = remembered.of(name);
-    if (known && nowMs() - known.at < REMEMBER_MS) return known.found;
-    const entry: Entry = { at: nowMs(), found: read(accountId, hashes) };
-    const drop = () => remembered.of(name) === entry && remembered.learn(name, undefined);
-    entry.found.then(found => !(found?.networks && found.served) && drop(), drop);
-    remembered.learn(name, entry);
-    return entry.found;
-  }
-
   async function check(keyText: string | undefined, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted> {
     const accountId = keyText === undefined ? undefined : parseKey(keyText);
     if (accountId === undefined) throw unauthorized();
     const keyHash = hashKeyByEach(keyText!, config.peppers);
-    const found = await look(accountId, keyHash).catch(cause => {
-      throw databaseUnreachable(cause);
-    });
+    const found = await reads
+      .of(keyHash[0]!, () => read(accountId, keyHash))
+      .catch(cause => {
+        throw databaseUnreachable(cause);
+      });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
     const caller = { accountId, keyHash, clientIp, intranet: found.intranet, allowedIps: found.networks, keyId: found.keyId! };
     onKnown?.(caller);
@@ -103,5 +95,5 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
     return caller;
   }
 
-  return { check, forget: ({ keyHash }) => remembered.learn(keyHash[0]!, undefined) };
+  return { check, forget: ({ keyHash }) => reads.forget(keyHash[0]!) };
 }

@@ -18,3 +18,31 @@ export function createRemembered<T>(most: number): Remembered<T> {
     },
   };
 }
+
+export interface RecentReads<T> {
+  /** What was read under this name lately, or what `read` gives now; calls that come at once share one read. Rejects as it does. */
+  of(name: string, read: () => Promise<T>): Promise<T>;
+  forget(name: string): void;
+}
+
+/** What was read is given for `forMs`, unless the read failed or found what is not `kept`. `nowMs` is monotonic. */
+export function createRecentReads<T>(
+  { most, forMs, kept = () => true }: { most: number; forMs: number; kept?: (found: T) => boolean },
+  nowMs: () => number,
+): RecentReads<T> {
+  const remembered = createRemembered<{ atMs: number; found: Promise<T> }>(most);
+  const forget = (name: string) => remembered.learn(name, undefined);
+  return {
+    forget,
+    of(name, read) {
+      const known = remembered.of(name);
+      if (known && nowMs() - known.atMs < forMs) return known.found;
+      const entry = { atMs: nowMs(), found: read() };
+      // A later read may stand there by then.
+      const drop = () => remembered.of(name) === entry && forget(name);
+      entry.found.then(found => !kept(found) && drop(), drop);
+      remembered.learn(name, entry);
+      return entry.found;
+    },
+  };
+}

@@ -1,5 +1,5 @@
 // How an account's renders of the last 24 hours went, from the log. Looks at a bounded number of them, and remembers for a moment what it found: pages ask again and again.
-import { createRemembered } from '../../accounts/remembered.ts';
+import { createRecentReads } from '../../accounts/remembered.ts';
 import type { Store } from '../../store/store.ts';
 import type { Overview } from '../contract/accounts.ts';
 import { percentileMs, USAGE_BUCKETS_MS } from './usage-buckets.ts';
@@ -77,13 +77,6 @@ async function look(store: Store, account: string): Promise<LastDay> {
 
 /** Gives what is known of an account, a few seconds old at most. Rejects as the database does. */
 export function createLastDays(store: Store, nowMs = () => performance.now()): (account: string) => Promise<LastDay> {
-  const known = createRemembered<{ atMs: number; found: Promise<LastDay> }>(MAX_REMEMBERED);
-  return account => {
-    const before = known.of(account);
-    if (before && nowMs() - before.atMs < REMEMBER_MS) return before.found;
-    const entry = { atMs: nowMs(), found: look(store, account) };
-    known.learn(account, entry);
-    entry.found.catch(() => known.of(account) === entry && known.learn(account, undefined));
-    return entry.found;
-  };
+  const reads = createRecentReads<LastDay>({ most: MAX_REMEMBERED, forMs: REMEMBER_MS }, nowMs);
+  return account => reads.of(account, () => look(store, account));
 }
