@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BSON, type Document } from 'mongodb';
+import type { Document } from 'mongodb';
 import type { Lease } from '../../api/accounts/leases.ts';
 import type { LeaseTimes, MongoLeases } from '../../api/accounts/mongo-leases.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
-import { commandOf } from '../fault/harness/frames.ts';
+import { commandOf, documentOf } from '../fault/harness/frames.ts';
 import { type Link, openLink } from '../fault/harness/link.ts';
 import { freeze, thaw } from '../support/freeze.ts';
 import { type LeaseRig, leaseRig, refusal, type TestAccount, until } from '../support/lease-rig.ts';
 
-/** Where the command's document begins in a message: behind the header, the flags and the kind of the section. */
-const DOCUMENT_AT = 21;
 /** So that no renewal is among the writes. */
 const UNRENEWED: Partial<LeaseTimes> = { renewEveryMs: 60_000 };
 const LIMIT_MS = 700;
@@ -53,7 +51,7 @@ describe('admissions that come at once', () => {
   });
 
   const isUpdate = (frame: Buffer | undefined) => !!frame && commandOf(frame) === 'update';
-  const updatesIn = (frame: Buffer): Document[] => BSON.deserialize(frame.subarray(DOCUMENT_AT))['updates'];
+  const updatesIn = (frame: Buffer): Document[] => documentOf(frame)['updates'];
   /** The command that the admissions share when more come at once than go alone. */
   const isShared = (frame: Buffer | undefined) => isUpdate(frame) && updatesIn(frame!).length > 1;
 

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { BSON, type Document, MongoServerError, MongoWriteConcernError } from 'mongodb';
+import { type Document, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
-import { commandOf } from '../fault/harness/frames.ts';
+import { commandOf, documentOf } from '../fault/harness/frames.ts';
 import { type Link, openLink } from '../fault/harness/link.ts';
 import { type LeaseRig, leaseRig, type TestAccount } from '../support/lease-rig.ts';
-
-/** Where the command's document begins in a message: behind the header, the flags and the kind of the section. */
-const DOCUMENT_AT = 21;
 
 describe('the writes of leases, as MongoDB gets them', () => {
   let rig: LeaseRig;
@@ -24,7 +21,7 @@ describe('the writes of leases, as MongoDB gets them', () => {
     link.onFrame({
       direction: 'up',
       matches: frame => {
-        if (['findAndModify', 'update'].includes(commandOf(frame)!)) sent.push(BSON.deserialize(frame.subarray(DOCUMENT_AT)));
+        if (['findAndModify', 'update'].includes(commandOf(frame)!)) sent.push(documentOf(frame));
         return false;
       },
       do: 'cut',

@@ -1,4 +1,5 @@
 // Where the frames of a stream of bytes begin and end: chunks, WebSocket frames (RFC 6455), MongoDB's messages. It changes nothing.
+import { BSON, type Document } from 'mongodb';
 
 export type FrameKind = 'bytes' | 'websocket' | 'mongodb';
 
@@ -74,15 +75,29 @@ const readMessage: Reader = bytes => {
   return { wire, payload: () => wire, with: message => message };
 };
 
-/** The name of the command in a MongoDB message (`findAndModify`), or of the first field of an answer; undefined when it is compressed. */
-export function commandOf(message: Buffer): string | undefined {
+/** Where the document of a MongoDB message begins; undefined when it is compressed. */
+function documentAt(message: Buffer): number | undefined {
   if (message.readInt32LE(12) !== 2013) return undefined;
   // Behind the header and the flags: sections of a kind byte each. Kind 0 is the command's document, kind 1 a sequence that says its length.
   let at = HEADER_BYTES + 4;
   while (message[at] === 1) at += 1 + message.readInt32LE(at + 1);
+  return at + 1;
+}
+
+/** The name of the command in a MongoDB message (`findAndModify`), or of the first field of an answer; undefined when it is compressed. */
+export function commandOf(message: Buffer): string | undefined {
+  const at = documentAt(message);
+  if (at === undefined) return undefined;
   // The document's length, the type of its first field, and the field's name up to a zero.
-  const name = at + 1 + 4 + 1;
+  const name = at + 4 + 1;
   return message.toString('utf8', name, message.indexOf(0, name));
+}
+
+/** The command of a MongoDB message, or its answer, without the sequences beside it. Throws when it is compressed. */
+export function documentOf(message: Buffer): Document {
+  const at = documentAt(message);
+  if (at === undefined) throw new Error('A compressed message of MongoDB cannot be read here: connect without compressors.');
+  return BSON.deserialize(message.subarray(at));
 }
 
 /** Up to the blank line it is HTTP. What follows are frames when the connection was upgraded, else it passes unseen. */
