@@ -2,7 +2,7 @@
 import { NAMED_FORMATS } from '../contract/lengths.ts';
 import { SIDES } from '../contract/paper.ts';
 import type { Plan } from './plan.ts';
-import type { Session } from './session.ts';
+import type { Command } from './session.ts';
 
 /** Where rules for pages may come from that the text does not show. */
 const ELSEWHERE = /<link|@import|\\/i;
@@ -53,8 +53,8 @@ const IMPOSE = `css => {
 }`;
 
 /** Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke these globals for itself is printed by its own rules. */
-export function imposePageRules(session: Session, plan: Plan): void {
+export function imposePageRules(command: Command, plan: Plan): void {
   const css = pageRules(plan);
   if (css === undefined) return;
-  session.command('Runtime.evaluate', { expression: `(${IMPOSE})(${JSON.stringify(css)})` }).catch(() => {});
+  command('Runtime.evaluate', { expression: `(${IMPOSE})(${JSON.stringify(css)})` }).catch(() => {});
 }

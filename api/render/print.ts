@@ -6,7 +6,7 @@ import { imposePageRules } from './page-rules.ts';
 import { type ChromePdf, readChromePdf } from './pdf/chrome-pdf.ts';
 import { pageCount } from './pdf/page-count.ts';
 import type { Plan } from './plan.ts';
-import { CommandFailed, type Session } from './session.ts';
+import { type Command, CommandFailed, type Session } from './session.ts';
 import { boundedHeight, freezeViewportUnits, measureSheet, type Sheet } from './single-page.ts';
 
 /** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
@@ -49,8 +49,12 @@ export const tooLarge = (maxBytes: number) =>
 export const noRoom = () =>
   renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
 
-/** Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
-async function readPdf(session: Session, handle: string, maxBytes: number, room: Room): Promise<Printed> {
+const readPieces = (command: Command, handle: string) =>
+  Array.from({ length: READS_AT_ONCE }, () => command('IO.read', { handle, size: PIECE_BYTES }));
+type Pieces = ReturnType<typeof readPieces>;
+
+/** `first`: what was asked for already. Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
+async function readPdf(session: Session, handle: string, first: Pieces, maxBytes: number, room: Room): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
   let taken = 0;
@@ -59,11 +63,11 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
     if (over || !room.take(bytes)) throw noRoom();
     taken += bytes;
   };
-  const readPiece = () => session.command('IO.read', { handle, size: PIECE_BYTES });
 
   async function readAll(): Promise<Printed> {
+    let asked = first;
     for (let ended = false; !ended; ) {
-      for (const { data, eof, base64Encoded } of await Promise.all(Array.from({ length: READS_AT_ONCE }, readPiece))) {
+      for (const { data, eof, base64Encoded } of await Promise.all(asked)) {
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
         size += piece.length;
         if (size > maxBytes) throw tooLarge(maxBytes);
@@ -71,6 +75,7 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
         if (piece.length > 0) pieces.push(piece);
         ended ||= eof;
       }
+      if (!ended) asked = readPieces(session.command, handle);
     }
     const pdf = readChromePdf(pieces);
     return { pdf, pages: pageCount(pdf) };
@@ -95,10 +100,10 @@ async function printOnce(
   { heightIn, scale }: Sheet,
   output: Output,
   room: Room,
-  ranges = plan.print.pageRanges,
+  { ranges = plan.print.pageRanges, command = session.command }: { ranges?: string | undefined; command?: Command } = {},
 ): Promise<Printed> {
   const { top, right, bottom, left } = plan.print.marginIn;
-  const { stream } = await session.command('Page.printToPDF', {
+  const printing = command('Page.printToPDF', {
     paperWidth: plan.paper.widthIn,
     paperHeight: heightIn,
     marginTop: top,
@@ -113,8 +118,11 @@ async function printOnce(
     ...headerFooter(plan),
     ...(ranges && { pageRanges: ranges }),
   });
+  const asked = session.deferred && readPieces(session.deferred('printed'), '');
+  for (const piece of asked ?? []) piece.catch(() => {}); // looked at below, unless there is no PDF
+  const { stream } = await printing;
   output.onPrinted?.();
-  return readPdf(session, stream!, output.maxBytes, room);
+  return readPdf(session, stream!, asked ?? readPieces(session.command, stream!), output.maxBytes, room);
 }
 
 async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
@@ -134,16 +142,19 @@ async function printSinglePage(session: Session, plan: Plan, output: Output, roo
   );
 }
 
-/** Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF that it gives is taken from `room`. */
-export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
-  imposePageRules(session, plan);
+/**
+ * Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF that it gives is taken from `room`.
+ * `command` says the first that is said to the page.
+ */
+export async function print(session: Session, plan: Plan, output: Output, room: Room, command = session.command): Promise<Printed> {
+  imposePageRules(command, plan);
   if (plan.singlePage) return printSinglePage(session, plan, output, room);
   const sheet = { heightIn: plan.paper.heightIn, scale: plan.print.scale };
   try {
-    return await printOnce(session, plan, sheet, output, room);
+    return await printOnce(session, plan, sheet, output, room, { command });
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
-    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, '');
+    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, { ranges: '' });
     room.give(pdf.bytes);
     throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
   }

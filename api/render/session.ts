@@ -2,9 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
+  DEFER,
+  type Deferred,
   EGRESS_DENIED,
   type EgressDenied,
   END,
+  type Moment,
   type PageEvent,
   PING,
   PING_MS,
@@ -32,9 +35,13 @@ export class CommandFailed extends Error {
   override name = 'CommandFailed';
 }
 
+/** Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own: the conversation has one for all. */
+export type Command = <M extends keyof Commands>(method: M, ...params: Params<M>) => Promise<Commands[M]['returnType']>;
+
 export interface Session extends SlotSession {
-  /** Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own: the conversation has one for all. */
-  command<M extends keyof Commands>(method: M, ...params: Params<M>): Promise<Commands[M]['returnType']>;
+  command: Command;
+  /** As `command`, for what the worker is to send when the page has come so far. Absent when it is of a release that does not. */
+  deferred?: ((until: Moment) => Command) | undefined;
   on<E extends keyof Events>(event: E, listener: (...params: Events[E]) => void): void;
 }
 
@@ -137,6 +144,22 @@ function wrap(connection: Connection, worker: string, frameId: string, giveBack:
     );
   }, PING_MS);
 
+  async function ask(method: string, params?: object): Promise<never> {
+    if (end) throw new SlotLost(end.reason, end.message);
+    try {
+      return (await send(method, params)) as never;
+    } catch (error) {
+      // The socket closes in the same turn in which the worker's last word arrives: `end` knows why.
+      if (end) throw new SlotLost((end as SlotEnded).reason, (end as SlotEnded).message);
+      if (isRefusal(error)) throw new CommandFailed(error.message, { cause: error });
+      throw new SlotLost('closed', (error as Error).message);
+    }
+  }
+  const deferred =
+    (until: Moment): Command =>
+    (method, ...[params = {}]) =>
+      ask(DEFER, { until, method, params } satisfies Deferred);
+
   return {
     worker,
     frameId,
@@ -157,16 +180,7 @@ function wrap(connection: Connection, worker: string, frameId: string, giveBack:
         }
       });
     },
-    command: async (method, ...[params]) => {
-      if (end) throw new SlotLost(end.reason, end.message);
-      try {
-        return (await send(method, params as object | undefined)) as never;
-      } catch (error) {
-        // The socket closes in the same turn in which the worker's last word arrives: `end` knows why.
-        if (end) throw new SlotLost((end as SlotEnded).reason, (end as SlotEnded).message);
-        if (isRefusal(error)) throw new CommandFailed(error.message, { cause: error });
-        throw new SlotLost('closed', (error as Error).message);
-      }
-    },
+    command: (method, ...[params]) => ask(method, params),
+    deferred: connection.defers ? deferred : undefined,
   };
 }

@@ -51,3 +51,41 @@ describe('a conversation in which Chrome refuses a command', () => {
     expect(error!.cause).to.be.instanceOf(CommandFailed);
   });
 });
+
+describe('a conversation about a page in which nothing moves', () => {
+  /** Chrome loads and prints what `told` says; the worker sends what is deferred when the page has come so far. */
+  function deferringSession(told: string[]): Session {
+    let onLoad = () => {};
+    const session = {
+      frameId: 'frame',
+      ended: new Promise(() => {}),
+      on: (event: string, listener: () => void) => {
+        if (event === 'Page.loadEventFired') onLoad = listener;
+      },
+      command: async (method: string) => {
+        told.push(method);
+        if (method === 'Page.setDocumentContent') setImmediate(onLoad);
+        return {};
+      },
+      deferred: (until: string) => async (method: string) => {
+        told.push(`${until}: ${method}`);
+        throw new CommandFailed('Printing failed');
+      },
+    };
+    return session as unknown as Session;
+  }
+
+  it('leaves the print and its first pieces to the worker, all in one go', async () => {
+    const told: string[] = [];
+    const error = await errorOf(conversation({ ...deferringSession(told), ended: Promise.resolve({ reason: 'closed', message: 'x' }) }));
+    expect(told).to.deep.equal([
+      'loaded: Page.printToPDF',
+      'printed: IO.read',
+      'printed: IO.read',
+      'Pressroom.still',
+      'Emulation.setEmulatedMedia',
+      'Page.setDocumentContent',
+    ]);
+    expect(error).to.be.instanceOf(Error);
+  });
+});

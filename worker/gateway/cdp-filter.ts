@@ -2,7 +2,7 @@
 // Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
 // doubled key differently could otherwise be talked past this list.
 import { isUtf8 } from 'node:buffer';
-import { END, OPEN, PING, STILL } from '../../common/protocol.ts';
+import { DEFER, END, type Moment, OPEN, PING, STILL } from '../../common/protocol.ts';
 import { OWN_IDS_FROM } from '../cdp-pipe.ts';
 
 const ALLOWED = new Set([
@@ -26,6 +26,7 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 type Check = (value: unknown) => boolean;
 const isText: Check = value => typeof value === 'string';
 const isFlag: Check = value => typeof value === 'boolean';
+const isCount: Check = value => Number.isSafeInteger(value);
 const shape =
   (members: Record<string, Check>): Check =>
   value =>
@@ -61,6 +62,9 @@ const PARAMETERS: Record<string, Check> = {
   'Runtime.enable': shape({}),
 };
 
+/** Of what waits for a PDF: the handle is put in when there is one. */
+const DEFERRED_READ = shape({ handle: isText, size: isCount });
+
 /** Frames over this size must be the one shape that `setDocumentContent` has; all others are parsed and written anew. */
 const PARSED_BYTES = 1024 * 1024;
 const HTML_HEAD = /^\{"id":([1-9]\d{0,8}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
@@ -71,7 +75,10 @@ type Own = (typeof OWN)[number];
 const isOwn = (method: string): method is Own => (OWN as readonly string[]).includes(method);
 
 export type Filtered =
-  | { kind: 'forward'; parts: Buffer[] }
+  /** `prints`: the id of a command that prints. */
+  | { kind: 'forward'; parts: Buffer[]; prints?: number }
+  /** For the page too, when it has come so far; `write` with the handle of what was printed by then. */
+  | { kind: 'deferred'; id: number; until: Moment; write(handle: string): Buffer[]; prints?: number }
   /** For the gateway itself. */
   | { kind: 'own'; id: number; method: Own; params: Record<string, unknown> }
   /** Answered with an error; the slot goes on. */
@@ -135,6 +142,38 @@ function filterHtml(frame: Buffer, sessionId: string): Filtered | undefined {
   };
 }
 
+const write = (id: number, method: string, params: object, sessionId: string) => [
+  Buffer.from(JSON.stringify({ id, method, params, sessionId })),
+];
+
+function filterCommand(id: number, method: string, params: Record<string, unknown>, sessionId: string): Filtered {
+  const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
+  if (check && !check(params)) return { kind: 'refused', id, method, problem: 'only some plain parameters are allowed' };
+  if (!check && !ALLOWED.has(method)) return { kind: 'refused', id, method: method.slice(0, 80), problem: 'this method is not allowed' };
+  if (method === 'Page.navigate' && !navigable(params.url))
+    return { kind: 'refused', id, method, problem: 'only http, https and about:blank can be opened' };
+  try {
+    return { kind: 'forward', parts: write(id, method, params, sessionId), ...(method === 'Page.printToPDF' && { prints: id }) };
+  } catch {
+    // V8 reads values of any depth but writes only those that its stack has room for.
+    return { kind: 'garbage', problem: 'a frame that nests too deep' };
+  }
+}
+
+function filterDeferred(id: number, { until, method, params = {} }: Record<string, unknown>, sessionId: string): Filtered {
+  const refused = (problem: string): Filtered => ({ kind: 'refused', id, method: DEFER, problem });
+  if (typeof method !== 'string' || !isPlainObject(params)) return refused('what is to wait is no command');
+  if (until === 'printed') {
+    if (method !== 'IO.read' || !DEFERRED_READ(params)) return refused('only a plain IO.read waits for a PDF');
+    return { kind: 'deferred', id, until, write: handle => write(id, method, { ...params, handle }, sessionId) };
+  }
+  if (until !== 'loaded') return refused('it waits for nothing that comes');
+  const filtered = filterCommand(id, method, params, sessionId);
+  if (filtered.kind !== 'forward') return filtered;
+  const { parts, ...more } = filtered;
+  return { ...more, kind: 'deferred', id, until, write: () => parts };
+}
+
 /** Decides about one text frame of a slot's client. Pure; `sessionId` is the slot's own CDP session, whatever the frame says. */
 export function filterFrame(frame: Buffer, sessionId: string): Filtered {
   const html = filterHtml(frame, sessionId);
@@ -153,16 +192,5 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
     return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
   const command = id as number;
   if (isOwn(method)) return { kind: 'own', id: command, method, params };
-  const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
-  if (check && !check(params)) return { kind: 'refused', id: command, method, problem: 'only some plain parameters are allowed' };
-  if (!check && !ALLOWED.has(method))
-    return { kind: 'refused', id: command, method: method.slice(0, 80), problem: 'this method is not allowed' };
-  if (method === 'Page.navigate' && !navigable(params.url))
-    return { kind: 'refused', id: command, method, problem: 'only http, https and about:blank can be opened' };
-  try {
-    return { kind: 'forward', parts: [Buffer.from(JSON.stringify({ id: command, method, params, sessionId }))] };
-  } catch {
-    // V8 reads values of any depth but writes only those that its stack has room for.
-    return { kind: 'garbage', problem: 'a frame that nests too deep' };
-  }
+  return method === DEFER ? filterDeferred(command, params, sessionId) : filterCommand(command, method, params, sessionId);
 }

@@ -19,6 +19,7 @@ import { CRASHED, eventOf } from '../cdp-pipe.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
+import { type Commands, createCommands } from './commands.ts';
 import { isOrdinary, type Refusal } from './refusals.ts';
 
 /** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
@@ -58,6 +59,7 @@ interface Open {
   slot: Slot;
   renderId: string;
   deadline: NodeJS.Timeout;
+  commands: Commands;
   /** Decided by what the API says of the page, or to it, first. */
   shown?: boolean;
 }
@@ -108,7 +110,11 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     function begin(slot: Slot, ticket: Ticket): void {
       const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
-      open = { slot, renderId: ticket.renderId, deadline };
+      const commands = createCommands(
+        parts => toPage(parts),
+        id => refuse(id, NOT_NOW, 'nothing was printed'),
+      );
+      open = { slot, renderId: ticket.renderId, deadline, commands };
       slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
       slot.guard.onDenied(denied => {
         countDenial(denied.reason);
@@ -118,6 +124,14 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       slot.chrome.pipe.route(slot.sessionId, frame => passOn(slot, frame));
     }
 
+    function toPage(parts: Buffer[]): void {
+      // What an API still says while its slot ends reaches nobody.
+      if (open?.slot.state !== 'claimed') return;
+      if (open.shown === undefined) slots.show(open.slot);
+      open.shown ??= true;
+      open.slot.chrome.pipe.forward(parts);
+    }
+
     function passOn({ chrome }: Slot, frame: Buffer): void {
       if (ws.readyState !== ws.OPEN) return;
       const event = eventOf(frame);
@@ -125,6 +139,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         return watchdog.killedRecently(chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
+      open?.commands.hear(event, frame);
       if (event !== undefined && !PASSED_ON.has(event)) return;
       if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
         const value = `(a message of ${Math.round(frame.length / 1024)} KiB)`;
@@ -137,7 +152,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       ws.send(frame, { binary: false });
     }
 
-    const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, ...(hasRoom() && { keeps: true }) });
+    const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, defers: true, ...(hasRoom() && { keeps: true }) });
 
     function openNext(id: number, ticket: unknown): void {
       if (open) return end('refused', 'a slot was asked for on a socket that has one');
@@ -176,11 +191,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         log.warn({ method: filtered.method, problem: filtered.problem, renderId: open?.renderId }, 'a command was refused');
         return refuse(filtered.id, NOT_ALLOWED, `${filtered.method}: ${filtered.problem}`);
       }
-      // What an API still says while its slot ends reaches nobody.
-      if (open?.slot.state !== 'claimed') return;
-      if (open.shown === undefined) slots.show(open.slot);
-      open.shown ??= true;
-      open.slot.chrome.pipe.forward(filtered.parts);
+      if (open && !open.commands.take(filtered)) end('refused', 'more commands were deferred than a page needs');
     }
 
     // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
