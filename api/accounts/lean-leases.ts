@@ -25,8 +25,8 @@ export interface Told {
 
 export type Known = Pick<Told, 'plan' | 'state' | 'intranet' | 'limit'> & {
   keyId?: string;
-  /** The short way has found the account by it since. */
-  found?: true;
+  /** The short way has found the account by it the last time. */
+  found?: boolean;
 };
 
 /** Undefined when the short way would not find the account the next time either. */

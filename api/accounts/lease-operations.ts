@@ -117,9 +117,14 @@ export function leaseOperations(store: Store, { plans, leaseMs, keepExpiredMs, .
     const lease = { id: leaseId, key: { $literal: told.keyId ?? asker.by }, expires };
     const filter = leanAdmission(accountId, leaseId, asker, told, everyStateServed);
     const update: Update = { filter, change: [{ $set: { leases: { $concatArrays: ['$leases', [lease]] } } }] };
-    const changed = told.found ? await changeAll(update) : (await leaseWrites.updates([update])) === 1;
-    if (!changed) return undefined;
-    if (!told.found && known.of(name) === told) known.learn(name, { ...told, found: true });
+    let found = false;
+    try {
+      found = told.found ? await changeAll(update) : (await leaseWrites.updates([update])) === 1;
+    } finally {
+      // Also after an error: one account whose document is held up, or which nobody can decide on, would make those beside it fail each time.
+      if (found !== !!told.found && known.of(name) === told) known.learn(name, { ...told, found });
+    }
+    if (!found) return undefined;
     return { admitted: true, served: true, ...told, repeated: false };
   }
 
