@@ -35,7 +35,7 @@ const LOSSES: Record<LeaseLoss, string> = {
 
 /**
  * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the server's own deadline is never earlier,
- * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged and the deadlines stay.
+ * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged, the deadlines stay, and the next round asks for each account by itself.
  */
 export function createRenewals(
   times: RenewalTimes,
@@ -69,22 +69,32 @@ export function createRenewals(
   const deadline = (id: string, sentMs: number) =>
     setTimeout(lose, Math.max(0, sentMs + leaseMs - clockDifferenceMs - nowMs()), id, 'not_renewed' satisfies LeaseLoss);
 
+  async function renewTogether(leases: readonly HeldLease[], sentMs: number): Promise<void> {
+    const lost = await renew(leases);
+    for (const { id } of leases) {
+      const lease = held.get(id);
+      if (!lease) continue; // settled or released meanwhile
+      if (lost.has(id)) lose(id, 'gone');
+      else {
+        clearTimeout(lease.timer);
+        lease.timer = deadline(id, sentMs);
+      }
+    }
+  }
+
+  /** After a round that failed: a document that somebody holds up would end the renders of all other accounts too. */
+  let eachAccountAlone = false;
+
   async function renewAll(): Promise<void> {
     const sentMs = nowMs();
     const leases = [...held.values()];
-    try {
-      const lost = leases.length > 0 ? await renew(leases) : new Set<string>();
-      for (const { id } of leases) {
-        const lease = held.get(id);
-        if (!lease) continue; // settled or released meanwhile
-        if (lost.has(id)) lose(id, 'gone');
-        else {
-          clearTimeout(lease.timer);
-          lease.timer = deadline(id, sentMs);
-        }
-      }
-    } catch (error) {
-      log.warn({ leases: leases.length, reason: (error as Error).message }, 'the leases could not be renewed, trying again');
+    const groups = Object.values(Object.groupBy(leases, ({ accountId }) => (eachAccountAlone ? accountId : 'all')));
+    const ends = await Promise.allSettled(groups.map(group => renewTogether(group!, sentMs)));
+    const failed = ends.flatMap((end, at) => (end.status === 'rejected' ? [{ leases: groups[at]!.length, reason: end.reason }] : []));
+    eachAccountAlone = failed.length > 0;
+    if (failed[0]) {
+      const count = failed.reduce((sum, each) => sum + each.leases, 0);
+      log.warn({ leases: count, reason: failed[0].reason.message }, 'leases could not be renewed, trying again');
     }
     if (running) timer = setTimeout(renewAll, Math.max(0, sentMs + renewEveryMs - nowMs()));
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
 import type { Lease } from '../../api/accounts/leases.ts';
 import { type LeaseRig, leaseRig, QUICK, refusal, type TestAccount, until } from '../support/lease-rig.ts';
 
@@ -67,6 +68,30 @@ describe('the renewal of leases', () => {
     await rig.failing('update', { errorCode: 11602 }, { times: 4 });
     await until(async () => (await expiryOf(free, lease))! > end!);
     expect(lease.lost.aborted).to.equal(false);
+  });
+
+  it('loses no render of the other accounts while somebody holds up the document of one', async () => {
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => rig.account('free')));
+    // Longer than the two rounds that the first time limit takes.
+    const leases = await rig.replica({ ...QUICK, leaseMs: 4_000 });
+    const [held, ...others] = await Promise.all(accounts.map(({ caller }) => leases.admit(caller)));
+    const client = await MongoClient.connect(rig.mongod.uriFor('leases'));
+    const session = client.startSession();
+    try {
+      session.startTransaction();
+      await client
+        .db()
+        .collection<{ _id: string }>('accounts')
+        .updateOne({ _id: held!.accountId }, { $set: { held: true } }, { session });
+      await once(held!.lost, 'abort');
+      expect(others.map(({ lost }) => lost.aborted)).to.deep.equal(others.map(() => false));
+    } finally {
+      await session.endSession();
+      await client.close();
+    }
+    const end = await expiryOf(accounts[1]!, others[0]!);
+    await until(async () => (await expiryOf(accounts[1]!, others[0]!))! > end!);
+    expect(rig.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends')).to.have.length(1);
   });
 
   it('renews a settled or released lease no more', async () => {
