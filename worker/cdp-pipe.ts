@@ -110,10 +110,10 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
     if (id !== undefined && id >= OWN_IDS_FROM) return settle(id, frame);
     const session = sessionOf(frame);
     if (session !== undefined) return routes.get(session)?.(frame);
-    if (id === undefined) {
-      const { method, params } = JSON.parse(frame.toString());
-      for (const listener of browserListeners) listener(method, params);
-    }
+    // Chrome tells neither an id nor a session when it could not read a command.
+    if (eventOf(frame) === undefined) return;
+    const { method, params } = JSON.parse(frame.toString());
+    for (const listener of browserListeners) listener(method, params);
   };
 
   output.on('data', (chunk: Buffer) => {

@@ -148,14 +148,22 @@ describe('the filter of CDP methods', () => {
       expect(filter(frame).kind).to.equal('garbage');
     });
 
-  it('takes a frame that nests deeper than it could be written again for garbage', () => {
+  it('takes a frame that nests deeper than Chrome reads, or than it could be written again, for garbage', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
-    ] as const) {
-      const value = `${open.repeat(150_000)}1${close.repeat(150_000)}`;
-      expect(filter(`{"id":1,"method":"Page.printToPDF","params":{"a":${value}}}`)).to.include({ kind: 'garbage' });
-    }
+    ] as const)
+      for (const [depth, kind] of [
+        [99, 'forward'],
+        [100, 'garbage'],
+        [300, 'garbage'],
+        [150_000, 'garbage'],
+      ] as const) {
+        const command = `"method":"Page.printToPDF","params":{"a":${open.repeat(depth)}1${close.repeat(depth)}}`;
+        expect(filter(`{"id":1,${command}}`).kind, `${depth} ${open}`).to.equal(kind);
+        const deferred = filter(`{"id":1,"method":"Pressroom.defer","params":{"until":"loaded",${command}}}`);
+        expect(deferred.kind, `${depth} ${open}, to wait`).to.equal(kind === 'forward' ? 'deferred' : kind);
+      }
   });
 
   it('keeps what is meant for the gateway from Chrome', () => {

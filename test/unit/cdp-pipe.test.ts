@@ -79,6 +79,15 @@ describe('the pipe to Chrome', () => {
     expect(error?.message).to.equal('Target.createTarget: Failed to find context');
   });
 
+  it('takes the word that a command could not be read for no event of the browser', async () => {
+    const { output, pipe } = open();
+    const told = Promise.withResolvers<unknown>();
+    pipe.onBrowserEvent((method, { sessionId }) => told.resolve([method, sessionId]));
+    const unread = '{"error":{"code":-32700,"message":"JSON: stack limit exceeded at position 366"}}';
+    output.write(`${unread}\0{"method":"Target.detachedFromTarget","params":{"sessionId":"${SESSION}"}}\0`);
+    expect(await told.promise).to.deep.equal(['Target.detachedFromTarget', SESSION]);
+  });
+
   it('rejects what is waiting, and all that comes later, when the pipe closes', async () => {
     const { output, pipe } = open();
     const errorOf = (work: Promise<unknown>) =>
