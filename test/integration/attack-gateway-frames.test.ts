@@ -86,6 +86,21 @@ describe('an attacker who holds a slot loses it, and only it, for', function () 
     await raw.ended;
   });
 
+  for (const [what, command] of [
+    ['pings', '{"id":1,"method":"Pressroom.ping"}'],
+    ['reads of no PDF', '{"id":1,"method":"Pressroom.defer","params":{"until":"printed","method":"IO.read"}}'],
+    ['commands that are not allowed', '{"id":1,"method":"Browser.close"}'],
+  ] as const)
+    it(`${what} without end of which it reads no answer`, async () => {
+      const raw = await attacker();
+      raw.socket.pause();
+      const many = Buffer.concat(Array.from({ length: 1_000 }, () => frame(command)));
+      const ended = () => lines.some(line => line.includes('"reason":"flooded"'));
+      for (let sent = 0; sent < 500 && !ended(); sent++) await new Promise(resolve => raw.socket.write(many, resolve));
+      expect(ended()).to.equal(true);
+      await worker.until({ busy: 1, ready: 1 });
+    });
+
   it('garbage of any kind, and the worker lives', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const raw = await attacker();

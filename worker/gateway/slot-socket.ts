@@ -30,6 +30,8 @@ const CONSOLE_CALLED = 'Runtime.consoleAPICalled' satisfies PageEvent;
 const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
 /** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
+/** An API waits for a few answers of ours at a time. A client that reads none of them, and asks on, would fill the worker's memory. */
+const MAX_ANSWERS_WAITING = 10_000;
 /** A peer that does not answer the closing handshake is cut off. */
 const CLOSING_MS = 1_000;
 /** JSON-RPC's codes: a method that is not allowed, and a command that cannot be done now. */
@@ -79,8 +81,14 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     /** What is still said on this socket is heard no more. */
     let ending = false;
     const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
-    const answer = (id: number, result: object) => ws.send(JSON.stringify({ id, result }));
-    const refuse = (id: number, code: number, message: string) => ws.send(JSON.stringify({ id, error: { code, message } }));
+    /** Answers that the network has not taken yet. */
+    let unsent = 0;
+    const reply = (message: object) => {
+      unsent++;
+      ws.send(JSON.stringify(message), () => unsent--);
+    };
+    const answer = (id: number, result: object) => reply({ id, result });
+    const refuse = (id: number, code: number, message: string) => reply({ id, error: { code, message } });
 
     /** The slot comes back at once, whatever the peer does. Resolves when its page is gone. */
     async function takeBack(reason: SlotEnd, message: string): Promise<void> {
@@ -184,6 +192,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     function onFrame(data: Buffer): void {
       if (ending || ws.readyState !== ws.OPEN) return;
+      if (unsent > MAX_ANSWERS_WAITING) return end('flooded', 'the client asked more than it took answers');
       const filtered = filterFrame(data, open?.slot.sessionId ?? '');
       if (filtered.kind === 'garbage') return end('refused', filtered.problem);
       if (filtered.kind === 'own') return obey(filtered);
