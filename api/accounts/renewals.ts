@@ -35,7 +35,8 @@ const LOSSES: Record<LeaseLoss, string> = {
 
 /**
  * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the server's own deadline is never earlier,
- * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged, the deadlines stay, and the next round asks for each account by itself.
+ * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged, the deadlines stay, and the next round asks for
+ * each account by itself.
  */
 export function createRenewals(
   times: RenewalTimes,

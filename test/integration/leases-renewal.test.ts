@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
 import type { Lease } from '../../api/accounts/leases.ts';
 import { type LeaseRig, leaseRig, QUICK, refusal, type TestAccount, until } from '../support/lease-rig.ts';
 
@@ -75,20 +74,10 @@ describe('the renewal of leases', () => {
     // Longer than the two rounds that the first time limit takes.
     const leases = await rig.replica({ ...QUICK, leaseMs: 4_000 });
     const [held, ...others] = await Promise.all(accounts.map(({ caller }) => leases.admit(caller)));
-    const client = await MongoClient.connect(rig.mongod.uriFor('leases'));
-    const session = client.startSession();
-    try {
-      session.startTransaction();
-      await client
-        .db()
-        .collection<{ _id: string }>('accounts')
-        .updateOne({ _id: held!.accountId }, { $set: { held: true } }, { session });
+    await rig.heldUp(held!.accountId, async () => {
       await once(held!.lost, 'abort');
       expect(others.map(({ lost }) => lost.aborted)).to.deep.equal(others.map(() => false));
-    } finally {
-      await session.endSession();
-      await client.close();
-    }
+    });
     const end = await expiryOf(accounts[1]!, others[0]!);
     await until(async () => (await expiryOf(accounts[1]!, others[0]!))! > end!);
     expect(rig.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends')).to.have.length(1);

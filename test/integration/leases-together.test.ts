@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Document, MongoClient } from 'mongodb';
+import type { Document } from 'mongodb';
 import type { Lease } from '../../api/accounts/leases.ts';
 import type { LeaseTimes, MongoLeases } from '../../api/accounts/mongo-leases.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
@@ -172,23 +172,13 @@ describe('admissions that come at once', () => {
 
     it('are refused with it once when its document is held up, and then it is alone', async () => {
       const [odd, ...others] = await knownOnes(11);
-      const client = await MongoClient.connect(rig.mongod.uriFor('leases'));
-      const session = client.startSession();
-      try {
-        session.startTransaction();
-        await client
-          .db()
-          .collection<{ _id: string }>('accounts')
-          .updateOne({ _id: odd!.id }, { $set: { held: true } }, { session });
+      await rig.heldUp(odd!.id, async () => {
         expect(refused(await admitAtOnce([...others, odd!], 1))).to.have.length(7);
         await until(() => leases.counts().waiting === 0);
         const ends = await admitAtOnce([...others, odd!], 1);
         expect(refused(ends).map(({ reason }) => reason)).to.deep.equal(['database']);
         expect(ends.at(-1)!.status).to.equal('rejected');
-      } finally {
-        await session.endSession();
-        await client.close();
-      }
+      });
     });
   });
 

@@ -85,6 +85,20 @@ export async function leaseRig() {
       open.push(leases);
       return leases;
     },
+    /** Holds up every write to this account's document, as somebody's open transaction does, until `work` has ended. */
+    async heldUp(accountId: string, work: () => Promise<void>): Promise<void> {
+      const session = admin.startSession();
+      try {
+        session.startTransaction();
+        await admin
+          .db('leases')
+          .collection<{ _id: string }>('accounts')
+          .updateOne({ _id: accountId }, { $set: { held: true } }, { session });
+        await work();
+      } finally {
+        await session.endSession();
+      }
+    },
     async account(plan: string, settings: Partial<AccountDocument> = {}) {
       made += 1;
       const name = `account ${made}`;

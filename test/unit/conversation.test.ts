@@ -53,7 +53,7 @@ describe('a conversation in which Chrome refuses a command', () => {
 });
 
 describe('a conversation about a page in which nothing moves', () => {
-  /** Chrome loads and prints what `told` says; the worker sends what is deferred when the page has come so far. */
+  /** Notes what is said. Chrome loads the page, and refuses to print it. */
   function deferringSession(told: string[]): Session {
     let onLoad = () => {};
     const session = {
@@ -77,7 +77,7 @@ describe('a conversation about a page in which nothing moves', () => {
 
   it('leaves the print and its first pieces to the worker, all in one go', async () => {
     const told: string[] = [];
-    const error = await errorOf(conversation({ ...deferringSession(told), ended: Promise.resolve({ reason: 'closed', message: 'x' }) }));
+    const error = await errorOf(conversation(deferringSession(told)));
     expect(told).to.deep.equal([
       'loaded: Page.printToPDF',
       'printed: IO.read',
@@ -86,6 +86,6 @@ describe('a conversation about a page in which nothing moves', () => {
       'Emulation.setEmulatedMedia',
       'Page.setDocumentContent',
     ]);
-    expect(error).to.be.instanceOf(Error);
+    expect(error).to.be.instanceOf(BrowserFailed).and.include({ message: 'Printing failed' });
   });
 });
