@@ -103,7 +103,10 @@ export const STILL = 'Pressroom.still';
  * nobody needs to be asked between, which spares both ends a message and a wake-up. Whatever else is said meanwhile does not wait for it.
  */
 export const DEFER = 'Pressroom.defer';
-/** `loaded`: at the load event of the document that was written into the page last. `printed`: with the answer to the last `Page.printToPDF` said before, for `IO.read` alone, which gets its `handle` then. */
+/**
+ * `loaded`: at the load event of the document that was written into the page last. `printed`: with the answer to the last `Page.printToPDF` said before, for
+ * `IO.read` alone, which gets its `handle` then.
+ */
 export type Moment = 'loaded' | 'printed';
 export interface Deferred {
   until: Moment;

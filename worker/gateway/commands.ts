@@ -28,21 +28,23 @@ function streamOf(frame: Buffer): string | undefined {
 
 /** For one slot. `refuse` answers a read for which there is no PDF. */
 export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: number) => void): Commands {
-  let [written, loaded] = [false, false];
-  const untilLoaded: Deferred[] = [];
+  let written = false;
+  /** Each of the two is undefined when nobody has to wait any more. */
+  let untilLoaded: Deferred[] | undefined = [];
   /** The last that was said. */
-  let print: { id: number; answered: boolean; stream?: string | undefined; reads: Deferred[] } | undefined;
+  let print: { id: number; reads: Deferred[] | undefined; stream?: string | undefined } | undefined;
 
-  function read(command: Deferred): void {
-    if (print?.stream === undefined) refuse(command.id);
+  function go(command: Deferred): void {
+    if (command.until === 'loaded') send(command.write(''));
+    else if (print?.stream === undefined) refuse(command.id);
     else send(command.write(print.stream));
   }
 
-  function wait(command: Deferred): boolean {
-    const waiting = untilLoaded.length + (print?.reads.length ?? 0);
-    if (waiting >= MOST_WAITING) return false;
-    if (command.until === 'loaded') untilLoaded.push(command);
-    else print?.reads.push(command);
+  function defer(command: Deferred): boolean {
+    const line = command.until === 'loaded' ? untilLoaded : print?.reads;
+    if (line && (untilLoaded?.length ?? 0) + (print?.reads?.length ?? 0) >= MOST_WAITING) return false;
+    if (line) line.push(command);
+    else go(command);
     return true;
   }
 
@@ -50,23 +52,24 @@ export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: num
     take(command) {
       if (command.prints !== undefined) {
         for (const { id } of print?.reads ?? []) refuse(id);
-        print = { id: command.prints, answered: false, reads: [] };
+        print = { id: command.prints, reads: [] };
       }
-      if (command.kind === 'forward') send(command.parts);
-      else if (command.until === 'loaded' ? !loaded : print?.answered === false) return wait(command);
-      else if (command.until === 'loaded') send(command.write(''));
-      else read(command);
+      if (command.kind === 'deferred') return defer(command);
+      send(command.parts);
       return true;
     },
     hear(event, frame) {
-      if (event === WRITTEN) [written, loaded] = [true, false];
-      else if (event === LOADED && written) {
-        loaded = true;
-        for (const command of untilLoaded.splice(0)) send(command.write(''));
-      } else if (event === undefined && print?.answered === false && answerId(frame) === print.id) {
-        print.answered = true;
-        print.stream = streamOf(frame);
-        for (const command of print.reads.splice(0)) read(command);
+      if (event === WRITTEN) {
+        written = true;
+        untilLoaded ??= [];
+      } else if (event === LOADED && written) {
+        const waiting = untilLoaded ?? [];
+        untilLoaded = undefined;
+        waiting.forEach(go);
+      } else if (event === undefined && print?.reads && answerId(frame) === print.id) {
+        const waiting = print.reads;
+        print = { id: print.id, reads: undefined, stream: streamOf(frame) };
+        waiting.forEach(go);
       }
     },
   };

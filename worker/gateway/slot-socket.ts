@@ -118,10 +118,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     function begin(slot: Slot, ticket: Ticket): void {
       const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
-      const commands = createCommands(
-        parts => toPage(parts),
-        id => refuse(id, NOT_NOW, 'nothing was printed'),
-      );
+      const commands = createCommands(toPage, id => refuse(id, NOT_NOW, 'nothing was printed'));
       open = { slot, renderId: ticket.renderId, deadline, commands };
       slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
       slot.guard.onDenied(denied => {
