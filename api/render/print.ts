@@ -11,7 +11,7 @@ import { boundedHeight, freezeViewportUnits, measureSheet, type Sheet } from './
 
 /** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
 const PIECE_BYTES = 512 * 1024;
-/** Asked for together: the answer to the second tells the end of a small PDF in the same round trip. */
+/** Asked for together, after a first one that was full: one piece is on its way while the other is read. */
 const READS_AT_ONCE = 2;
 /** Tried in turn, in times and inches: the measured height, the same with a pixel more once nothing depends on the viewport, then room for what print lays out differently. */
 const GROWTH = [
@@ -49,12 +49,11 @@ export const tooLarge = (maxBytes: number) =>
 export const noRoom = () =>
   renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
 
-const readPieces = (command: Command, handle: string) =>
-  Array.from({ length: READS_AT_ONCE }, () => command('IO.read', { handle, size: PIECE_BYTES }));
-type Pieces = ReturnType<typeof readPieces>;
+const readPiece = (command: Command, handle: string) => command('IO.read', { handle, size: PIECE_BYTES });
+type Piece = ReturnType<typeof readPiece>;
 
 /** `first`: what was asked for already. Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
-async function readPdf(session: Session, handle: string, first: Pieces, maxBytes: number, room: Room): Promise<Printed> {
+async function readPdf(session: Session, handle: string, first: Piece, maxBytes: number, room: Room): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
   let taken = 0;
@@ -65,7 +64,7 @@ async function readPdf(session: Session, handle: string, first: Pieces, maxBytes
   };
 
   async function readAll(): Promise<Printed> {
-    let asked = first;
+    let asked = [first];
     for (let ended = false; !ended; ) {
       for (const { data, eof, base64Encoded } of await Promise.all(asked)) {
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
@@ -73,9 +72,10 @@ async function readPdf(session: Session, handle: string, first: Pieces, maxBytes
         if (size > maxBytes) throw tooLarge(maxBytes);
         take(piece.length);
         if (piece.length > 0) pieces.push(piece);
-        ended ||= eof;
+        // Chrome has written all of it before it tells the handle: nothing comes after a piece that is not full.
+        ended ||= eof || piece.length < PIECE_BYTES;
       }
-      if (!ended) asked = readPieces(session.command, handle);
+      if (!ended) asked = Array.from({ length: READS_AT_ONCE }, () => readPiece(session.command, handle));
     }
     const pdf = readChromePdf(pieces);
     return { pdf, pages: pageCount(pdf) };
@@ -118,11 +118,11 @@ async function printOnce(
     ...headerFooter(plan),
     ...(ranges && { pageRanges: ranges }),
   });
-  const asked = session.deferred && readPieces(session.deferred('printed'), '');
-  for (const piece of asked ?? []) piece.catch(() => {}); // looked at below, unless there is no PDF
+  const asked = session.deferred && readPiece(session.deferred('printed'), '');
+  asked?.catch(() => {}); // looked at below, unless there is no PDF
   const { stream } = await printing;
   output.onPrinted?.();
-  return readPdf(session, stream!, asked ?? readPieces(session.command, stream!), output.maxBytes, room);
+  return readPdf(session, stream!, asked ?? readPiece(session.command, stream!), output.maxBytes, room);
 }
 
 async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {

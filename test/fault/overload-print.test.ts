@@ -111,7 +111,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', function () {
     const budget = createByteBudget(100 * MIB);
     const gone = new AbortController();
     let reads = 0;
-    /** Answers two reads after the first pieces, which the worker reads by itself; the third stays without an answer whatever becomes of its slot, as with a frozen worker. */
+    /** Answers two reads after the first piece, which the worker reads by itself; the third stays without an answer whatever becomes of its slot, as with a frozen worker. */
     const through = (session: Session): Session => ({
       ...session,
       command: async (method, ...params) => {

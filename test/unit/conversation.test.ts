@@ -75,12 +75,11 @@ describe('a conversation about a page in which nothing moves', () => {
     return session as unknown as Session;
   }
 
-  it('leaves the print and its first pieces to the worker, all in one go', async () => {
+  it('leaves the print and its first piece to the worker, all in one go', async () => {
     const told: string[] = [];
     const error = await errorOf(conversation(deferringSession(told)));
     expect(told).to.deep.equal([
       'loaded: Page.printToPDF',
-      'printed: IO.read',
       'printed: IO.read',
       'Pressroom.still',
       'Emulation.setEmulatedMedia',

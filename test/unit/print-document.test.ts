@@ -5,21 +5,9 @@ import type { Page } from '../../api/render/page.ts';
 import { plan } from '../../api/render/plan.ts';
 import { printDocument } from '../../api/render/print-document.ts';
 import { CommandFailed, type Session } from '../../api/render/session.ts';
+import { leastPdf } from '../support/least-pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { errorOf } from '../support/worker.ts';
-
-/** The least that reads as a PDF of Chrome's with one page. */
-const PDF = (() => {
-  const objects = ['<</Type /Catalog /Pages 2 0 R>>', '<</Type /Pages /Count 1 /Kids [3 0 R]>>', '<</Type /Page /Parent 2 0 R>>'];
-  let text = '%PDF-1.4\n';
-  const places = objects.map((object, index) => {
-    const at = text.length;
-    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
-    return `${String(at).padStart(10, '0')} 00000 n \n`;
-  });
-  const table = text.length;
-  return `${text}xref\n0 4\n0000000000 65535 f \n${places.join('')}trailer\n<</Size 4 /Root 1 0 R>>\nstartxref\n${table}\n%%EOF`;
-})();
 
 /** A page on which every print, told by its number, is what `atPrint` makes of it. */
 function movingPage(atPrint: (print: number, tell: (event: string, params: object) => void) => void) {
@@ -35,7 +23,7 @@ function movingPage(atPrint: (print: number, tell: (event: string, params: objec
       listeners[event] = [...(listeners[event] ?? []), listener];
     },
     command: async (method: string) => {
-      if (method === 'IO.read') return { data: PDF, eof: true, base64Encoded: false };
+      if (method === 'IO.read') return { data: leastPdf(), eof: true, base64Encoded: false };
       atPrint(++calls.prints, tell);
       return { stream: 'a' };
     },

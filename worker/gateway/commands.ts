@@ -9,7 +9,7 @@ type Command = Deferred | Extract<Filtered, { kind: 'forward' }>;
 /** Html is being written into the page. The blank document that was there before may have its own load event late, when the slot is claimed already. */
 const WRITTEN = 'Page.documentOpened';
 const LOADED = 'Page.loadEventFired' satisfies PageEvent;
-/** An API defers a print and two reads, and what it says of the page's rules. */
+/** An API defers a print, its first read, and what it says of the page's rules. */
 const MOST_WAITING = 8;
 /** A PDF as a stream is told in less; one that is in the answer itself has no handle. */
 const MAX_ANSWER_BYTES = 1_024;

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { plan } from '../../api/render/plan.ts';
+import { print } from '../../api/render/print.ts';
+import type { Session } from '../../api/render/session.ts';
+import { leastPdf } from '../support/least-pdf.ts';
+import { PUBLIC } from '../support/refusal.ts';
+import { errorOf } from '../support/worker.ts';
+
+const MIB = 2 ** 20;
+const PIECE = MIB / 2;
+
+/** Answers as Chrome does: as many bytes as were asked for, or all that are left; the end only when none is left. `deferred`: as with a worker that reads the first piece by itself. */
+function printing(pdf: string, { deferred = false, maxBytes = 16 * MIB } = {}) {
+  const reads: string[] = [];
+  let at = 0;
+  const command = (who: string) => async (method: string, params: { size?: number }) => {
+    if (method === 'Page.printToPDF') return { stream: 'the handle' };
+    if (method !== 'IO.read') throw new Error(method);
+    reads.push(who);
+    const data = pdf.slice(at, at + params.size!);
+    at += data.length;
+    return { data, eof: data.length === 0, base64Encoded: false };
+  };
+  const session = {
+    ended: new Promise(() => {}),
+    command: command('api'),
+    ...(deferred && { deferred: () => command('worker') }),
+  } as unknown as Session;
+  let held = 0;
+  const room = {
+    take: (bytes: number) => {
+      held += bytes;
+      return true;
+    },
+    give: (bytes: number) => {
+      held -= bytes;
+    },
+  };
+  const printed = print(session, plan(parseRenderRequest({ html: 'x' }, PUBLIC)), { maxBytes, tagged: false }, room);
+  return { printed, reads, held: () => held };
+}
+
+describe('the pieces of a PDF', () => {
+  const sizes: [string, number, number][] = [
+    ['a piece that is not full', 1_000, 1],
+    ['one byte less than a piece', PIECE - 1, 1],
+    ['exactly a piece', PIECE, 3],
+    ['one byte more', PIECE + 1, 3],
+    ['three pieces', 3 * PIECE, 5],
+    ['many, the last of them not full', 5 * MIB - 7, 11],
+  ];
+  for (const deferred of [false, true])
+    for (const [what, bytes, reads] of sizes)
+      it(`are all read, and little more: ${what}${deferred ? ', the first by the worker' : ''}`, async () => {
+        const pdf = leastPdf(bytes);
+        const { printed, reads: made, held } = printing(pdf, { deferred });
+        const read = await printed;
+        expect(Buffer.concat(read.pdf.pieces).toString()).to.equal(pdf);
+        expect(pdf).to.have.length(bytes);
+        expect(held()).to.equal(bytes);
+        expect(made).to.deep.equal(Array.from({ length: reads }, (_, nth) => (deferred && nth === 0 ? 'worker' : 'api')));
+      });
+
+  it('are refused when they end before their PDF does', async () => {
+    const { printed, held } = printing(leastPdf(2_000).slice(0, 1_500));
+    expect(await errorOf(printed)).to.have.property('message', 'what Chrome printed is not a whole PDF');
+    expect(held()).to.equal(0);
+  });
+
+  it('are let go when they become too many', async () => {
+    const { printed, held } = printing(leastPdf(3 * MIB), { maxBytes: MIB });
+    expect(await errorOf(printed)).to.include({ reason: 'output_limit' });
+    expect(held()).to.equal(0);
+  });
+});
