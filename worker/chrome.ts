@@ -19,8 +19,8 @@ export interface ChromeConfig {
   startTimeoutMs: number;
   /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
   ownGroup: boolean;
-  /** As Chrome does by itself; to compare with. */
-  paintsFrames?: boolean;
+  /** Paints its screen frames and is scheduled as Chrome is by itself; to compare with. */
+  plain?: boolean;
 }
 
 export interface ChromeProcess {
@@ -93,8 +93,19 @@ const flags = (config: ChromeConfig, profile: string) => [
   '--force-color-profile=srgb',
   '--log-level=3',
   `--js-flags=--max-old-space-size=${config.heapMiB}`,
-  ...(config.paintsFrames ? [] : UNPAINTED),
+  ...(config.plain ? [] : UNPAINTED),
 ];
+
+/**
+ * Chrome's many processes wake each other all the time. By this policy of Linux (sched(7)) one that wakes waits for its turn, and does not take the core from whoever woke it and has more to
+ * say: the same share of the machine, fewer switches, a twentieth less CPU for a render. Where it cannot be had Chrome starts as ever.
+ */
+const AS_BATCH = 'chrt --batch --pid 0 $$ >/dev/null 2>&1; exec "$0" "$@"';
+
+function commandLine(config: ChromeConfig, profile: string): [string, string[]] {
+  const chrome = [config.executable, ...flags(config, profile)];
+  return config.plain ? [config.executable, chrome.slice(1)] : ['/bin/sh', ['-c', AS_BATCH, ...chrome]];
+}
 
 /** Keeps the last of what Chrome says until it is up, for the error message; afterwards it is dropped, since pages can write there. */
 function listenWhileStarting(child: ChildProcess) {
@@ -170,7 +181,7 @@ export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: Abor
 }
 
 async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
-  const child = spawn(config.executable, flags(config, profile.path), {
+  const child = spawn(...commandLine(config, profile.path), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
     env: { HOME: profile.path, PATH: process.env.PATH, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: profile.path },

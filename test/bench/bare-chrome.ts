@@ -1,4 +1,4 @@
-// What there is to compare with: the same Chrome with the same flags, except that it paints its screen frames, and nothing around it. A fresh context for each render, over the pipe.
+// What there is to compare with: the same Chrome with the same flags, except that it paints its screen frames and is scheduled as any program, and nothing around it. A fresh context for each render, over the pipe.
 import { silentLog } from '../../common/log.ts';
 import { launchChrome } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
@@ -14,7 +14,7 @@ const NETWORK = { proxyServer: 'direct://' };
 
 export async function openBareChrome(env: NodeJS.ProcessEnv): Promise<Engine> {
   const { chrome: config } = readWorkerConfig(env);
-  const chrome = await launchChrome({ ...config, executable: findChrome(config.executable), paintsFrames: true }, silentLog);
+  const chrome = await launchChrome({ ...config, executable: findChrome(config.executable), plain: true }, silentLog);
   const { command, route, unroute } = chrome.pipe;
 
   async function render({ source, until, fonts }: Job): Promise<Buffer> {

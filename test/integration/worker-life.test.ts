@@ -8,6 +8,7 @@ import { launchChrome, NoSandbox } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { findChrome, findOnPath } from '../../worker/find-chrome.ts';
 import { eventually } from '../support/eventually.ts';
+import { readProc, treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { errorOf, evaluate, startWorker, TEST_SECRET } from '../support/worker.ts';
 
@@ -112,6 +113,47 @@ describe('a worker’s life', function () {
     expect(error!.message).to.include('PRESSROOM_CHROME_SANDBOX=off');
     const chrome = await launchChrome({ ...asRoot, sandbox: false }, silentLog);
     await chrome.close();
+  });
+
+  describe('its Chrome', () => {
+    const SCHED_BATCH = 3;
+    const config = readWorkerConfig({ PATH: process.env.PATH, PRESSROOM_POOL_SECRET: TEST_SECRET }).chrome;
+    const executable = findChrome(process.env.PRESSROOM_CHROME);
+    const path = process.env.PATH;
+    afterEach(() => {
+      process.env.PATH = path;
+    });
+
+    /** Of proc(5) field 41. */
+    const policyOf = (pid: number) =>
+      Number(
+        readProc(`${pid}/stat`)
+          .replace(/^.*\) /, '')
+          .split(' ')[38],
+      );
+
+    /** How its processes are scheduled, a page's among them. */
+    async function policies(plain: boolean): Promise<Set<number>> {
+      const chrome = await launchChrome({ ...config, executable, plain }, silentLog);
+      try {
+        await chrome.pipe.command('Target.createTarget', { url: 'about:blank' });
+        const all = treeOf(chrome.pid);
+        expect(all.length).to.be.at.least(5);
+        return new Set(all.map(({ pid }) => policyOf(pid)));
+      } finally {
+        await chrome.close();
+      }
+    }
+
+    it('takes no core from others when it wakes, with all of its processes', async () => {
+      expect([...(await policies(false))]).to.deep.equal([SCHED_BATCH]);
+    });
+
+    it('starts as any program where nobody can schedule it so, and to be compared with', async () => {
+      expect([...(await policies(true))]).to.deep.equal([0]);
+      process.env.PATH = '/nowhere';
+      expect([...(await policies(false))]).to.deep.equal([0]);
+    });
   });
 
   it('refuses a full browser, which lets WebRTC past the guard', async function () {
