@@ -1,4 +1,5 @@
 // What a worker sends to a page by itself when the page has come so far: on a real Chrome, from an API's session and from a client that is none of ours.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { converse } from '../../api/render/conversation.ts';
@@ -94,6 +95,44 @@ describe('what waits at the worker for its page', function () {
       expect(error?.message).to.equal('nothing was printed');
       const { error: refused } = await slot.command('Pressroom.defer', { until: 'loaded', method: 'Browser.close' });
       expect(refused?.message).to.include('not allowed');
+    } finally {
+      await slot.close();
+    }
+  });
+
+  it('lets short answers wait with it for the load event, and nothing else', async () => {
+    const slot = await plainSlot(worker);
+    try {
+      const stream = { transferMode: 'ReturnAsStream' };
+      const printed = slot.command('Pressroom.defer', { until: 'loaded', method: 'Page.printToPDF', params: stream });
+      let answered = false;
+      const media = slot.command('Emulation.setEmulatedMedia', { media: 'print' }).then(() => {
+        answered = true;
+      });
+      const { result } = await slot.command('Pressroom.ping');
+      expect((await slot.command('Page.navigate', { url: 'file:///etc/passwd' })).error).to.include({ code: -32_601 });
+      await sleep(300);
+      expect(answered).to.equal(false);
+      await slot.command('Page.setDocumentContent', { frameId: result!.frameId, html: '<p>Hello' });
+      expect(answered).to.equal(true);
+      expect((await printed).result).to.have.property('stream');
+      await media;
+    } finally {
+      await slot.close();
+    }
+  });
+
+  it('lets an answer wait no longer than until Chrome refuses something', async () => {
+    const slot = await plainSlot(worker);
+    try {
+      slot.command('Pressroom.defer', { until: 'loaded', method: 'Page.printToPDF', params: {} }).catch(() => {}); // the slot ends before
+      const [still, media, { error }] = await Promise.all([
+        slot.command('Pressroom.still'),
+        slot.command('Emulation.setEmulatedMedia', { media: 'print' }),
+        slot.command('IO.read', { handle: 'none' }),
+      ]);
+      expect([still.result, media.result]).to.deep.equal([{}, {}]);
+      expect(error?.code).to.equal(-32_602);
     } finally {
       await slot.close();
     }

@@ -28,6 +28,7 @@ function rig() {
     refused,
     now: ({ method, params }: typeof PRINT) => say(method, params),
     defer: (until: string, { method, params }: typeof PRINT) => say('Pressroom.defer', { until, method, params }),
+    hear: commands.hear,
     event: (name: string) => commands.hear(name, Buffer.from('{}')),
     answered: (id: number, result: object = PRINTED) =>
       commands.hear(undefined, Buffer.from(JSON.stringify({ id, result, sessionId: 'S' }))),
@@ -146,5 +147,36 @@ describe('the commands that wait in one slot', () => {
     write();
     event('Page.loadEventFired');
     expect(defer('printed', READ)).to.equal(true);
+  });
+});
+
+describe('what a page says', () => {
+  const answer = (id: number, message: object = { result: {} }) => Buffer.from(JSON.stringify({ id, ...message, sessionId: 'S' }));
+
+  it('may be told with the load event while a command waits for that, if it is a short answer that succeeded', () => {
+    const page = rig();
+    page.write();
+    expect(page.hear(undefined, answer(7))).to.equal(false);
+    page.defer('loaded', PRINT);
+    expect(page.hear(undefined, answer(7))).to.equal(true);
+    expect(page.hear(undefined, answer(7, { error: { code: -32_000, message: 'no' } }))).to.equal(false);
+    expect(page.hear(undefined, answer(7, { result: { text: ',"error":' } }))).to.equal(true);
+    expect(page.hear(undefined, answer(7, { result: { text: 'x'.repeat(2_000) } }))).to.equal(false);
+    expect(page.hear('Page.javascriptDialogOpening', Buffer.from('{}'))).to.equal(false);
+    expect(page.hear('Page.loadEventFired', Buffer.from('{}'))).to.equal(false);
+    expect(page.hear(undefined, answer(7))).to.equal(false);
+  });
+
+  it('may be told with the first piece of a PDF when it says that there is one', () => {
+    const page = rig();
+    page.now(PRINT);
+    expect(page.hear(undefined, answer(1, { result: PRINTED }))).to.equal(false);
+    page.now(PRINT);
+    page.defer('printed', READ);
+    expect(page.hear(undefined, answer(2, { result: PRINTED }))).to.equal(true);
+    expect(page.hear(undefined, answer(3))).to.equal(false);
+    page.now(PRINT);
+    page.defer('printed', READ);
+    expect(page.hear(undefined, answer(4, { error: { code: -32_000, message: 'Printing failed' } }))).to.equal(false);
   });
 });

@@ -17,14 +17,20 @@ const MAX_ANSWER_BYTES = 1_024;
 export interface Commands {
   /** False when too many wait already. */
   take(command: Command): boolean;
-  /** To be called with all that the page says: the name of an event, or undefined for an answer. */
-  hear(event: string | undefined, frame: Buffer): void;
+  /** To be called with all that the page says: the name of an event, or undefined for an answer. True when it may be told with what follows (see `lingers`). */
+  hear(event: string | undefined, frame: Buffer): boolean;
+  /** True while a command waits for the load event: the client can do nothing with an answer before that. */
+  lingers(): boolean;
 }
 
+const isShort = (frame: Buffer) => frame.length <= MAX_ANSWER_BYTES;
+
+const ERROR = Buffer.from(',"error":');
+/** Chrome writes the id first, and what it is an answer of next. */
+const isError = (frame: Buffer) => frame.indexOf(ERROR) === frame.indexOf(0x2c);
+
 /** The handle of what was printed, or undefined when nothing was. */
-function streamOf(frame: Buffer): string | undefined {
-  return frame.length > MAX_ANSWER_BYTES ? undefined : JSON.parse(frame.toString()).result?.stream;
-}
+const streamOf = (frame: Buffer): string | undefined => (isShort(frame) ? JSON.parse(frame.toString()).result?.stream : undefined);
 
 /** For one slot. `refuse` answers a read for which there is no PDF. */
 export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: number) => void): Commands {
@@ -48,6 +54,8 @@ export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: num
     return true;
   }
 
+  const lingers = () => (untilLoaded?.length ?? 0) > 0;
+
   return {
     take(command) {
       if (command.prints !== undefined) {
@@ -70,7 +78,10 @@ export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: num
         const waiting = print.reads;
         print = { id: print.id, reads: undefined, stream: streamOf(frame) };
         waiting.forEach(go);
+        return waiting.length > 0 && print.stream !== undefined;
       }
+      return event === undefined && lingers() && isShort(frame) && !isError(frame);
     },
+    lingers,
   };
 }

@@ -32,6 +32,8 @@ const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** An API waits for a few answers of ours at a time. A client that reads none of them, and asks on, would fill the worker's memory. */
 const MAX_ANSWERS_WAITING = 10_000;
+/** Each message wakes the API, which costs both ends more than all else about a short one. What it can do nothing with yet is told with what it waits for, up to so many. */
+const MAX_LINGERING = 8;
 /** A peer that does not answer the closing handshake is cut off. */
 const CLOSING_MS = 1_000;
 /** JSON-RPC's codes: a method that is not allowed, and a command that cannot be done now. */
@@ -62,6 +64,8 @@ interface Open {
   renderId: string;
   deadline: NodeJS.Timeout;
   commands: Commands;
+  /** Told with what comes next. */
+  lingering: Buffer[];
   /** Decided by what the API says of the page, or to it, first. */
   shown?: boolean;
 }
@@ -119,7 +123,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     function begin(slot: Slot, ticket: Ticket): void {
       const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
       const commands = createCommands(toPage, id => refuse(id, NOT_NOW, 'nothing was printed'));
-      open = { slot, renderId: ticket.renderId, deadline, commands };
+      open = { slot, renderId: ticket.renderId, deadline, commands, lingering: [] };
       slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
       slot.guard.onDenied(denied => {
         countDenial(denied.reason);
@@ -144,7 +148,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         return watchdog.killedRecently(chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
-      open?.commands.hear(event, frame);
+      const mayLinger = open?.commands.hear(event, frame);
       if (event !== undefined && !PASSED_ON.has(event)) return;
       if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
         const value = `(a message of ${Math.round(frame.length / 1024)} KiB)`;
@@ -153,8 +157,17 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
       if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
       if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');
-      gather();
-      ws.send(frame, { binary: false });
+      tell(frame, mayLinger);
+    }
+
+    function tell(frame: Buffer, mayLinger = false): void {
+      const frames = open?.lingering ?? [];
+      frames.push(frame);
+      if (mayLinger && frames.length < MAX_LINGERING) return;
+      for (const each of frames.splice(0)) {
+        gather();
+        ws.send(each, { binary: false });
+      }
     }
 
     const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, defers: true, ...(hasRoom() && { keeps: true }) });
@@ -183,8 +196,10 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       if (method === PING) return answer(id, pageOf(open.slot));
       if (method === END) return void endByRequest(id, open);
       method satisfies typeof STILL;
+      // Once: what lingers is not counted among the answers that wait.
+      if (open.shown === undefined && open.commands.lingers()) tell(Buffer.from(JSON.stringify({ id, result: {} })), true);
+      else answer(id, {});
       open.shown ??= false;
-      answer(id, {});
     }
 
     function onFrame(data: Buffer): void {
