@@ -1,8 +1,12 @@
 // One worker's `/v1/status` socket: connects, reconnects with back-off, and takes silence as death. Knows nothing of slots.
+import { WebSocket } from 'ws';
 import type { Log } from '../../common/log.ts';
 
 /** The wait before a reconnect doubles from the first to the second, less up to half of it so that not all come at once. */
 const BACKOFF_MS = { first: 100, longest: 2_000 };
+
+/** A status has a few hundred. */
+const MAX_STATUS_BYTES = 64 * 1024;
 
 export interface StatusLinkOptions {
   address: string;
@@ -37,7 +41,10 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
   let closed = false;
 
   function connect(): void {
-    const mine = new WebSocket(`${options.reach(address)}/v1/status?ticket=${encodeURIComponent(options.ticket())}`);
+    const mine = new WebSocket(`${options.reach(address)}/v1/status?ticket=${encodeURIComponent(options.ticket())}`, {
+      perMessageDeflate: false,
+      maxPayload: MAX_STATUS_BYTES,
+    });
     socket = mine;
     let heard = false;
 
@@ -45,7 +52,7 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
       if (socket !== mine) return;
       socket = undefined;
       clearTimeout(timer);
-      mine.close();
+      mine.terminate();
       if (heard) log.warn({ worker: address, why }, 'a worker is gone');
       options.onLost();
       retry();
@@ -56,15 +63,15 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
     };
 
     listen();
-    mine.addEventListener('message', ({ data }) => {
+    mine.on('message', (data, isBinary) => {
       if (socket !== mine) return;
       heard = true;
       failures = 0;
       listen();
-      options.onMessage(data);
+      options.onMessage(isBinary ? data : data.toString());
     });
-    mine.addEventListener('error', () => lost('error'));
-    mine.addEventListener('close', () => lost('closed'));
+    mine.on('error', () => lost('error'));
+    mine.on('close', () => lost('closed'));
   }
 
   function retry(): void {
@@ -95,7 +102,7 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
       clearTimeout(timer);
       const last = socket;
       socket = undefined; // what it still hears or fails at is no news to anyone
-      last?.close();
+      last?.terminate();
     },
   };
 }
