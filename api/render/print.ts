@@ -49,6 +49,12 @@ export const tooLarge = (maxBytes: number) =>
 export const noRoom = () =>
   renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
 
+/**
+ * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short as well: Chrome ends each where a character of UTF-8 could end, whatever it
+ * reads (seen on Chromium 156).
+ */
+const isLast = (piece: Buffer) => piece.length < PIECE_BYTES && /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
+
 const readPiece = (command: Command, handle: string) => command('IO.read', { handle, size: PIECE_BYTES });
 type Piece = ReturnType<typeof readPiece>;
 
@@ -72,8 +78,7 @@ async function readPdf(session: Session, handle: string, first: Piece, maxBytes:
         if (size > maxBytes) throw tooLarge(maxBytes);
         take(piece.length);
         if (piece.length > 0) pieces.push(piece);
-        // Chrome has written all of it before it tells the handle: nothing comes after a piece that is not full.
-        ended ||= eof || piece.length < PIECE_BYTES;
+        ended ||= eof || isLast(piece);
       }
       if (!ended) asked = Array.from({ length: READS_AT_ONCE }, () => readPiece(session.command, handle));
     }

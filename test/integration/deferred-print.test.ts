@@ -43,7 +43,8 @@ describe('what waits at the worker for its page', function () {
       const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
       const room = { take: () => true, give: () => {} };
       const printed = await converse(of(heard), plan(parseRenderRequest(request, PUBLIC)), limits, room, new AbortController().signal, {});
-      return { text: await pdfText(Buffer.concat(printed.pdf.pieces)), pages: printed.pages, said };
+      const bytes = Buffer.concat(printed.pdf.pieces);
+      return { text: await pdfText(bytes), pages: printed.pages, said, bytes, tableAt: printed.pdf.tableAt };
     } finally {
       session.close();
     }
@@ -68,6 +69,20 @@ describe('what waits at the worker for its page', function () {
     const { text, said } = await rendered({ html: `${long}<script>document.title = 'x'</script>` });
     expect(text).to.include('LAST');
     expect(said.filter(each => /print|read/i.test(each))).to.deep.equal(['Page.printToPDF', 'printed: IO.read']);
+  });
+
+  it('is followed by all others, which Chrome ends some bytes early when they could be parts of characters', async () => {
+    const noise = `<canvas width="1500" height="1500"></canvas>MIDDLE<script>
+      const context = document.querySelector('canvas').getContext('2d');
+      const image = context.createImageData(1500, 1500);
+      for (let at = 0; at < image.data.length; at += 65536) crypto.getRandomValues(image.data.subarray(at, at + 65536));
+      for (let at = 3; at < image.data.length; at += 4) image.data[at] = 255;
+      context.putImageData(image, 0, 0);
+    </script>`;
+    const { bytes, tableAt, text } = await rendered({ html: noise });
+    expect(bytes.length).to.be.greaterThan(5 * 2 ** 20);
+    expect(bytes.toString('latin1', tableAt, tableAt + 4)).to.equal('xref'); // no byte before it is missing
+    expect(text).to.include('MIDDLE');
   });
 
   it('is nothing for a worker of the release before', async () => {

@@ -10,15 +10,19 @@ import { errorOf } from '../support/worker.ts';
 const MIB = 2 ** 20;
 const PIECE = MIB / 2;
 
-/** Answers as Chrome does: as many bytes as were asked for, or all that are left; the end only when none is left. `deferred`: as with a worker that reads the first piece by itself. */
-function printing(pdf: string, { deferred = false, maxBytes = 16 * MIB } = {}) {
+/**
+ * Answers as Chrome does: as many bytes as were asked for, or all that are left; the end only when none is left. `short`: so many fewer, but for the last, as it is with bytes that
+ * could be a part of a character. `deferred`: as with a worker that reads the first piece by itself.
+ */
+function printing(pdf: string, { deferred = false, maxBytes = 16 * MIB, short = 0 } = {}) {
   const reads: string[] = [];
   let at = 0;
   const command = (who: string) => async (method: string, params: { size?: number }) => {
     if (method === 'Page.printToPDF') return { stream: 'the handle' };
     if (method !== 'IO.read') throw new Error(method);
     reads.push(who);
-    const data = pdf.slice(at, at + params.size!);
+    const isFull = pdf.length - at >= params.size!;
+    const data = pdf.slice(at, at + params.size! - (isFull ? short : 0));
     at += data.length;
     return { data, eof: data.length === 0, base64Encoded: false };
   };
@@ -61,6 +65,15 @@ describe('the pieces of a PDF', () => {
         expect(held()).to.equal(bytes);
         expect(made).to.deep.equal(Array.from({ length: reads }, (_, nth) => (deferred && nth === 0 ? 'worker' : 'api')));
       });
+
+  it('are all read when most of them are some bytes short', async () => {
+    for (const short of [1, 3, 11]) {
+      const pdf = leastPdf(3 * MIB);
+      const { printed, reads } = printing(pdf, { short });
+      expect(Buffer.concat((await printed).pdf.pieces).toString()).to.equal(pdf);
+      expect(reads).to.have.length(7);
+    }
+  });
 
   it('are refused when they end before their PDF does', async () => {
     const { printed, held } = printing(leastPdf(2_000).slice(0, 1_500));

@@ -167,16 +167,21 @@ describe('what a page says', () => {
     expect(page.hear(undefined, answer(7))).to.equal(false);
   });
 
-  it('may be told with the first piece of a PDF when it says that there is one', () => {
+  it('may be told with the first piece of a PDF when it says that there is one, and its print was left to the worker', () => {
     const page = rig();
-    page.now(PRINT);
+    page.write();
+    page.event('Page.loadEventFired');
+    page.defer('loaded', PRINT);
     expect(page.hear(undefined, answer(1, { result: PRINTED }))).to.equal(false);
-    page.now(PRINT);
+    page.defer('loaded', PRINT);
     page.defer('printed', READ);
     expect(page.hear(undefined, answer(2, { result: PRINTED }))).to.equal(true);
     expect(page.hear(undefined, answer(3))).to.equal(false);
-    page.now(PRINT);
+    page.defer('loaded', PRINT);
     page.defer('printed', READ);
     expect(page.hear(undefined, answer(4, { error: { code: -32_000, message: 'Printing failed' } }))).to.equal(false);
+    page.now(PRINT);
+    page.defer('printed', READ);
+    expect(page.hear(undefined, answer(6, { result: PRINTED }))).to.equal(false);
   });
 });

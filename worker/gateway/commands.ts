@@ -38,7 +38,7 @@ export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: num
   /** Each of the two is undefined when nobody has to wait any more. */
   let untilLoaded: Deferred[] | undefined = [];
   /** The last that was said. */
-  let print: { id: number; reads: Deferred[] | undefined; stream?: string | undefined } | undefined;
+  let print: { id: number; waited: boolean; reads: Deferred[] | undefined; stream?: string | undefined } | undefined;
 
   function go(command: Deferred): void {
     if (command.until === 'loaded') send(command.write(''));
@@ -60,7 +60,7 @@ export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: num
     take(command) {
       if (command.prints !== undefined) {
         for (const { id } of print?.reads ?? []) refuse(id);
-        print = { id: command.prints, reads: [] };
+        print = { id: command.prints, waited: command.kind === 'deferred', reads: [] };
       }
       if (command.kind === 'deferred') return defer(command);
       send(command.parts);
@@ -76,9 +76,10 @@ export function createCommands(send: (parts: Buffer[]) => void, refuse: (id: num
         waiting.forEach(go);
       } else if (event === undefined && print?.reads && answerId(frame) === print.id) {
         const waiting = print.reads;
-        print = { id: print.id, reads: undefined, stream: streamOf(frame) };
+        print = { ...print, reads: undefined, stream: streamOf(frame) };
         waiting.forEach(go);
-        return waiting.length > 0 && print.stream !== undefined;
+        // A client that has not left the print to us may have something to ask as soon as it knows of it.
+        return print.waited && waiting.length > 0 && print.stream !== undefined;
       }
       return event === undefined && lingers() && isShort(frame) && !isError(frame);
     },
