@@ -11,7 +11,7 @@ import { boundedHeight, freezeViewportUnits, measureSheet, type Sheet } from './
 
 /** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
 const PIECE_BYTES = 512 * 1024;
-/** Asked for together, after a first one that was full: one piece is on its way while the other is read. */
+/** Asked for together when the first was not the last: one piece is on its way while the other is read. */
 const READS_AT_ONCE = 2;
 /** Tried in turn, in times and inches: the measured height, the same with a pixel more once nothing depends on the viewport, then room for what print lays out differently. */
 const GROWTH = [
