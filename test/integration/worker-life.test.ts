@@ -137,9 +137,8 @@ describe('a worker’s life', function () {
       const chrome = await launchChrome({ ...config, executable, plain }, silentLog);
       try {
         await chrome.pipe.command('Target.createTarget', { url: 'about:blank' });
-        const all = treeOf(chrome.pid);
-        expect(all.length).to.be.at.least(5);
-        return new Set(all.map(({ pid }) => policyOf(pid)));
+        await eventually(async () => expect((await chrome.processes()).map(({ type }) => type)).to.include('renderer'));
+        return new Set(treeOf(chrome.pid).map(({ pid }) => policyOf(pid)));
       } finally {
         await chrome.close();
       }
