@@ -8,7 +8,7 @@ import { launchChrome, NoSandbox } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { findChrome, findOnPath } from '../../worker/find-chrome.ts';
 import { eventually } from '../support/eventually.ts';
-import { readProc, treeOf } from '../support/processes.ts';
+import { treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { errorOf, evaluate, startWorker, TEST_SECRET } from '../support/worker.ts';
 
@@ -124,21 +124,13 @@ describe('a worker’s life', function () {
       process.env.PATH = path;
     });
 
-    /** Of proc(5) field 41. */
-    const policyOf = (pid: number) =>
-      Number(
-        readProc(`${pid}/stat`)
-          .replace(/^.*\) /, '')
-          .split(' ')[38],
-      );
-
     /** How its processes are scheduled, a page's among them. */
     async function policies(plain: boolean): Promise<Set<number>> {
       const chrome = await launchChrome({ ...config, executable, plain }, silentLog);
       try {
         await chrome.pipe.command('Target.createTarget', { url: 'about:blank' });
         await eventually(async () => expect((await chrome.processes()).map(({ type }) => type)).to.include('renderer'));
-        return new Set(treeOf(chrome.pid).map(({ pid }) => policyOf(pid)));
+        return new Set(treeOf(chrome.pid).map(({ policy }) => policy));
       } finally {
         await chrome.close();
       }

@@ -13,6 +13,8 @@ export interface LivingProcess {
   program: Program;
   /** It has ended, and nobody has asked how. */
   isZombie: boolean;
+  /** How the kernel schedules it (sched(7)): 0 as any program, 3 as a batch. */
+  policy: number;
   /** CPU since it began. */
   ownMs: number;
   /** CPU of its children that have ended and that it has waited for. */
@@ -47,6 +49,7 @@ export function processOf(pid: number): LivingProcess | undefined {
     parent: field(1),
     program: programs.find(([pattern]) => pattern.test(name))?.[1] ?? 'other',
     isZombie: state === 'Z',
+    policy: field(38),
     ownMs: (field(11) + field(12)) * MS_PER_TICK,
     reapedMs: (field(13) + field(14)) * MS_PER_TICK,
   };

@@ -36,6 +36,7 @@ describe('the processes that the bench counts', () => {
     parent,
     program: 'other',
     isZombie: false,
+    policy: 0,
     ownMs: 0,
     reapedMs: 0,
   });
