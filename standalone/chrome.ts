@@ -1,9 +1,13 @@
-// Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt, Chrome for Testing, npm. Starts nothing.
+// Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt, Chrome for Testing, npm. Starts nothing but for a proof.
 import { join } from 'node:path';
+import { silentLog } from '../common/log.ts';
+import { launchChrome } from '../worker/chrome.ts';
+import type { WorkerConfig } from '../worker/config.ts';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
 import { cacheFolder, closedToOthers, findOnPath, isExecutable } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
+import { withLargePages } from './chrome-large-pages.ts';
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Say } from './run-command.ts';
 
@@ -41,11 +45,8 @@ async function mustBeOpen(path: string, uid: number | undefined): Promise<void> 
     );
 }
 
-/**
- * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another one (this is root).
- * Throws an Error that says how to mend it when all ways are closed.
- */
-export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
+/** Like `findOrInstallChrome`, but as it was installed. `uid` is the user that Chrome will run as where that is another one (this is root). */
+async function findOrInstall(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
   const cache = cacheFolder(env);
   const ways: [string, () => Promise<unknown>][] = [
     ...(hasApt(env) ? ([['Debian’s packages', () => installFromDebian(say, env)]] as [string, () => Promise<unknown>][]) : []),
@@ -69,4 +70,16 @@ export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?
     );
   await mustBeOpen(found, uid);
   return found;
+}
+
+/**
+ * `findChrome`, else installs one; then, unless PRESSROOM_CHROME names it, the copy of it that the kernel can hold in large pages. `config` tells how it will be started.
+ * Throws an Error that says how to mend it when all ways are closed.
+ */
+export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, config?: WorkerConfig['chrome']): Promise<string> {
+  const found = await findOrInstall(env, say, config?.uid);
+  if (env.PRESSROOM_CHROME || !config) return found;
+  return withLargePages(found, cacheFolder(env), say, async executable =>
+    (await launchChrome({ ...config, executable }, silentLog)).close(),
+  );
 }

@@ -94,7 +94,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   await mustBeFree(workerConfig.gateway.host, workerConfig.gateway.port, 'PRESSROOM_GATEWAY_PORT');
 
   const [executable, binary] = await Promise.all([
-    findOrInstallChrome(env, say, workerConfig.chrome.uid),
+    findOrInstallChrome(env, say, workerConfig.chrome),
     apiConfig.mongodbUri ? undefined : findOrInstallMongod(env, say),
     apiConfig.dashboard.on ? buildDashboard(say) : undefined,
   ]);

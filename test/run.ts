@@ -66,7 +66,7 @@ async function installFonts(executable: string): Promise<void> {
 
 async function run(): Promise<{ code: number; numbers: RunNumbers | undefined }> {
   try {
-    const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome.uid);
+    const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome);
     await findOrInstallMongod(process.env, say);
     await buildDashboard(say);
     buildAhead();

@@ -5,6 +5,7 @@ import type { Log } from '../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
 import { isHeadlessShell } from './find-chrome.ts';
+import { readAhead } from './large-pages.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
 
 export interface ChromeConfig {
@@ -19,7 +20,7 @@ export interface ChromeConfig {
   startTimeoutMs: number;
   /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
   ownGroup: boolean;
-  /** Paints its screen frames and is scheduled as Chrome is by itself; to compare with. */
+  /** Paints its screen frames, is scheduled and held in memory as Chrome is by itself; to compare with. */
   plain?: boolean;
 }
 
@@ -181,6 +182,7 @@ export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: Abor
 }
 
 async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
+  const largePageBytes = config.plain ? 0 : await readAhead(config.executable, giveUp);
   const child = spawn(...commandLine(config, profile.path), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
@@ -234,7 +236,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   starting.stop();
   const { pid, version } = why;
   browserPid = pid;
-  log.info({ pid, version, sandbox: config.sandbox }, 'chrome is up');
+  log.info({ pid, version, sandbox: config.sandbox, largePageBytes }, 'chrome is up');
   return { pid, version, pipe, processes, connected, exited, close, kill };
 }
 

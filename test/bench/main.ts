@@ -22,6 +22,8 @@ const LIMIT_MS = 40 * 60_000;
 const SETTLE_MS = 300;
 /** A process is young until V8 has optimised what each render runs, which takes some hundred of them. */
 const WARM_UP = { bare: 600, pressroom: 600, 'puppeteer-cluster': 8, puppeteer: 2 } as const;
+/** The sides warm up in turns of so many: some machines take the memory of whatever idles for a minute. */
+const WARM_UP_TURN = 100;
 
 const options = readOptions(process.argv.slice(2));
 const cells = cellsOf(options);
@@ -87,10 +89,14 @@ try {
   console.log(
     `${machine.cores} cores (${machine.cpu}), ${versions}, sandbox ${sandbox ? 'on' : 'off'} and user ${machine.chromeUid} on all sides, Node ${machine.node}, load before ${loadBefore.toFixed(1)}; ${options.rounds} rounds of ${options.renders}`,
   );
-  for (const side of sides.values()) {
-    const work = { document: 'invoice', by: 'html', stamped: false, callers: 2, renders: WARM_UP[side.name] } as const;
-    await side.prepare(work);
-    await side.run(work);
+  for (let done = 0; done < Math.max(...Object.values(WARM_UP)); done += WARM_UP_TURN) {
+    for (const side of sides.values()) {
+      const renders = Math.min(WARM_UP_TURN, WARM_UP[side.name] - done);
+      if (renders <= 0) continue;
+      const work = { document: 'invoice', by: 'html', stamped: false, callers: 2, renders } as const;
+      await side.prepare(work);
+      await side.run(work);
+    }
   }
   const results: Result[] = [];
   for (const cell of cells) {

@@ -1,6 +1,8 @@
 // The side that is the whole service: API, worker with its Chrome, and mongod, each a process of its own, called over HTTP from here.
 import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
+import { findOrInstallChrome } from '../../standalone/chrome.ts';
+import { readWorkerConfig } from '../../worker/config.ts';
 import { startSite } from '../fault/harness/site.ts';
 import { renderCall } from '../support/http-call.ts';
 import { beginningsOf, closedLoop } from './closed-loop.ts';
@@ -12,19 +14,21 @@ import type { Side } from './side.ts';
 /** Room for all callers: what waits is to wait in the queue. */
 const PLAN = 'scale';
 const PARALLEL = 64;
-/** How Pressroom's Chrome is found and started must be the same here as at the other sides. */
+/** How Pressroom's Chrome is started must be the same here as at the other sides. */
 const PASSED_ON = ['PRESSROOM_CHROME_SANDBOX', 'PRESSROOM_CHROME_UID'];
 
 export async function openPressroom(pages: PageServer): Promise<Side> {
   const slots = Math.max(2, availableParallelism());
   const reach = { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${pages.port}` };
   const passedOn = Object.fromEntries(PASSED_ON.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : [])));
+  // As `npm start` finds it: held in large pages where they can be had, which is Pressroom's own doing.
+  const chrome = await findOrInstallChrome(process.env, console.log, readWorkerConfig(process.env).chrome);
   const site = await startSite({
     apis: 1,
     workers: 1,
     slots,
     api: { ...reach, PRESSROOM_PLANS: `${PLAN}=${PARALLEL}` },
-    worker: { ...reach, ...passedOn },
+    worker: { ...reach, ...passedOn, PRESSROOM_CHROME: chrome },
   });
   // A socket that idles is given up before the service does so: a render sent at that moment would fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });

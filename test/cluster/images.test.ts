@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { killQuietly } from '../../worker/chrome.ts';
+import { fillLargePages } from '../../worker/large-pages.ts';
+import { layoutOf } from '../../worker/program-layout.ts';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall, renderCall } from '../support/http-call.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { PUBLIC_URL } from '../support/oauth-walk.ts';
 import { pdfText } from '../support/pdf.ts';
-import { treeOf } from '../support/processes.ts';
+import { SCHED_BATCH, treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { TEST_SECRET } from '../support/worker.ts';
@@ -248,6 +250,17 @@ describe('the images', function () {
     const rendered = await pdf({ html: html('<p>Printed in the image: 漢字</p>') });
     expect(await pdfText(rendered)).to.match(/Printed in the image:\s+漢字/);
     expect(inside.said()).to.include('"sandbox":true');
+  });
+
+  it('schedule their Chrome as a batch, and hold it in large pages where their file system has them', async function () {
+    const program = join(image('worker').root, 'usr/lib/chromium/chromium-headless-shell');
+    expect(await layoutOf(program)).to.equal('large');
+    const { inside } = await startWorker();
+    const chromes = treeOf(inside.pid()).filter(({ program: name }) => name === 'chrome');
+    expect([...new Set(chromes.map(({ policy }) => policy))]).to.deep.equal([SCHED_BATCH]);
+    const [, bytes] = /"largePageBytes":(\d+)/.exec(inside.said())!;
+    if ((await fillLargePages(program)) === 0) skip(this, `files in ${image('worker').root} cannot be held in large pages here`);
+    expect(Number(bytes)).to.be.greaterThan(100e6);
   });
 
   it('render together, and stop when they are told to', async () => {

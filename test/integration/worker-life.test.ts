@@ -8,7 +8,7 @@ import { launchChrome, NoSandbox } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { findChrome, findOnPath } from '../../worker/find-chrome.ts';
 import { eventually } from '../support/eventually.ts';
-import { treeOf } from '../support/processes.ts';
+import { SCHED_BATCH, treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { errorOf, evaluate, startWorker, TEST_SECRET } from '../support/worker.ts';
 
@@ -116,7 +116,6 @@ describe('a worker’s life', function () {
   });
 
   describe('its Chrome', () => {
-    const SCHED_BATCH = 3;
     const config = readWorkerConfig({ PATH: process.env.PATH, PRESSROOM_POOL_SECRET: TEST_SECRET }).chrome;
     const executable = findChrome(process.env.PRESSROOM_CHROME);
     const path = process.env.PATH;

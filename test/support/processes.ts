@@ -5,6 +5,9 @@ const MB = 1e6;
 /** USER_HZ, which is 100 on every Linux that Node runs on. */
 export const MS_PER_TICK = 10;
 
+/** How Linux schedules batches (sched(7)). */
+export const SCHED_BATCH = 3;
+
 export type Program = 'chrome' | 'node' | 'mongod' | 'other';
 
 export interface LivingProcess {
@@ -13,7 +16,7 @@ export interface LivingProcess {
   program: Program;
   /** It has ended, and nobody has asked how. */
   isZombie: boolean;
-  /** How the kernel schedules it (sched(7)): 0 as any program, 3 as a batch. */
+  /** How the kernel schedules it: 0 as any program, or SCHED_BATCH. */
   policy: number;
   /** CPU since it began. */
   ownMs: number;
@@ -70,6 +73,10 @@ export function treeOf(root: number, all: readonly LivingProcess[] = everyProces
   }
   return all.filter(({ pid }) => members.has(pid));
 }
+
+/** Bytes of files that a process maps by large pages. Of another user's process, and of a page's, only root may know. */
+export const largePageBytes = (pid: number): number =>
+  Number(/^FilePmdMapped:\s+(\d+)/m.exec(readProc(`${pid}/smaps_rollup`))?.[1] ?? 0) * 1_024;
 
 export interface ProcessMemory {
   /** Resident memory, files included. */

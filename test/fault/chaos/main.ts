@@ -16,7 +16,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-process.env['PRESSROOM_CHROME'] = await findOrInstallChrome(process.env, console.log, readWorkerConfig(process.env).chrome.uid);
+process.env['PRESSROOM_CHROME'] = await findOrInstallChrome(process.env, console.log, readWorkerConfig(process.env).chrome);
 const totalMs = minutes * 60_000;
 for (let doneMs = 0; doneMs < totalMs; seed++) {
   const forMs = Math.min(RUN_MS, totalMs - doneMs);
