@@ -79,7 +79,6 @@ async function findOrInstall(env: NodeJS.ProcessEnv, say: Say, uid?: number): Pr
 export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, config?: WorkerConfig['chrome']): Promise<string> {
   const found = await findOrInstall(env, say, config?.uid);
   if (env.PRESSROOM_CHROME || !config) return found;
-  return withLargePages(found, cacheFolder(env), say, async executable =>
-    (await launchChrome({ ...config, executable }, silentLog)).close(),
-  );
+  const prove = async (executable: string) => (await launchChrome({ ...config, executable }, silentLog)).close();
+  return withLargePages(found, cacheFolder(env), say, { uid: config.uid, prove });
 }

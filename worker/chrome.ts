@@ -5,7 +5,7 @@ import type { Log } from '../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
 import { isHeadlessShell } from './find-chrome.ts';
-import { readAhead } from './large-pages.ts';
+import { holdInLargePages } from './large-pages.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
 
 export interface ChromeConfig {
@@ -182,7 +182,7 @@ export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: Abor
 }
 
 async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
-  const largePageBytes = config.plain ? 0 : await readAhead(config.executable, giveUp);
+  const largePageBytes = config.plain ? 0 : await holdInLargePages(config.executable, giveUp);
   const child = spawn(...commandLine(config, profile.path), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',

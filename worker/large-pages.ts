@@ -48,6 +48,7 @@ export async function fillLargePages(file: string, signal?: AbortSignal): Promis
   try {
     const { stdout } = await promisify(execFile)('perl', ['-e', FILL, file], {
       cwd: '/',
+      env: { PATH: process.env.PATH },
       timeout: FILL_LIMIT_MS,
       ...(signal && { signal }),
     });
@@ -58,7 +59,7 @@ export async function fillLargePages(file: string, signal?: AbortSignal): Promis
 }
 
 /** Fills large pages with a Chrome that is about to start, when its program is laid out for them. Gives the bytes as `fillLargePages` does. Never rejects. */
-export async function readAhead(executable: string, signal?: AbortSignal): Promise<number> {
+export async function holdInLargePages(executable: string, signal?: AbortSignal): Promise<number> {
   try {
     const program = await programOf(executable);
     return (await layoutOf(program)) === 'large' ? await fillLargePages(program, signal) : 0;

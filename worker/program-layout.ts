@@ -9,6 +9,8 @@ const HEAD_BYTES = 4_096;
 const ELF_64_LITTLE_ENDIAN = Buffer.from('\x7fELF\x02\x01', 'latin1');
 /** `PT_LOAD`. */
 const LOADED = 1;
+/** In a program header: what is written anew. */
+const [OFFSET, ALIGNMENT] = [8, 48];
 
 /** What a program header of an ELF file (elf(5)) says: which part of the file is where in memory. `at`: of the header itself. */
 interface Segment {
@@ -29,15 +31,14 @@ function segmentsOf(head: Buffer): Segment[] | undefined {
   if (size !== 56 || table + count * size > head.length) return undefined;
   const segments = Array.from({ length: count }, (_, nth) => {
     const at = table + nth * size;
-    const [offset, address, , bytes, , alignment] = [8, 16, 24, 32, 40, 48].map(field => wordAt(head, at + field)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { at, type: head.readUInt32LE(at), offset, address, bytes, alignment };
+    return {
+      at,
+      type: head.readUInt32LE(at),
+      offset: wordAt(head, at + OFFSET),
+      address: wordAt(head, at + 16),
+      bytes: wordAt(head, at + 32),
+      alignment: wordAt(head, at + ALIGNMENT),
+    };
   });
   const loaded = segments.filter(({ type }) => type === LOADED);
   const ends = loaded.map(({ address, bytes }) => address + bytes);
@@ -53,8 +54,8 @@ async function headOf(file: FileHandle): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>, flags = 'r', mode?: number): Promise<T> {
-  const file = await open(path, flags, mode);
+async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>, flags = 'r'): Promise<T> {
+  const file = await open(path, flags);
   try {
     return await use(file);
   } finally {
@@ -63,7 +64,7 @@ async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>, 
 }
 
 /** A script that does nothing but run a program with its own arguments. */
-const RUNS_ANOTHER = /^#![^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*(?:exec\s+)?(\/\S+)\s+"\$@"\s*$/;
+const RUNS_ANOTHER = /^#![^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:exec[ \t]+)?(\/\S+)[ \t]+"\$@"\s*$/;
 
 /** The program behind an executable: itself without links, or what it runs when it is a script that does nothing else, as Debian's. Rejects when it cannot be read. */
 export async function programOf(executable: string): Promise<string> {
@@ -95,8 +96,8 @@ async function writeLaidOut(from: FileHandle, to: FileHandle): Promise<void> {
   if (!segments) throw new Error('it is no ELF program that can be loaded at any address');
   for (const segment of segments) if (segment.type === LOADED) await copySegment(from, to, segment);
   for (const { at, type, address } of segments) {
-    head.writeBigUInt64LE(BigInt(address), at + 8);
-    if (type === LOADED) head.writeBigUInt64LE(BigInt(LARGE_PAGE_BYTES), at + 48);
+    head.writeBigUInt64LE(BigInt(address), at + OFFSET);
+    if (type === LOADED) head.writeBigUInt64LE(BigInt(LARGE_PAGE_BYTES), at + ALIGNMENT);
   }
   // No table of sections: only debuggers read it, and it would tell the old places.
   head.writeBigUInt64LE(0n, 40);
@@ -116,7 +117,14 @@ export async function layOutForLargePages(from: string, to: string): Promise<voi
   try {
     await withFile(from, async source => {
       const { mode } = await source.stat();
-      await withFile(unfinished, target => writeLaidOut(source, target), 'w', mode & 0o777);
+      await withFile(
+        unfinished,
+        async target => {
+          await writeLaidOut(source, target);
+          await target.chmod(mode & 0o777);
+        },
+        'w',
+      );
     });
     await rename(unfinished, to);
   } catch (error) {

@@ -141,8 +141,7 @@ describe('the images', function () {
         JSON.parse(file(target, 'app/node_modules/.package-lock.json')).packages as Record<string, { version: string }>,
       );
       expect(there.length).to.be.greaterThan(10);
-      const names = there.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
-      expect(listed).to.include.members(names);
+      expect(listed).to.include.members(there.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`));
       expect(listed.join()).to.match({ api: /\bmongodb@7\./, worker: /\bws@8\./, controller: /@kubernetes\/client-node@2\./ }[target]);
       expect(file(target, 'var/lib/dpkg/status')).to.match(/^Package: libc6$/m);
     });
@@ -247,19 +246,17 @@ describe('the images', function () {
   it('render with the worker’s Chrome and its sandbox, where only /tmp can be written', async () => {
     const { inside, address } = await startWorker();
     const { pdf } = await installationWith(address);
-    const rendered = await pdf({ html: html('<p>Printed in the image: 漢字</p>') });
-    expect(await pdfText(rendered)).to.match(/Printed in the image:\s+漢字/);
+    expect(await pdfText(await pdf({ html: html('<p>Printed in the image: 漢字</p>') }))).to.match(/Printed in the image:\s+漢字/);
     expect(inside.said()).to.include('"sandbox":true');
   });
 
   it('schedule their Chrome as a batch, and hold it in large pages where their file system has them', async function () {
-    const program = join(image('worker').root, 'usr/lib/chromium/chromium-headless-shell');
-    expect(await layoutOf(program)).to.equal('large');
+    const file = join(image('worker').root, 'usr/lib/chromium/chromium-headless-shell');
+    expect(await layoutOf(file)).to.equal('large');
     const { inside } = await startWorker();
-    const chromes = treeOf(inside.pid()).filter(({ program: name }) => name === 'chrome');
-    expect([...new Set(chromes.map(({ policy }) => policy))]).to.deep.equal([SCHED_BATCH]);
+    for (const { program, policy } of treeOf(inside.pid())) expect(policy === SCHED_BATCH).to.equal(program === 'chrome');
     const [, bytes] = /"largePageBytes":(\d+)/.exec(inside.said())!;
-    if ((await fillLargePages(program)) === 0) skip(this, `files in ${image('worker').root} cannot be held in large pages here`);
+    if (!(await fillLargePages(file))) skip(this, `files in ${image('worker').root} cannot be held in large pages here`);
     expect(Number(bytes)).to.be.greaterThan(100e6);
   });
 

@@ -11,11 +11,12 @@ describe('the copy of Chrome for large pages', () => {
   const said: string[] = [];
   const proved: string[] = [];
   const copy = () => at('cache', LARGE_PAGES, 'shell');
-  const find = (
+  const find = ({
     executable = at('chrome', 'shell'),
-    prove = async (path: string): Promise<unknown> => proved.push(path),
     cache = at('cache'),
-  ) => withLargePages(executable, cache, line => said.push(line), prove);
+    uid = undefined as number | undefined,
+    prove = async (path: string): Promise<unknown> => proved.push(path),
+  } = {}) => withLargePages(executable, cache, line => said.push(line), { uid, prove });
 
   before(async function () {
     writeFileSync(at('probe'), Buffer.alloc(2 ** 21, 1), { flush: true });
@@ -31,17 +32,25 @@ describe('the copy of Chrome for large pages', () => {
   });
 
   it('is used as it was installed where a copy does not start, with the reason, and leaves nothing', async () => {
-    const refused = async () => {
+    const prove = async () => {
       throw new Error('it found no fonts');
     };
-    expect(await find(undefined, refused)).to.equal(at('chrome', 'shell'));
+    expect(await find({ prove })).to.equal(at('chrome', 'shell'));
     expect(said).to.deep.equal(['Chrome is used as it was installed, without large pages: it found no fonts.']);
     expect(readdirSync(at('cache'))).to.deep.equal([]);
   });
 
   it('is used as it was installed where the cache cannot be written', async () => {
-    expect(await find(undefined, undefined, '/proc/none')).to.equal(at('chrome', 'shell'));
-    expect(said.join()).to.match(/^Chrome is used as it was installed, without large pages: .*\/proc\/none/);
+    expect(await find({ cache: at('chrome', 'shell', 'cache') })).to.equal(at('chrome', 'shell'));
+    expect(said.join()).to.match(/^Chrome is used as it was installed, without large pages: ENOTDIR: .*shell/);
+  });
+
+  it('is not made in a folder that its user cannot enter', async () => {
+    expect(await find({ uid: 64_117, cache: at('closed', 'cache') })).to.equal(at('chrome', 'shell'));
+    expect(said).to.deep.equal([
+      `Chrome is used as it was installed, without large pages: ${at()} is closed to user 64117, whom Chrome runs as.`,
+    ]);
+    expect(readdirSync(at('closed', 'cache'))).to.deep.equal([]);
   });
 
   it('is made once, beside links to all that Chrome needs, and proved before anybody can find it', async () => {
@@ -50,8 +59,8 @@ describe('the copy of Chrome for large pages', () => {
       seen.push(existsSync(copy()));
       proved.push(path);
     };
-    expect(await find(undefined, prove)).to.equal(copy());
-    expect(await find(undefined, prove)).to.equal(copy());
+    expect(await find({ prove })).to.equal(copy());
+    expect(await find({ prove })).to.equal(copy());
     expect(seen).to.deep.equal([false]);
     expect(await layoutOf(copy())).to.equal('large');
     expect(readlinkSync(at('cache', LARGE_PAGES, 'icudtl.dat'))).to.equal(at('chrome', 'icudtl.dat'));
@@ -69,10 +78,20 @@ describe('the copy of Chrome for large pages', () => {
     expect(readdirSync(at('cache'))).to.deep.equal([LARGE_PAGES]);
   });
 
+  it('is not taken away by who looked before another had made it', async () => {
+    utimesSync(at('chrome', 'shell'), 2, 2);
+    // Makes a copy of the same version while this one is being made.
+    await find({ prove: () => find() });
+    expect(proved).to.have.length(1);
+    expect(readdirSync(at('cache'))).to.deep.equal([LARGE_PAGES]);
+    await find();
+    expect(proved).to.have.length(1);
+  });
+
   it('is not made of what is laid out for large pages already, nor of a script', async () => {
-    expect(await find(copy())).to.equal(copy());
+    expect(await find({ executable: copy() })).to.equal(copy());
     writeFileSync(at('chrome', 'script'), '#!/bin/sh\nTZ=UTC /usr/bin/cat "$@"\n', { mode: 0o755 });
-    expect(await find(at('chrome', 'script'))).to.equal(at('chrome', 'script'));
+    expect(await find({ executable: at('chrome', 'script') })).to.equal(at('chrome', 'script'));
     expect([...said, ...proved]).to.deep.equal([]);
   });
 });
