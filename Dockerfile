@@ -95,9 +95,10 @@ RUN apt-get update \
  && find /usr/share/fonts /usr/local/share/fonts -type d -exec touch --date=@1 {} + \
  && fc-cache --force --system-only \
  && node --input-type=module -e " \
-      import { layOutForLargePages, programOf } from '/app/worker/program-layout.ts'; \
+      import { layOutForLargePages, layoutOf, programOf } from '/app/worker/program-layout.ts'; \
       const program = await programOf('/usr/bin/chromium-headless-shell'); \
-      if (process.arch === 'x64') await layOutForLargePages(program, program);" \
+      if (await layoutOf(program) === 'small') await layOutForLargePages(program, program);" \
+ && chromium-headless-shell --version \
  && rm -rf /var/lib/apt/lists/* /var/log/*
 COPY --from=worker-packages /app ./
 COPY common common

@@ -7,7 +7,7 @@ import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrom
 import { aptInstall, hasApt } from './apt.ts';
 import { cacheFolder, closedToOthers, findOnPath, isExecutable } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
-import { withLargePages } from './chrome-large-pages.ts';
+import { createLargePages } from './chrome-large-pages.ts';
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Say } from './run-command.ts';
 
@@ -45,8 +45,11 @@ async function mustBeOpen(path: string, uid: number | undefined): Promise<void> 
     );
 }
 
-/** Like `findOrInstallChrome`, but as it was installed. `uid` is the user that Chrome will run as where that is another one (this is root). */
-async function findOrInstall(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
+/**
+ * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another one (this is root).
+ * Throws an Error that says how to mend it when all ways are closed.
+ */
+export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
   const cache = cacheFolder(env);
   const ways: [string, () => Promise<unknown>][] = [
     ...(hasApt(env) ? ([['Debian’s packages', () => installFromDebian(say, env)]] as [string, () => Promise<unknown>][]) : []),
@@ -73,12 +76,14 @@ async function findOrInstall(env: NodeJS.ProcessEnv, say: Say, uid?: number): Pr
 }
 
 /**
- * `findChrome`, else installs one; then, unless PRESSROOM_CHROME names it, the copy of it that the kernel can hold in large pages. `config` tells how it will be started.
- * Throws an Error that says how to mend it when all ways are closed.
+ * Finds or installs Chrome as `findOrInstallChrome` does, and gives a function that tells, before each start of one, which file to start: unless PRESSROOM_CHROME names it, the copy that the kernel
+ * can hold in large pages (`createLargePages`). Asked each time, it follows an upgrade of Chrome that happens meanwhile. `config` tells how it will be started.
  */
-export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, config?: WorkerConfig['chrome']): Promise<string> {
-  const found = await findOrInstall(env, say, config?.uid);
-  if (env.PRESSROOM_CHROME || !config) return found;
+export async function prepareChrome(env: NodeJS.ProcessEnv, say: Say, config: WorkerConfig['chrome']): Promise<() => Promise<string>> {
+  const installed = await findOrInstallChrome(env, say, config.uid);
+  if (env.PRESSROOM_CHROME) return async () => installed;
   const prove = async (executable: string) => (await launchChrome({ ...config, executable }, silentLog)).close();
-  return withLargePages(found, cacheFolder(env), say, { uid: config.uid, prove });
+  const inLargePages = createLargePages({ cache: cacheFolder(env), say, uid: config.uid, prove });
+  await inLargePages(installed);
+  return () => inLargePages(installed);
 }

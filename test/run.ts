@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { aptInstall } from '../standalone/apt.ts';
 import { findOnPath } from '../standalone/cache.ts';
-import { findOrInstallChrome } from '../standalone/chrome.ts';
+import { prepareChrome } from '../standalone/chrome.ts';
 import { buildDashboard } from '../standalone/dashboard.ts';
 import { scriptsWithoutFont } from '../standalone/fonts.ts';
 import { findOrInstallMongod } from '../standalone/mongod.ts';
@@ -66,7 +66,7 @@ async function installFonts(executable: string): Promise<void> {
 
 async function run(): Promise<{ code: number; numbers: RunNumbers | undefined }> {
   try {
-    const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome);
+    const chrome = await (await prepareChrome(process.env, say, readWorkerConfig(process.env).chrome))();
     await findOrInstallMongod(process.env, say);
     await buildDashboard(say);
     buildAhead();

@@ -1,5 +1,5 @@
 // How a program's file must be laid out for the kernel to hold it in large pages (large-pages.ts), and how it is laid out anew. Imports nothing of ours: the worker's image is built with it.
-import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 
 /** Of x86-64, and of other processors whose small pages have 4 KiB. */
 const LARGE_PAGE_BYTES = 2 ** 21;
@@ -7,6 +7,8 @@ const CHUNK_BYTES = 2 ** 20;
 /** Of a file, to know it by. All program headers of an ELF file are there. */
 const HEAD_BYTES = 4_096;
 const ELF_64_LITTLE_ENDIAN = Buffer.from('\x7fELF\x02\x01', 'latin1');
+/** Of the head: a program or library that can be loaded at any address (`ET_DYN`), for x86-64, on which alone this was tried. */
+const [ANY_ADDRESS, X86_64] = [3, 62];
 /** `PT_LOAD`. */
 const LOADED = 1;
 /** In a program header: what is written anew. */
@@ -24,9 +26,10 @@ interface Segment {
 
 const wordAt = (head: Buffer, at: number) => Number(head.readBigUInt64LE(at));
 
-/** Undefined for what is no ELF program that can be loaded at any address, or is built in a way that no linker of Chrome's builds it. */
+/** Undefined for what is no ELF program for x86-64 that can be loaded at any address, or is built in a way in which no linker of Chrome's builds it. */
 function segmentsOf(head: Buffer): Segment[] | undefined {
   if (head.length < 64 || head.compare(ELF_64_LITTLE_ENDIAN, 0, 6, 0, 6) !== 0) return undefined;
+  if (head.readUInt16LE(16) !== ANY_ADDRESS || head.readUInt16LE(18) !== X86_64) return undefined;
   const [table, size, count] = [wordAt(head, 32), head.readUInt16LE(54), head.readUInt16LE(56)];
   if (size !== 56 || table + count * size > head.length) return undefined;
   const segments = Array.from({ length: count }, (_, nth) => {
@@ -54,7 +57,9 @@ async function headOf(file: FileHandle): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
+/** Rejects for what is no file: some of these never end. */
 async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>, flags = 'r'): Promise<T> {
+  if (flags === 'r' && !(await stat(path)).isFile()) throw new Error(`${path} is no file`);
   const file = await open(path, flags);
   try {
     return await use(file);
@@ -80,12 +85,17 @@ export const layoutOf = (program: string): Promise<'large' | 'small' | 'other'> 
     return isLaidOut(segments) ? 'large' : 'small';
   });
 
+/** A disk that is nearly full takes a part and says so only when it is asked again. */
+async function writeAll(to: FileHandle, bytes: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) done += (await to.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+}
+
 async function copySegment(from: FileHandle, to: FileHandle, { offset, address, bytes }: Segment): Promise<void> {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   for (let done = 0; done < bytes; ) {
     const { bytesRead } = await from.read(chunk, 0, Math.min(chunk.length, bytes - done), offset + done);
     if (bytesRead === 0) throw new Error('it ends before its last segment does');
-    await to.write(chunk, 0, bytesRead, address + done);
+    await writeAll(to, chunk.subarray(0, bytesRead), address + done);
     done += bytesRead;
   }
 }
@@ -93,7 +103,7 @@ async function copySegment(from: FileHandle, to: FileHandle, { offset, address, 
 async function writeLaidOut(from: FileHandle, to: FileHandle): Promise<void> {
   const head = await headOf(from);
   const segments = segmentsOf(head);
-  if (!segments) throw new Error('it is no ELF program that can be loaded at any address');
+  if (!segments) throw new Error('it is no ELF program for x86-64 that can be loaded at any address');
   for (const segment of segments) if (segment.type === LOADED) await copySegment(from, to, segment);
   for (const { at, type, address } of segments) {
     head.writeBigUInt64LE(BigInt(address), at + OFFSET);
@@ -102,7 +112,7 @@ async function writeLaidOut(from: FileHandle, to: FileHandle): Promise<void> {
   // No table of sections: only debuggers read it, and it would tell the old places.
   head.writeBigUInt64LE(0n, 40);
   head.fill(0, 58, 64);
-  await to.write(head, 0, head.length, 0);
+  await writeAll(to, head, 0);
   // What is not on the disk yet could not be read again as large pages.
   await to.sync();
 }

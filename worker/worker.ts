@@ -24,8 +24,13 @@ export interface Worker {
   port(): number;
 }
 
-/** Stopping the gateway drains: no new slot, the running ones finish. */
-export function createWorker(config: WorkerConfig & { secret: string }, log: Log, metrics: Metrics): Worker {
+/** Stopping the gateway drains: no new slot, the running ones finish. `executable` tells before each start of a Chrome which one: it may have been upgraded meanwhile. */
+export function createWorker(
+  config: WorkerConfig & { secret: string },
+  log: Log,
+  metrics: Metrics,
+  executable = async () => findChrome(config.chrome.executable),
+): Worker {
   const status = (): WorkerStatus => ({
     protocol: PROTOCOL,
     pool: config.pool,
@@ -39,7 +44,7 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
   const onChange = () => gateway.push();
   const supervisor = createSupervisor({
     config: config.supervisor,
-    launch: async giveUp => launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, log, giveUp),
+    launch: async giveUp => launchChrome({ ...config.chrome, executable: await executable() }, log, giveUp),
     slots: () => slots,
     log,
     metrics,

@@ -1,97 +1,168 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { LARGE_PAGES, withLargePages } from '../../standalone/chrome-large-pages.ts';
-import { fillLargePages } from '../../worker/large-pages.ts';
+import { createLargePages, LARGE_PAGES } from '../../standalone/chrome-large-pages.ts';
 import { layoutOf } from '../../worker/program-layout.ts';
-import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+
+const LATER = 1_000;
 
 describe('the copy of Chrome for large pages', () => {
   const at = temporaryFolder();
-  const said: string[] = [];
-  const proved: string[] = [];
-  const copy = () => at('cache', LARGE_PAGES, 'shell');
-  const find = ({
-    executable = at('chrome', 'shell'),
-    cache = at('cache'),
+  let said: string[] = [];
+  let proved: string[] = [];
+  let folder = '';
+  /** Where Chrome was installed, and the cache. */
+  const here = (...names: string[]) => join(folder, ...names);
+  const shell = () => here('chrome', 'shell');
+
+  beforeEach(async () => {
+    said = [];
+    proved = [];
+    folder = await mkdtemp(at('machine-'));
+    for (const name of ['chrome', 'cache']) mkdirSync(here(name));
+    copyFileSync('/usr/bin/cat', shell());
+    writeFileSync(here('chrome', 'icudtl.dat'), '');
+    mkdirSync(here('chrome', 'locales'));
+  });
+
+  /** A process of Pressroom; it has large pages unless told otherwise. */
+  const starter = ({
+    cache = here('cache'),
     uid = undefined as number | undefined,
     prove = async (path: string): Promise<unknown> => proved.push(path),
-  } = {}) => withLargePages(executable, cache, line => said.push(line), { uid, prove });
-
-  before(async function () {
-    writeFileSync(at('probe'), Buffer.alloc(2 ** 21, 1), { flush: true });
-    if ((await fillLargePages(at('probe'))) === 0) skip(this, `files in ${at()} cannot be held in large pages here`);
-    for (const folder of ['chrome', 'cache']) mkdirSync(at(folder));
-    copyFileSync('/usr/bin/cat', at('chrome', 'shell'));
-    writeFileSync(at('chrome', 'icudtl.dat'), '');
-    mkdirSync(at('chrome', 'locales'));
-  });
-  beforeEach(() => {
-    said.length = 0;
-    proved.length = 0;
-  });
-
-  it('is used as it was installed where a copy does not start, with the reason, and leaves nothing', async () => {
-    const prove = async () => {
-      throw new Error('it found no fonts');
-    };
-    expect(await find({ prove })).to.equal(at('chrome', 'shell'));
-    expect(said).to.deep.equal(['Chrome is used as it was installed, without large pages: it found no fonts.']);
-    expect(readdirSync(at('cache'))).to.deep.equal([]);
-  });
-
-  it('is used as it was installed where the cache cannot be written', async () => {
-    expect(await find({ cache: at('chrome', 'shell', 'cache') })).to.equal(at('chrome', 'shell'));
-    expect(said.join()).to.match(/^Chrome is used as it was installed, without large pages: ENOTDIR: .*shell/);
-  });
-
-  it('is not made in a folder that its user cannot enter', async () => {
-    expect(await find({ uid: 64_117, cache: at('closed', 'cache') })).to.equal(at('chrome', 'shell'));
-    expect(said).to.deep.equal([
-      `Chrome is used as it was installed, without large pages: ${at()} is closed to user 64117, whom Chrome runs as.`,
-    ]);
-    expect(readdirSync(at('closed', 'cache'))).to.deep.equal([]);
-  });
+    filled = 1,
+  } = {}) => createLargePages({ cache, say: line => said.push(line), uid, prove, fill: async () => filled });
+  const inCache = () => readdirSync(here('cache'));
+  const upgrade = (program: string) => {
+    copyFileSync(program, shell());
+    utimesSync(shell(), LATER, LATER);
+  };
 
   it('is made once, beside links to all that Chrome needs, and proved before anybody can find it', async () => {
-    const seen: boolean[] = [];
+    const seen: string[][] = [];
     const prove = async (path: string) => {
-      seen.push(existsSync(copy()));
+      seen.push(inCache().filter(name => !name.startsWith('.')));
       proved.push(path);
     };
-    expect(await find({ prove })).to.equal(copy());
-    expect(await find({ prove })).to.equal(copy());
-    expect(seen).to.deep.equal([false]);
-    expect(await layoutOf(copy())).to.equal('large');
-    expect(readlinkSync(at('cache', LARGE_PAGES, 'icudtl.dat'))).to.equal(at('chrome', 'icudtl.dat'));
-    expect(readlinkSync(at('cache', LARGE_PAGES, 'locales'))).to.equal(at('chrome', 'locales'));
+    const copy = await starter({ prove })(shell());
+    expect(await starter({ prove })(shell())).to.equal(copy);
+    expect(seen).to.deep.equal([[]]);
+    expect(copy).to.match(new RegExp(`^${here('cache', LARGE_PAGES)}[0-9a-f]{16}/shell$`));
+    expect(await layoutOf(copy)).to.equal('large');
+    expect(readdirSync(dirname(copy)).sort()).to.deep.equal(['icudtl.dat', 'locales', 'made-of.json', 'shell']);
+    expect(readlinkSync(join(dirname(copy), 'icudtl.dat'))).to.equal(here('chrome', 'icudtl.dat'));
     expect(said).to.deep.equal([]);
   });
 
-  it('is made again for another version of Chrome at the same place', async () => {
-    copyFileSync('/usr/bin/tac', at('chrome', 'shell'));
-    utimesSync(at('chrome', 'shell'), 1, 1);
-    expect(await find()).to.equal(copy());
-    expect(proved).to.have.length(1);
-    expect(await find()).to.equal(copy());
-    expect(proved).to.have.length(1);
-    expect(readdirSync(at('cache'))).to.deep.equal([LARGE_PAGES]);
+  it('is one of the new version when Chrome is upgraded beneath a process that runs, and the old one goes', async () => {
+    const find = starter();
+    const old = await find(shell());
+    upgrade('/usr/bin/tac');
+    const copy = await find(shell());
+    expect(copy).to.not.equal(old);
+    expect(readFileSync(copy).includes('tac')).to.equal(true);
+    expect(existsSync(old)).to.equal(false);
+    expect(await find(shell())).to.equal(copy);
+    expect(proved).to.have.length(2);
   });
 
-  it('is not taken away by who looked before another had made it', async () => {
-    utimesSync(at('chrome', 'shell'), 2, 2);
-    // Makes a copy of the same version while this one is being made.
-    await find({ prove: () => find() });
-    expect(proved).to.have.length(1);
-    expect(readdirSync(at('cache'))).to.deep.equal([LARGE_PAGES]);
-    await find();
-    expect(proved).to.have.length(1);
+  it('leaves that of another Chrome alone', async () => {
+    mkdirSync(here('other'));
+    copyFileSync('/usr/bin/tac', here('other', 'shell'));
+    const copies = [await starter()(shell()), await starter()(here('other', 'shell'))];
+    expect(await Promise.all([starter()(shell()), starter()(here('other', 'shell'))])).to.deep.equal(copies);
+    expect(proved).to.have.length(2);
+    rmSync(here('other'), { recursive: true });
+    upgrade('/usr/bin/tail');
+    await starter()(shell());
+    expect(inCache()).to.have.length(1);
   });
 
-  it('is not made of what is laid out for large pages already, nor of a script', async () => {
-    expect(await find({ executable: copy() })).to.equal(copy());
-    writeFileSync(at('chrome', 'script'), '#!/bin/sh\nTZ=UTC /usr/bin/cat "$@"\n', { mode: 0o755 });
-    expect(await find({ executable: at('chrome', 'script') })).to.equal(at('chrome', 'script'));
-    expect([...said, ...proved]).to.deep.equal([]);
+  it('is made anew when it is damaged', async () => {
+    const copy = await starter()(shell());
+    for (const damage of [
+      () => truncateSync(copy, 30_000),
+      () => rmSync(copy),
+      () => writeFileSync(join(dirname(copy), 'made-of.json'), '{'),
+    ]) {
+      damage();
+      expect(await starter()(shell())).to.equal(copy);
+      expect(await layoutOf(copy)).to.equal('large');
+    }
+    expect(proved).to.have.length(4);
+  });
+
+  it('is made by several at once', async () => {
+    const copies = await Promise.all([1, 2, 3].map(() => starter()(shell())));
+    expect(new Set(copies).size).to.equal(1);
+    expect(inCache()).to.have.length(1);
+    expect(said).to.deep.equal([]);
+  });
+
+  it('takes away what a copying that was killed has left, and not what another is about', async () => {
+    for (const name of ['left', 'busy']) mkdirSync(here('cache', `.${LARGE_PAGES}${name}`));
+    utimesSync(here('cache', `.${LARGE_PAGES}left`), LATER, LATER);
+    mkdirSync(here('cache', '.other'));
+    utimesSync(here('cache', '.other'), LATER, LATER);
+    await starter()(shell());
+    expect(inCache().filter(name => name.startsWith('.'))).to.deep.equal([`.${LARGE_PAGES}busy`, '.other']);
+  });
+
+  describe('is not used, but Chrome as it was installed,', () => {
+    it('where large pages cannot be had, without a word', async () => {
+      expect(await starter({ filled: 0 })(shell())).to.equal(shell());
+      expect([...said, ...inCache(), ...proved]).to.deep.equal([]);
+    });
+
+    it('where it does not start, with the reason, once', async () => {
+      const prove = async (path: string) => {
+        proved.push(path);
+        throw new Error('it found no fonts');
+      };
+      const find = starter({ prove });
+      for (let nth = 0; nth < 2; nth++) expect(await find(shell())).to.equal(shell());
+      expect(said).to.deep.equal(['Chrome is used as it was installed, without large pages: it found no fonts.']);
+      expect(proved).to.have.length(1);
+      expect(inCache()).to.deep.equal([]);
+    });
+
+    it('where the cache cannot be written', async () => {
+      expect(await starter({ cache: here('chrome', 'shell', 'cache') })(shell())).to.equal(shell());
+      expect(said.join()).to.match(/^Chrome is used as it was installed, without large pages: ENOTDIR: .*shell/);
+    });
+
+    it('where its user cannot enter the cache, before and after it was made', async () => {
+      expect(await starter({ uid: 64_117 })(shell())).to.equal(shell());
+      expect(proved).to.deep.equal([]);
+      await starter()(shell());
+      expect(await starter({ uid: 64_117 })(shell())).to.equal(shell());
+      for (const line of said)
+        expect(line).to.equal(
+          `Chrome is used as it was installed, without large pages: ${folder} is closed to user 64117, whom Chrome runs as.`,
+        );
+      expect(said).to.have.length(2);
+    });
+
+    it('where it is laid out for them already, is a script, or is not there', async () => {
+      const copy = await starter()(shell());
+      writeFileSync(here('script'), '#!/bin/sh\nTZ=UTC /usr/bin/cat "$@"\n', { mode: 0o755 });
+      for (const executable of [copy, here('script'), here('nothing'), here('chrome')])
+        expect(await starter()(executable)).to.equal(executable);
+      expect(proved).to.have.length(1);
+      expect(said).to.deep.equal([]);
+    });
   });
 });

@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { layOutForLargePages, layoutOf, programOf } from '../../worker/program-layout.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const LARGE_PAGE = 2 ** 21;
+const LAYOUT = new URL('../../worker/program-layout.ts', import.meta.url).href;
 const DEBIAN = '#!/bin/sh -e\n\n/usr/bin/cat "$@"\n';
 
 /** What the file says is loaded: where it is in the file, where in memory, and what is there. */
@@ -78,14 +79,16 @@ describe('a program laid out for large pages', () => {
     copyFileSync('/usr/bin/cat', at('cut off'));
     truncateSync(at('cut off'), 20_000);
     writeFileSync(at('empty'), '');
+    mkdirSync(at('folder'));
     writeFileSync(at('script'), DEBIAN);
     for (const [file, why] of [
       ['cut off', 'it ends before'],
       ['empty', 'no ELF program'],
       ['script', 'no ELF program'],
       ['nothing', 'ENOENT'],
+      ['folder', 'is no file'],
     ] as const) {
-      const before = file === 'nothing' ? undefined : readFileSync(at(file));
+      const before = ['nothing', 'folder'].includes(file) ? undefined : readFileSync(at(file));
       const error = await layOutForLargePages(at(file), at(file)).catch((reason: Error) => reason);
       expect((error as Error).message)
         .to.include(at(file))
@@ -95,6 +98,18 @@ describe('a program laid out for large pages', () => {
     expect(await layoutOf(at('script'))).to.equal('other');
     expect(await layoutOf(at('empty'))).to.equal('other');
     expect(readdirSync(at()).filter(name => name.includes('unfinished'))).to.deep.equal([]);
+  });
+
+  it('is not there when the disk is full before its end', async () => {
+    // Of cat's last segment a part has room: the kernel takes that part without an error.
+    const [last] = loaded('/usr/bin/cat').slice(-1);
+    const blocks = Math.floor((last!.address + last!.content.length - 1) / 512);
+    const script = `import { layOutForLargePages } from ${JSON.stringify(LAYOUT)}; process.on('SIGXFSZ', () => {}); await layOutForLargePages('/usr/bin/cat', process.argv[1]);`;
+    const limited = `ulimit -f ${blocks}; exec "$0" --input-type=module -e "$1" "$2"`;
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', limited, process.execPath, script, at('too large')], { encoding: 'utf8' });
+    expect(status).to.equal(1);
+    expect(stderr).to.include('/usr/bin/cat cannot be laid out for large pages: EFBIG');
+    expect(readdirSync(at()).filter(name => name.startsWith('too large'))).to.deep.equal([]);
   });
 
   it('is looked for behind links, and behind a script that only runs it', async () => {

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { aptInstall } from '../../standalone/apt.ts';
 import { findChrome, findOrInstallChrome } from '../../standalone/chrome.ts';
 import { FONT_PACKAGES } from '../../standalone/fonts.ts';
-import { readWorkerConfig } from '../../worker/config.ts';
 import { isHeadlessShell } from '../../worker/find-chrome.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -47,9 +46,7 @@ describe('the search for a Chrome', function () {
 
   it('refuses one that the user it runs as can not reach, naming the folder', async () => {
     const PATH = await program('shell', 'chrome-headless-shell');
-    const error = (await findOrInstallChrome({ PATH }, () => {}, { ...readWorkerConfig({}).chrome, uid: 64_117 }).catch(
-      (reason: Error) => reason,
-    )) as Error;
+    const error = (await findOrInstallChrome({ PATH }, () => {}, 64_117).catch((reason: Error) => reason)) as Error;
     expect(error.message).to.include('64117').and.include(`chmod o+x ${at()}`);
   });
 
