@@ -30,6 +30,10 @@ export async function closedToOthers(file: string): Promise<string | undefined> 
   }
 }
 
+/** The same for a user who is not us; undefined too when `uid` is undefined or our own. */
+export const closedTo = async (uid: number | undefined, file: string): Promise<string | undefined> =>
+  uid === undefined || uid === process.getuid?.() ? undefined : closedToOthers(file);
+
 /**
  * Makes `cache/name` by having `fill` write into a temporary folder next to it, which is then renamed: never seen half done, and of two processes
  * that do it at once the first one's result stays. Nothing is left when `fill` throws. Returns the folder.

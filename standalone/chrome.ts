@@ -5,7 +5,7 @@ import { launchChrome } from '../worker/chrome.ts';
 import type { WorkerConfig } from '../worker/config.ts';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
-import { cacheFolder, closedToOthers, findOnPath, isExecutable } from './cache.ts';
+import { cacheFolder, closedTo, findOnPath, isExecutable } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
 import { createLargePages } from './chrome-large-pages.ts';
 import { FONT_PACKAGES } from './fonts.ts';
@@ -37,7 +37,7 @@ export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undef
 
 /** Throws an Error naming the folder when `uid`, another user than ours, could not execute `path`. */
 async function mustBeOpen(path: string, uid: number | undefined): Promise<void> {
-  const closed = uid === undefined || uid === process.getuid?.() ? undefined : await closedToOthers(path);
+  const closed = await closedTo(uid, path);
   if (closed)
     throw new Error(
       `Chrome runs as user ${uid}, who cannot execute ${path}: ${closed} is closed to other users. ` +
@@ -79,11 +79,16 @@ export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?
  * Finds or installs Chrome as `findOrInstallChrome` does, and gives a function that tells, before each start of one, which file to start: unless PRESSROOM_CHROME names it, the copy that the kernel
  * can hold in large pages (`createLargePages`). Asked each time, it follows an upgrade of Chrome that happens meanwhile. `config` tells how it will be started.
  */
-export async function prepareChrome(env: NodeJS.ProcessEnv, say: Say, config: WorkerConfig['chrome']): Promise<() => Promise<string>> {
+export async function prepareChrome(
+  env: NodeJS.ProcessEnv,
+  say: Say,
+  config: WorkerConfig['chrome'],
+): Promise<(giveUp?: AbortSignal) => Promise<string>> {
   const installed = await findOrInstallChrome(env, say, config.uid);
   if (env.PRESSROOM_CHROME) return async () => installed;
-  const prove = async (executable: string) => (await launchChrome({ ...config, executable }, silentLog)).close();
+  const prove = async (executable: string, giveUp?: AbortSignal) =>
+    (await launchChrome({ ...config, executable }, silentLog, giveUp)).close();
   const inLargePages = createLargePages({ cache: cacheFolder(env), say, uid: config.uid, prove });
   await inLargePages(installed);
-  return () => inLargePages(installed);
+  return giveUp => inLargePages(installed, giveUp);
 }

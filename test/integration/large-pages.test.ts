@@ -1,13 +1,15 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
-import { type Chrome, launchChrome } from '../../worker/chrome.ts';
+import { findChrome, prepareChrome } from '../../standalone/chrome.ts';
+import { createLargePages, LARGE_PAGES } from '../../standalone/chrome-large-pages.ts';
+import { answersWithin } from '../../worker/cdp-pipe.ts';
+import { type Chrome, killQuietly, launchChrome } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
-import { findChrome } from '../../worker/find-chrome.ts';
 import { fillLargePages, holdInLargePages } from '../../worker/large-pages.ts';
-import { layOutForLargePages, programOf } from '../../worker/program-layout.ts';
+import { layoutOf, programOf } from '../../worker/program-layout.ts';
 import { eventually } from '../support/eventually.ts';
 import { largePageBytes } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
@@ -22,13 +24,14 @@ describe('a Chrome laid out for large pages', function () {
   let executable = '';
 
   before(async function () {
-    const installed = await programOf(findChrome(process.env.PRESSROOM_CHROME));
-    executable = at(basename(installed));
     await chmod(at(), 0o755); // Chrome runs as another user
-    for (const name of readdirSync(dirname(installed)))
-      if (name !== basename(installed)) symlinkSync(join(dirname(installed), name), at(name));
-    await layOutForLargePages(installed, executable);
-    if ((await fillLargePages(executable)) === 0) skip(this, `files in ${at()} cannot be held in large pages here`);
+    await writeFile(at('probe'), Buffer.alloc(2 ** 21, 1), { flush: true });
+    if ((await fillLargePages(at('probe'))) === 0) skip(this, `files in ${at()} cannot be held in large pages here`);
+    const installed = await findChrome({ ...process.env, PRESSROOM_CHROME: undefined });
+    if (installed === undefined || (await layoutOf(await programOf(installed))) !== 'small')
+      skip(this, 'there is no Chrome here but the one that PRESSROOM_CHROME names');
+    const find = await prepareChrome({ PATH: dirname(installed), PRESSROOM_CACHE_DIR: at('cache') }, () => {}, config);
+    executable = await find();
   });
   afterEach(() => {
     process.env.PATH = path;
@@ -43,6 +46,14 @@ describe('a Chrome laid out for large pages', function () {
     }
   }
 
+  /** How what a page is printed to begins. */
+  const printed = async ({ pipe: { command } }: Chrome) => {
+    const { targetId } = await command<{ targetId: string }>('Target.createTarget', { url: 'data:text/html,<h1>Printed' });
+    const { sessionId } = await command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+    const { data } = await command<{ data: string }>('Page.printToPDF', {}, sessionId);
+    return Buffer.from(data, 'base64').subarray(0, 5).toString();
+  };
+
   const pagePid = async (chrome: Chrome) => {
     await chrome.pipe.command('Target.createTarget', { url: 'data:text/html,<h1>Large' });
     return eventually(async () => {
@@ -51,6 +62,41 @@ describe('a Chrome laid out for large pages', function () {
       return page.id;
     });
   };
+
+  it('is a copy of the one that was found, but for one that is named', async () => {
+    expect(dirname(dirname(executable))).to.equal(at('cache'));
+    expect(await layoutOf(executable)).to.equal('large');
+    const env = { PRESSROOM_CHROME: '/bin/true', PRESSROOM_CACHE_DIR: at('cache') };
+    expect(await (await prepareChrome(env, () => {}, config))()).to.equal('/bin/true');
+  });
+
+  it('lives on when its copy is taken away after an upgrade, with the processes that it starts then', async () => {
+    const find = createLargePages({ cache: at('cache'), say: () => {}, prove: async () => {} });
+    // As if Chrome had been upgraded since this copy was made.
+    const old = at('cache', `${LARGE_PAGES}old`);
+    await cp(dirname(executable), old, { recursive: true, verbatimSymlinks: true });
+    const madeOf = JSON.parse(await readFile(join(old, 'made-of.json'), 'utf8'));
+    await writeFile(join(old, 'made-of.json'), JSON.stringify({ ...madeOf, origin: { ...madeOf.origin, mtimeMs: 1 } }));
+    const chrome = await launchChrome({ ...config, executable: join(old, basename(executable)) }, silentLog);
+    try {
+      expect(await find(madeOf.origin.program)).to.equal(executable);
+      expect(readdirSync(old)).to.not.include(basename(executable));
+      const network = async () => (await chrome.processes()).find(({ type }) => type === 'network.mojom.NetworkService')?.id;
+      await chrome.pipe.command('Storage.getCookies');
+      const first = await network();
+      for (const { type, id } of await chrome.processes()) if (type === 'GPU' || id === first) killQuietly(id);
+      await eventually(async () => {
+        // One that is asked for while the process goes is never answered.
+        expect(await answersWithin(1_000, chrome.pipe.command('Storage.getCookies'))).to.equal(true);
+        expect(await network())
+          .to.be.a('number')
+          .and.not.equal(first);
+      });
+      expect(await printed(chrome)).to.equal('%PDF-');
+    } finally {
+      await chrome.close();
+    }
+  });
 
   it('runs its program from them, in the processes of pages too', async function () {
     if (process.getuid?.() !== 0) skip(this, "only root may look at a page's process");
@@ -77,11 +123,6 @@ describe('a Chrome laid out for large pages', function () {
   it('prints where nobody can fill them', async () => {
     process.env.PATH = '/nowhere';
     expect(await holdInLargePages(executable)).to.equal(0);
-    await withChrome(false, async chrome => {
-      const { targetId } = await chrome.pipe.command<{ targetId: string }>('Target.createTarget', { url: 'data:text/html,<h1>Small' });
-      const { sessionId } = await chrome.pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
-      const { data } = await chrome.pipe.command<{ data: string }>('Page.printToPDF', {}, sessionId);
-      expect(Buffer.from(data, 'base64').subarray(0, 5).toString()).to.equal('%PDF-');
-    });
+    await withChrome(false, async chrome => expect(await printed(chrome)).to.equal('%PDF-'));
   });
 });

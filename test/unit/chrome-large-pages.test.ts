@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -74,9 +75,29 @@ describe('the copy of Chrome for large pages', () => {
     const copy = await find(shell());
     expect(copy).to.not.equal(old);
     expect(readFileSync(copy).includes('tac')).to.equal(true);
-    expect(existsSync(old)).to.equal(false);
     expect(await find(shell())).to.equal(copy);
     expect(proved).to.have.length(2);
+    // Who still runs from the old one has its files for an hour.
+    expect(readdirSync(dirname(old)).sort()).to.deep.equal(['icudtl.dat', 'locales', 'made-of.json']);
+    utimesSync(dirname(old), LATER, LATER);
+    await starter()(shell());
+    expect(existsSync(dirname(old))).to.equal(false);
+  });
+
+  it('is another one when there is one more file beside Chrome', async () => {
+    const old = await starter()(shell());
+    writeFileSync(here('chrome', 'more.pak'), '');
+    const copy = await starter()(shell());
+    expect(copy).to.not.equal(old);
+    expect(readdirSync(dirname(copy))).to.include('more.pak');
+  });
+
+  it('leaves Chrome’s files as they are, whatever their names', async () => {
+    const names = ['made-of.json', 'shell.unfinished', 'probe'];
+    for (const name of names) writeFileSync(here('chrome', name), 'precious');
+    expect(await layoutOf(await starter()(shell()))).to.equal('large');
+    for (const name of names) expect(readFileSync(here('chrome', name), 'utf8')).to.equal('precious');
+    expect(said).to.deep.equal([]);
   });
 
   it('leaves that of another Chrome alone', async () => {
@@ -86,9 +107,8 @@ describe('the copy of Chrome for large pages', () => {
     expect(await Promise.all([starter()(shell()), starter()(here('other', 'shell'))])).to.deep.equal(copies);
     expect(proved).to.have.length(2);
     rmSync(here('other'), { recursive: true });
-    upgrade('/usr/bin/tail');
     await starter()(shell());
-    expect(inCache()).to.have.length(1);
+    expect([existsSync(copies[0]!), existsSync(copies[1]!)]).to.deep.equal([true, false]);
   });
 
   it('is made anew when it is damaged', async () => {
@@ -105,11 +125,24 @@ describe('the copy of Chrome for large pages', () => {
     expect(proved).to.have.length(4);
   });
 
-  it('is made by several at once', async () => {
-    const copies = await Promise.all([1, 2, 3].map(() => starter()(shell())));
-    expect(new Set(copies).size).to.equal(1);
+  it('is made by several at once, and stays where the first put it', async () => {
+    const first = Promise.withResolvers<string>();
+    // The second has seen none, and is done when the first uses its copy.
+    const second = starter({ prove: () => first.promise })(shell());
+    const copy = await starter()(shell());
+    const { ino } = statSync(copy);
+    first.resolve(copy);
+    expect(await second).to.equal(copy);
+    expect(statSync(copy).ino).to.equal(ino);
     expect(inCache()).to.have.length(1);
     expect(said).to.deep.equal([]);
+  });
+
+  it('is given up when its process is to end, and made by the next', async () => {
+    const find = starter();
+    expect(await find(shell(), AbortSignal.abort())).to.equal(shell());
+    expect([...said, ...proved, ...inCache()]).to.deep.equal([]);
+    expect(await find(shell())).to.include(LARGE_PAGES);
   });
 
   it('takes away what a copying that was killed has left, and not what another is about', async () => {
@@ -117,6 +150,9 @@ describe('the copy of Chrome for large pages', () => {
     utimesSync(here('cache', `.${LARGE_PAGES}left`), LATER, LATER);
     mkdirSync(here('cache', '.other'));
     utimesSync(here('cache', '.other'), LATER, LATER);
+    await starter()(shell());
+    mkdirSync(here('cache', `.${LARGE_PAGES}later`));
+    utimesSync(here('cache', `.${LARGE_PAGES}later`), LATER, LATER);
     await starter()(shell());
     expect(inCache().filter(name => name.startsWith('.'))).to.deep.equal([`.${LARGE_PAGES}busy`, '.other']);
   });
@@ -130,7 +166,7 @@ describe('the copy of Chrome for large pages', () => {
     it('where it does not start, with the reason, once', async () => {
       const prove = async (path: string) => {
         proved.push(path);
-        throw new Error('it found no fonts');
+        throw new Error('it found no fonts.');
       };
       const find = starter({ prove });
       for (let nth = 0; nth < 2; nth++) expect(await find(shell())).to.equal(shell());
