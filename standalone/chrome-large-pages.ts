@@ -105,6 +105,7 @@ interface Use {
  */
 export function createLargePages({ cache, say, uid, prove, fill = fillLargePages }: Use) {
   const refused = new Set<string>();
+  /** Since the last copy was made. */
   let tidied = false;
 
   async function make(origin: Origin, folder: string, giveUp?: AbortSignal): Promise<void> {
@@ -121,6 +122,7 @@ export function createLargePages({ cache, say, uid, prove, fill = fillLargePages
       if (!(await isWhole(folder, origin))) await remove(folder);
     });
     if (!(await isWhole(folder, origin))) throw new Error(`${folder} was changed meanwhile`);
+    tidied = false;
   }
 
   /** Undefined when there can be none. */
@@ -146,10 +148,8 @@ export function createLargePages({ cache, say, uid, prove, fill = fillLargePages
     try {
       const program = await programOf(executable);
       if ((await layoutOf(program)) !== 'small') return executable;
-      const origin = await originOf(program);
-      const isNew = !(await isWhole(join(cache, nameOf(origin)), origin));
-      const copy = await copyOf(origin, giveUp);
-      if (isNew || !tidied) await removeStale(cache).catch(() => {}); // there is no cache yet
+      const copy = await copyOf(await originOf(program), giveUp);
+      if (!tidied) await removeStale(cache).catch(() => {}); // there is no cache yet
       tidied = true;
       return copy ?? executable;
     } catch {

@@ -113,6 +113,7 @@ async function writeLaidOut(from: FileHandle, to: FileHandle): Promise<void> {
   head.writeBigUInt64LE(0n, 40);
   head.fill(0, 58, 64);
   await writeAll(to, head, 0);
+  await to.chmod((await from.stat()).mode & 0o777);
   // What is not on the disk yet could not be read again as large pages.
   await to.sync();
 }
@@ -125,17 +126,7 @@ async function writeLaidOut(from: FileHandle, to: FileHandle): Promise<void> {
 export async function layOutForLargePages(from: string, to: string): Promise<void> {
   const unfinished = `${to}.unfinished`;
   try {
-    await withFile(from, async source => {
-      const { mode } = await source.stat();
-      await withFile(
-        unfinished,
-        async target => {
-          await writeLaidOut(source, target);
-          await target.chmod(mode & 0o777);
-        },
-        'w',
-      );
-    });
+    await withFile(from, source => withFile(unfinished, target => writeLaidOut(source, target), 'w'));
     await rename(unfinished, to);
   } catch (error) {
     await rm(unfinished, { force: true });
