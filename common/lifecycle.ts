@@ -4,7 +4,7 @@ import { exitAfter, type Log } from './log.ts';
 
 export interface Service {
   name: string;
-  /** `giveUp` aborts when the process is told to stop meanwhile: a start that waits for something then rejects. */
+  /** `giveUp` aborts when the process is told to stop meanwhile, and never later: a start that waits for something then rejects. */
   start(giveUp?: AbortSignal): Promise<void>;
   /** Ends it. `hurry` aborts when the deadline has passed: what still waits then gives up. Called once, only after a start that succeeded. */
   stop(hurry: AbortSignal): Promise<void>;
@@ -24,7 +24,8 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   let state: LifecycleState = 'new';
   let stopping: Promise<boolean> | undefined;
   let starting: Promise<void> = Promise.resolve();
-  const giveUp = new AbortController();
+  /** Of the service that starts now. */
+  let giveUp = new AbortController();
   const started: Service[] = [];
 
   const enter = (next: LifecycleState) => {
@@ -33,10 +34,11 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   };
 
   async function stopAll(): Promise<boolean> {
+    // Those that have started are told to stop in their order, by `stop` alone.
+    if (state !== 'running') giveUp.abort();
     enter('stopping');
     const hurry = AbortSignal.timeout(stopMs);
     let clean = true;
-    giveUp.abort();
     await starting.catch(() => {});
     for (const service of started.reverse()) {
       try {
@@ -59,6 +61,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
     enter('starting');
     for (const service of services) {
       if (giveUp.signal.aborted) return;
+      giveUp = new AbortController();
       try {
         await service.start(giveUp.signal);
       } catch (error) {

@@ -21,12 +21,11 @@ export function chromeMetrics(metrics: Metrics, read: () => { current: Chrome | 
     'pressroom_chrome_browser_memory_bytes',
     'Memory of the browser processes, without mapped files: what a Chrome is recycled by.',
     ['state'],
-    async gauge => {
+    gauge => {
       const chromes = byState();
-      const held = await Promise.all(STATES.map(state => Promise.all(chromes[state].map(({ pid }) => residentBytes(pid)))));
       gauge.reset();
-      for (const [index, state] of STATES.entries()) {
-        const known = held[index]!.filter(bytes => bytes !== undefined);
+      for (const state of STATES) {
+        const known = chromes[state].map(({ pid }) => residentBytes(pid)).filter(bytes => bytes !== undefined);
         if (known.length > 0)
           gauge.set(
             { state },

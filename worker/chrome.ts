@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
+import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
 import { holdInLargePages } from './large-pages.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
@@ -20,7 +21,7 @@ export interface ChromeConfig {
   startTimeoutMs: number;
   /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
   ownGroup: boolean;
-  /** Paints its screen frames, is scheduled and held in memory as Chrome is by itself; to compare with. */
+  /** Paints its screen frames, hears of the network, is scheduled and held in memory as Chrome is by itself; to compare with. */
   plain?: boolean;
 }
 
@@ -97,15 +98,9 @@ const flags = (config: ChromeConfig, profile: string) => [
   ...(config.plain ? [] : UNPAINTED),
 ];
 
-/**
- * Chrome's many processes wake each other all the time. By this policy of Linux (sched(7)) one that wakes waits for its turn, and does not take the core from whoever woke it and has more to
- * say: the same share of the machine, fewer switches, a twentieth less CPU for a render. Where it cannot be had Chrome starts as ever.
- */
-const AS_BATCH = 'chrt --batch --pid 0 $$ >/dev/null 2>&1; exec "$0" "$@"';
-
 function commandLine(config: ChromeConfig, profile: string): [string, string[]] {
-  const chrome = [config.executable, ...flags(config, profile)];
-  return config.plain ? [config.executable, chrome.slice(1)] : ['/bin/sh', ['-c', AS_BATCH, ...chrome]];
+  const args = flags(config, profile);
+  return config.plain ? [config.executable, args] : startLine(config, args);
 }
 
 /** Keeps the last of what Chrome says until it is up, for the error message; afterwards it is dropped, since pages can write there. */
@@ -236,7 +231,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   starting.stop();
   const { pid, version } = why;
   browserPid = pid;
-  log.info({ pid, version, sandbox: config.sandbox, largePageBytes }, 'chrome is up');
+  log.info({ pid, version, sandbox: config.sandbox, largePageBytes, ignoresNetworkChanges: hasOwnFilter(pid) }, 'chrome is up');
   return { pid, version, pipe, processes, connected, exited, close, kill };
 }
 

@@ -26,9 +26,9 @@ export function findOnPath(names: readonly string[], env: NodeJS.ProcessEnv): st
   return names.flatMap(name => folders.map(folder => join(folder, name))).find(executable);
 }
 
-/** Throws an Error that says what to do when there is none. */
+/** Empty is as good as not configured. Throws an Error that says what to do when there is none. */
 export function findChrome(configured: string | undefined): string {
-  if (configured !== undefined) {
+  if (configured) {
     if (executable(configured)) return configured;
     throw new Error(`PRESSROOM_CHROME=${configured} is not there or cannot be executed`);
   }

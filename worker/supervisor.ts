@@ -219,7 +219,7 @@ export function createSupervisor({ config, launch, slots, log, metrics, onChange
         kill(chrome, 'hung');
       } else if (chrome === current) {
         await slots().check(chrome, config.probeMs);
-        const bytes = await residentBytes(chrome.pid);
+        const bytes = residentBytes(chrome.pid);
         // One that has rendered nothing is as small as a Chrome can be.
         if (bytes !== undefined && bytes > config.recycleBytes && renders.get(chrome)) void replace({ bytes });
       }

@@ -43,7 +43,7 @@ ${inner.length > 0 ? markup`<div class="inner">${inner.map(row => field(row, `${
 </div>`;
 }
 
-const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+export const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
   --header "Authorization: Bearer $PRESSROOM_KEY" \\

@@ -1,4 +1,4 @@
-// What there is to compare with: the same Chrome with the same flags, except that it paints its screen frames and is scheduled as any program, and nothing around it. A fresh context for each render, over the pipe.
+// What there is to compare with: the same Chrome with the same flags, except that it paints its screen frames, hears of the network and is scheduled as any program, and nothing around it. A fresh context for each render, over the pipe.
 import { silentLog } from '../../common/log.ts';
 import { launchChrome } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';

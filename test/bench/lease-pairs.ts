@@ -40,7 +40,7 @@ export interface LeasePairs {
 }
 
 export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
-  const mongod = await freshMongod({ extraArgs: [] });
+  const mongod = await freshMongod({ onDisk: true, extraArgs: [] });
   atEnd(mongod.stop);
   const plans = parsePlans([`crowd=${CALLERS}`]);
   const metrics = createMetrics();

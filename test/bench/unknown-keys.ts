@@ -31,7 +31,7 @@ function longerThan(times: readonly number[], others: readonly number[]): number
 }
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
-  const mongod = await freshMongod();
+  const mongod = await freshMongod({ onDisk: true });
   atEnd(mongod.stop);
   const store = connectStore({ uri: mongod.uriFor('keys'), operationTimeoutMs: 5_000 }, silentLog);
   await store.start();

@@ -11,11 +11,11 @@ import { temporaryFolder } from '../support/temporary.ts';
 
 const keyIn = (text: string) => /pressroom_live_\w+/.exec(text)?.[0];
 
-const render = (url: string, key: string) =>
+const render = (url: string, key: string, options = {}) =>
   fetch(`${url}/v1/render`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ html: '<h1>Hello</h1>' }),
+    body: JSON.stringify({ html: '<h1>Hello</h1>', ...options }),
   });
 
 const allGone = (group: number) =>
@@ -23,8 +23,7 @@ const allGone = (group: number) =>
     expect(groupMembers(group).map(({ command }) => command)).to.deep.equal([]);
   });
 
-describe('npm start', function () {
-  this.timeout(60_000);
+describe('npm start', () => {
   const at = temporaryFolder();
   const started: NpmStart[] = [];
   let key: string;
@@ -70,6 +69,19 @@ describe('npm start', function () {
     expect(keyIn(out())).to.equal(undefined);
     expect((await render(url, key)).status).to.equal(200);
     ctrlC();
+    expect(await ended).to.equal(0);
+  });
+
+  it('finishes on Ctrl-C what runs, and what waits for it', async () => {
+    const operations = await ownPort();
+    const { url, ctrlC, ended } = await start({ env: { PRESSROOM_SLOTS: '1', PRESSROOM_OPERATIONS_PORT: String(operations) } });
+    const calls = [1, 2, 3].map(() => render(url, key, { wait_delay: '1s' }));
+    await eventually(async () => {
+      const metrics = await (await fetch(`http://127.0.0.1:${operations}/metrics`)).text();
+      expect(metrics).to.match(/^pressroom_queue_depth(\{.*\})? 2$/m);
+    });
+    ctrlC();
+    expect((await Promise.all(calls)).map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     expect(await ended).to.equal(0);
   });
 

@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from './browser.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -76,7 +77,7 @@ export async function looks(page: Page, name: string): Promise<void> {
 }
 
 export async function consoleBrowser(rig: ConsoleRig): Promise<ConsoleBrowser> {
-  const browser = await chromium.launch({ executablePath: process.env.PRESSROOM_CHROME!, args: ['--no-sandbox'] });
+  const browser = await launchBrowser();
   const origin = `http://localhost:${rig.api.port()}`;
 
   const open: ConsoleBrowser['open'] = async (person, path, options = {}) => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createLifecycle, type Service } from '../../common/lifecycle.ts';
 import { silentLog } from '../../common/log.ts';
@@ -34,6 +35,30 @@ describe('the lifecycle', () => {
     expect(await stopping).to.equal(true);
     expect(lifecycle.state()).to.equal('stopped');
     expect(told).to.deep.equal(['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
+  });
+
+  it('tells only a service that still starts to give up', async () => {
+    const { service } = recorder();
+    const told: string[] = [];
+    const listening = (name: string, work: (giveUp: AbortSignal) => Promise<void> = async () => {}): Service => ({
+      ...service(name),
+      start: async giveUp => {
+        giveUp!.addEventListener('abort', () => told.push(name));
+        await work(giveUp!);
+      },
+    });
+    const whole = createLifecycle(silentLog, 1_000, [listening('a'), listening('b')]);
+    await whole.start();
+    await whole.stop();
+    expect(told).to.deep.equal([]);
+
+    const waits = (giveUp: AbortSignal) => once(giveUp, 'abort').then(() => giveUp.throwIfAborted());
+    const half = createLifecycle(silentLog, 1_000, [listening('a'), listening('b', waits), listening('c')]);
+    const starting = half.start();
+    await nextTurn();
+    await half.stop();
+    await starting;
+    expect(told).to.deep.equal(['b']);
   });
 
   it('stops what had started when a later one does not start, and says which', async () => {
@@ -114,9 +139,7 @@ async function running(): Promise<{ child: ChildProcess; ended: Promise<unknown[
   return { child, ended };
 }
 
-describe('a process that runs until a signal', function () {
-  this.timeout(20_000);
-
+describe('a process that runs until a signal', () => {
   it('has written its last line when it ends', async () => {
     const { child, ended } = await running();
     let text = '';

@@ -10,8 +10,7 @@ import { temporaryFolder } from '../support/temporary.ts';
 /** Nobody listens there: a download through it ends at once. */
 const CLOSED = 'http://127.0.0.1:1';
 
-describe('the search for a Chrome', function () {
-  this.timeout(60_000);
+describe('the search for a Chrome', () => {
   const at = temporaryFolder();
 
   const program = async (folder: string, name: string, script = 'exit 0') => {
