@@ -1,5 +1,9 @@
-// `npm test`: gets what the tests need (Chrome, mongod, tools of poppler and NSS), runs mocha, and closes with one plain line. Arguments go to mocha: `npm test -- FILE -g TITLE`.
+// `npm test`: gets what the tests need (Chrome, mongod, tools of poppler, NSS and iproute2), runs mocha, and closes with one plain line. Arguments go to one mocha, `npm test -- FILE -g TITLE`;
+// without any, all tests run in lanes beside one another.
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { aptInstall } from '../standalone/apt.ts';
 import { findOnPath } from '../standalone/cache.ts';
@@ -31,12 +35,47 @@ function buildAhead(): void {
   process.once('exit', () => child.kill());
 }
 
-async function runMocha(chrome: string): Promise<{ code: number; numbers: RunNumbers | undefined }> {
+/** What one mocha came to: its exit code, and its numbers as far as it got. */
+interface Ended {
+  code: number;
+  numbers: RunNumbers | undefined;
+}
+
+/** Of what runs on a cluster: what needs the product's images, which take minutes to build, and as much of the rest as makes the lanes equal. */
+const IN_FIRST_LANE = /^test\/cluster\/(images\.|end-to-end\.|node\/|controller-(faults|many)\.)/;
+
+/** The files of each lane, in their order. The two take about as long; scenarios (`fault`) wait more than they work, the rest works more than it waits. What runs on a cluster comes last: its programs are built meanwhile. */
+function lanes(): string[][] {
+  const filesOf = (folder: string) =>
+    readdirSync(path(folder), { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.test.ts'))
+      .sort()
+      .map(file => `test/${folder}/${file}`);
+  const cluster = filesOf('cluster');
+  return [
+    [...filesOf('unit'), ...filesOf('integration'), ...cluster.filter(file => IN_FIRST_LANE.test(file))],
+    [...filesOf('fault'), ...filesOf('browser'), ...cluster.filter(file => !IN_FIRST_LANE.test(file))],
+  ];
+}
+
+/** Each line begins with the number of its lane, since those of several come in turns. */
+function printLines(lane: number, output: Readable): void {
+  createInterface({ input: output }).on('line', line => say(`${lane} | ${line}`));
+}
+
+/** With a lane's number, its output is that lane's. */
+async function runMocha(chrome: string, args: readonly string[], lane?: number): Promise<Ended> {
+  const output = lane === undefined ? 'inherit' : 'pipe';
   const child = spawn(
     process.execPath,
-    [path('../node_modules/mocha/bin/mocha.js'), '--exit', '--reporter', path('support/reporter.ts'), ...process.argv.slice(2)],
-    { cwd: path('..'), stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: { ...process.env, PRESSROOM_CHROME: chrome } },
+    [path('../node_modules/mocha/bin/mocha.js'), '--exit', '--reporter', path('support/reporter.ts'), ...args],
+    {
+      cwd: path('..'),
+      stdio: ['ignore', output, output, 'ipc'],
+      env: { ...process.env, PRESSROOM_CHROME: chrome },
+    },
   );
+  for (const each of [child.stdout, child.stderr]) if (each) printLines(lane!, each);
   passSignalsOn(child);
   let numbers: RunNumbers | undefined;
   child.on('message', message => {
@@ -49,12 +88,25 @@ async function runMocha(chrome: string): Promise<{ code: number; numbers: RunNum
   return { code, numbers };
 }
 
-/** The last line. A run that broke off counts as one more failure: its other tests never had their say. */
-export function lastLine({ code, numbers }: { code: number; numbers: RunNumbers | undefined }): { line: string; good: boolean } {
-  const { passed, failed, skipped } = numbers ?? { passed: 0, failed: 0, skipped: 0 };
-  const brokeOff = failed === 0 && (code !== 0 || passed === 0);
-  const failures = failed + (brokeOff ? 1 : 0);
-  return { line: `${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`, good: failures === 0 };
+function runAll(chrome: string): Promise<Ended[]> {
+  const args = process.argv.slice(2);
+  if (args.length > 0) return Promise.all([runMocha(chrome, args)]);
+  return Promise.all(lanes().map((files, index) => runMocha(chrome, files, index + 1)));
+}
+
+/** What is said at the end: once more what failed, since lanes bury it, and the numbers. A mocha that broke off counts as one more failure: its other tests never had their say. */
+function closing(ended: readonly Ended[]): { lines: string[]; good: boolean } {
+  const failed: string[] = [];
+  let passed = 0;
+  let skipped = 0;
+  for (const { code, numbers } of ended) {
+    failed.push(...(numbers?.failed ?? []));
+    passed += numbers?.passed ?? 0;
+    skipped += numbers?.skipped ?? 0;
+    if (!numbers?.failed.length && (code !== 0 || !numbers?.passed)) failed.push('a run of mocha that broke off');
+  }
+  const last = `${passed} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  return { lines: [...failed.map(title => `failed: ${title}`), last], good: failed.length === 0 };
 }
 
 /** Tests of scripts whose fonts are missing all the same skip themselves. */
@@ -64,22 +116,23 @@ async function installFonts(executable: string): Promise<void> {
   if (packages.size > 0) await aptInstall([...packages], say);
 }
 
-async function run(): Promise<{ code: number; numbers: RunNumbers | undefined }> {
+async function run(): Promise<Ended[]> {
   try {
     const chrome = await (await prepareChrome(process.env, say, readWorkerConfig(process.env).chrome))();
     await findOrInstallMongod(process.env, say);
     await buildDashboard(say);
     buildAhead();
     if (!findOnPath(['pdftotext'], process.env)) await aptInstall(['poppler-utils'], say);
+    if (!findOnPath(['ip'], process.env)) await aptInstall(['iproute2'], say);
     if (!findOnPath(['certutil'], process.env)) await aptInstall(['libnss3-tools'], say);
     await installFonts(chrome).catch(error => say(`Fonts could not be looked for: ${error.message}`));
-    return await runMocha(chrome);
+    return await runAll(chrome);
   } catch (error) {
     say((error as Error).message);
-    return { code: 1, numbers: undefined };
+    return [{ code: 1, numbers: undefined }];
   }
 }
 
-const { line, good } = lastLine(await run());
-say(line);
+const { lines, good } = closing(await run());
+for (const line of lines) say(line);
 process.exitCode = good ? 0 : 1;

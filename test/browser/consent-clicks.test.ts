@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
 
-describe('a consent that a person has not seen yet', function () {
-  this.timeout(60_000);
+describe('a consent that a person has not seen yet', () => {
   let all: ConsentRig;
   before(async () => {
     all = await consentRig();

@@ -1,6 +1,7 @@
 // The first minutes of somebody new: from `npm start` to a key, a render, its row in the log, and an account that is suspended.
 import { expect } from 'chai';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { groupMembers, type NpmStart, npmStart } from '../support/npm-start.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -15,13 +16,13 @@ describe('the first minutes with npm start', function () {
 
   before(async () => {
     pressroom = await npmStart(at('data'));
-    browser = await chromium.launch({ executablePath: process.env.PRESSROOM_CHROME!, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
     page = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage();
   });
   after(async () => {
     await browser?.close();
     pressroom.ctrlC();
-    await pressroom.ended;
+    expect(await pressroom.ended, pressroom.out()).to.equal(0);
     await eventually(() => expect(groupMembers(pressroom.leader)).to.deep.equal([]));
   });
 

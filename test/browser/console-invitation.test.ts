@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 
-describe('the page of an invitation', function () {
-  this.timeout(60_000);
+describe('the page of an invitation', () => {
   let rig: ConsoleRig;
   let browser: ConsoleBrowser;
   before(async () => {

@@ -17,8 +17,7 @@ async function barriers(page: Page): Promise<string[]> {
   });
 }
 
-describe('the documentation page in a browser', function () {
-  this.timeout(60_000);
+describe('the documentation page in a browser', () => {
   let pressroom: Installation;
   let browser: TestBrowser;
   before(async () => {

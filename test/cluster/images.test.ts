@@ -247,7 +247,7 @@ describe('the images', function () {
     const { inside, address } = await startWorker();
     const { pdf } = await installationWith(address);
     expect(await pdfText(await pdf({ html: html('<p>Printed in the image: 漢字</p>') }))).to.match(/Printed in the image:\s+漢字/);
-    expect(inside.said()).to.include('"sandbox":true');
+    expect(inside.said()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
   });
 
   it('schedule their Chrome as a batch, and hold it in large pages where their file system has them', async function () {

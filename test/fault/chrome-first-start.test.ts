@@ -24,8 +24,7 @@ const sleepers = (): string[] =>
     }
   });
 
-describe('a worker whose first Chrome does not start', function () {
-  this.timeout(60_000);
+describe('a worker whose first Chrome does not start', () => {
   const file = temporaryFolder();
   let worker: PressroomProcess | undefined;
 

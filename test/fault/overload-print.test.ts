@@ -19,8 +19,7 @@ const LARGE = largePdf(5);
 /** Taller than its viewport, whatever that is: printed more than once until it fits on one sheet. */
 const GROWING = { html: '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>', single_page: true };
 
-describe('the budget of bytes, while a PDF is read from Chrome', function () {
-  this.timeout(60_000);
+describe('the budget of bytes, while a PDF is read from Chrome', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker();

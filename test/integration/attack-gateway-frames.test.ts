@@ -3,8 +3,7 @@ import { pino } from 'pino';
 import { frame, type PlainSlot, plainSlot, type RawSocket, rawSlot } from '../support/gateway-client.ts';
 import { startWorker, type TestWorker } from '../support/worker.ts';
 
-describe('an attacker who holds a slot loses it, and only it, for', function () {
-  this.timeout(60_000);
+describe('an attacker who holds a slot loses it, and only it, for', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   let neighbour: PlainSlot;

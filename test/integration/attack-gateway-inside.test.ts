@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { groupOf, listeners } from '../support/listeners.ts';
 import { evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
-describe('a page that looks for the machine it is on', function () {
-  this.timeout(60_000);
+describe('a page that looks for the machine it is on', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   before(async () => {

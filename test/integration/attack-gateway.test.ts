@@ -41,8 +41,7 @@ const METHODS = ['browser_protocol', 'js_protocol'].flatMap(part => {
   return domains.flatMap(({ domain, commands = [] }) => commands.map(({ name }) => `${domain}.${name}`));
 });
 
-describe('an attacker who holds a slot', function () {
-  this.timeout(60_000);
+describe('an attacker who holds a slot', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   let slot: PlainSlot;

@@ -6,8 +6,7 @@ import type { FakeSubscription } from '../support/stripe-world.ts';
 
 const nowS = () => Math.floor(Date.now() / 1_000);
 
-describe('events of the payment provider', function () {
-  this.timeout(60_000);
+describe('events of the payment provider', () => {
   let rig: BillingRig;
   let customer: Customer;
   let subscription: FakeSubscription;

@@ -3,8 +3,7 @@ import { type BillingRig, billingRig, type Customer, PRICES } from '../support/b
 import { renderCall } from '../support/http-call.ts';
 import type { FakeSubscription } from '../support/stripe-world.ts';
 
-describe('the life of a subscription', function () {
-  this.timeout(60_000);
+describe('the life of a subscription', () => {
   let rig: BillingRig;
   let customer: Customer;
   let subscription: FakeSubscription;

@@ -13,8 +13,7 @@ import type { FakeSubscription } from '../support/stripe-world.ts';
 
 const YESTERDAY = () => new Date(Date.now() - 25 * 3600e3);
 
-describe('the daily look at the payment provider', function () {
-  this.timeout(60_000);
+describe('the daily look at the payment provider', () => {
   let rig: BillingRig;
   let customers: { customer: Customer; subscription: FakeSubscription }[];
   before(async () => {

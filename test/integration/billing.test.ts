@@ -14,8 +14,7 @@ type Shown = {
   plans: { name: string; title: string | null; price: string | null; sold: boolean; current: boolean }[];
 };
 
-describe('billing by Stripe', function () {
-  this.timeout(60_000);
+describe('billing by Stripe', () => {
   let rig: BillingRig;
   before(async () => {
     rig = await billingRig();
@@ -172,8 +171,7 @@ describe('billing by Stripe', function () {
   });
 });
 
-describe('billing by Stripe that is away from the start', function () {
-  this.timeout(60_000);
+describe('billing by Stripe that is away from the start', () => {
   let rig: BillingRig;
   before(async () => {
     rig = await billingRig();
@@ -189,9 +187,7 @@ describe('billing by Stripe that is away from the start', function () {
   });
 });
 
-describe('a call to Stripe', function () {
-  this.timeout(60_000);
-
+describe('a call to Stripe', () => {
   it('is given up when nothing is answered, after two more tries', async () => {
     const stripe = await stripeFake();
     try {
@@ -211,8 +207,7 @@ describe('a call to Stripe', function () {
   });
 });
 
-describe('an installation without payments', function () {
-  this.timeout(60_000);
+describe('an installation without payments', () => {
   for (const [mode, state, refused] of [
     ['none', 'canceled', false],
     ['none', 'unpaid', false],

@@ -17,8 +17,7 @@ interface Ran {
   errors: string;
 }
 
-describe('the command line', function () {
-  this.timeout(60_000);
+describe('the command line', () => {
   const at = temporaryFolder();
   let env: Record<string, string>;
 

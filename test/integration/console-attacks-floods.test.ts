@@ -4,8 +4,7 @@ import { createSignInLimits } from '../../api/console/people/sign-in-limits.ts';
 import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
 
-describe('who sends the dashboard too much', function () {
-  this.timeout(60_000);
+describe('who sends the dashboard too much', () => {
   let rig: CompanyRig;
   before(async () => {
     rig = await companyRig();

@@ -15,8 +15,7 @@ import { visitor } from '../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('the dashboard under attack', function () {
-  this.timeout(60_000);
+describe('the dashboard under attack', () => {
   let rig: ConsoleRig;
   before(async () => {
     rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import type { AuditPage, OperatorAuditPage } from '../../api/console/contract/people.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 
-describe('the audit log', function () {
-  this.timeout(60_000);
+describe('the audit log', () => {
   let rig: ConsoleRig;
   let account: string;
   let owner: Person;

@@ -6,8 +6,7 @@ import { CONSOLE_SECRET } from '../support/console-rig.ts';
 
 const COOKIE = '__Host-pressroom-company';
 
-describe('the way back from the provider of the company', function () {
-  this.timeout(60_000);
+describe('the way back from the provider of the company', () => {
   let rig: CompanyRig;
   const lines: string[] = [];
   before(async () => {

@@ -9,8 +9,7 @@ import { CONSOLE_SECRET, type ConsoleRig } from '../support/console-rig.ts';
 const LINK = '/app/sign-in/company/link';
 const PASSWORD = 'a password of the tests';
 
-describe('the sign-in of the company for a person with a password', function () {
-  this.timeout(60_000);
+describe('the sign-in of the company for a person with a password', () => {
   let rig: CompanyRig;
   let hash: string;
   before(async () => {

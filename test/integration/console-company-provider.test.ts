@@ -10,8 +10,7 @@ import { somebody } from '../support/company-rig.ts';
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
 
-describe('the provider of the company', function () {
-  this.timeout(60_000);
+describe('the provider of the company', () => {
   let provider: TestProvider;
   const started: TestProvider[] = [];
   beforeEach(async () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
 
-describe('the sign-in of the company', function () {
-  this.timeout(60_000);
+describe('the sign-in of the company', () => {
   let rig: CompanyRig;
   before(async () => {
     rig = await companyRig();

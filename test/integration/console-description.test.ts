@@ -5,8 +5,7 @@ import type { ConsoleRoute } from '../../api/console/route.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { nameOf, pathWith, SAMPLES } from '../support/console-rows.ts';
 
-describe('the description of the management API', function () {
-  this.timeout(60_000);
+describe('the description of the management API', () => {
   let rig: ConsoleRig;
   let description: ConsoleOpenApi;
   let rows: readonly ConsoleRoute[];

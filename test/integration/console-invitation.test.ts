@@ -8,8 +8,7 @@ import { SESSION, type Visitor, visitor as visitorOf } from '../support/visitor.
 
 const PASSWORD = 'correct horse battery staple';
 
-describe('an invitation', function () {
-  this.timeout(60_000);
+describe('an invitation', () => {
   let rig: ConsoleRig;
   let account: string;
   let owner: Person;

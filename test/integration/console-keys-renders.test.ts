@@ -7,8 +7,7 @@ import { type Installation, installation } from '../support/installation.ts';
 const HELLO = { html: '<h1>hello</h1>', sandbox: true };
 type Created = { key: { id: string }; text: string };
 
-describe('keys of the dashboard in two API processes', function () {
-  this.timeout(60_000);
+describe('keys of the dashboard in two API processes', () => {
   let rig: ConsoleRig;
   let other: Installation;
   let owner: Person;

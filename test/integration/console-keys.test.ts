@@ -19,8 +19,7 @@ type Created = { key: Key; text: string };
 const DAY_MS = 86_400e3;
 const at = (text: string | null) => new Date(text!).getTime();
 
-describe('keys in the dashboard', function () {
-  this.timeout(60_000);
+describe('keys in the dashboard', () => {
   let rig: ConsoleRig;
   let developer: Person;
   /** An account without a key. */

@@ -4,8 +4,7 @@ import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-
 import { eventually } from '../support/eventually.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 
-describe('the installation as an operator sees it', function () {
-  this.timeout(60_000);
+describe('the installation as an operator sees it', () => {
   let rig: ConsoleRig;
   before(async () => {
     rig = await consoleRig({ env: { PRESSROOM_SLOTS: '1' } });

@@ -8,8 +8,7 @@ import { type Visitor, visitor } from '../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('setting up the second factor', function () {
-  this.timeout(30_000);
+describe('setting up the second factor', () => {
   let rig: ConsoleRig;
   let email: string;
   let userId: string;

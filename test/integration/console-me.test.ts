@@ -9,8 +9,7 @@ import { SESSION, type Visitor, visitor } from '../support/visitor.ts';
 const PASSWORD = 'correct horse battery';
 const NEXT = 'staple of another horse';
 
-describe('what a person does with their own sign-in', function () {
-  this.timeout(30_000);
+describe('what a person does with their own sign-in', () => {
   let rig: ConsoleRig;
   let email: string;
   let userId: string;

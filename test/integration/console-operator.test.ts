@@ -11,8 +11,7 @@ interface Page<T> {
   next: string | null;
 }
 
-describe('an operator', function () {
-  this.timeout(60_000);
+describe('an operator', () => {
   let rig: ConsoleRig;
   let operator: Person;
   before(async () => {

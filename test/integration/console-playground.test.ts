@@ -14,8 +14,7 @@ async function isBlank(pdf: Buffer): Promise<boolean> {
   return true;
 }
 
-describe('the playground', function () {
-  this.timeout(60_000);
+describe('the playground', () => {
   let rig: ConsoleRig;
   let developer: Person;
   before(async () => {

@@ -14,8 +14,7 @@ import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
 
 const never = new AbortController().signal;
 
-describe('the log of renders in trouble', function () {
-  this.timeout(60_000);
+describe('the log of renders in trouble', () => {
   let rig: LeaseRig;
   let link: Link;
   let linked: Store;

@@ -12,8 +12,7 @@ interface Page {
   next: string | null;
 }
 
-describe('the pages of the log of renders', function () {
-  this.timeout(60_000);
+describe('the pages of the log of renders', () => {
   let rig: ConsoleRig;
   let person: Person;
   const lines: string[] = [];

@@ -6,8 +6,7 @@ import { html } from '../support/installation.ts';
 import { type LoggedRows, loggedRows } from '../support/log-rig.ts';
 import { startWebServer, type WebServer } from '../support/web-server.ts';
 
-describe('the log of renders', function () {
-  this.timeout(60_000);
+describe('the log of renders', () => {
   let rig: ConsoleRig;
   let log: LoggedRows;
   let web: WebServer;

@@ -17,8 +17,7 @@ const PROGRAMS = {
   'the command of the image': fileURLToPath(new URL('../../standalone/cli/in-image.ts', import.meta.url)),
 };
 
-describe('pressroom admin', function () {
-  this.timeout(60_000);
+describe('pressroom admin', () => {
   const folder = temporaryFolder();
   let rig: ConsoleRig;
 

@@ -8,8 +8,7 @@ import { visitor } from '../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('the limits of signing in', function () {
-  this.timeout(30_000);
+describe('the limits of signing in', () => {
   let rig: ConsoleRig;
   // Not earlier than now: the database removes what is over.
   let at = Date.now();

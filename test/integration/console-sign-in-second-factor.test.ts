@@ -11,8 +11,7 @@ import { SECOND_STEP, SESSION, type Visitor, visitor } from '../support/visitor.
 const PASSWORD = 'correct horse battery';
 const STEP_MS = 30_000;
 
-describe('the second factor', function () {
-  this.timeout(30_000);
+describe('the second factor', () => {
   let rig: ConsoleRig;
   let email: string;
   let userId: string;

@@ -9,8 +9,7 @@ import { type Visitor, visitor } from '../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('the first person of an installation', function () {
-  this.timeout(60_000);
+describe('the first person of an installation', () => {
   const running: { stop(): Promise<boolean> }[] = [];
 
   /** One that nobody has set up, and the links that its log has shown. */

@@ -7,8 +7,7 @@ import { DEVICE, SESSION, type Visitor, visitor } from '../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('signing in to the dashboard', function () {
-  this.timeout(30_000);
+describe('signing in to the dashboard', () => {
   let rig: ConsoleRig;
   let email: string;
   let userId: string;

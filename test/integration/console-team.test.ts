@@ -9,8 +9,7 @@ interface Invited {
   link: string;
 }
 
-describe('a team', function () {
-  this.timeout(60_000);
+describe('a team', () => {
   let rig: ConsoleRig;
   let account: string;
   let owner: Person;

@@ -7,8 +7,7 @@ import { html } from '../support/installation.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
 
-describe('the usage of an account', function () {
-  this.timeout(60_000);
+describe('the usage of an account', () => {
   let rig: ConsoleRig;
   let person: Person;
   let keyId: string;

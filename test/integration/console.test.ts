@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 
-describe('the dashboard without a session', function () {
-  this.timeout(60_000);
+describe('the dashboard without a session', () => {
   let rig: ConsoleRig;
   before(async () => {
     rig = await consoleRig({ workers: 0 });

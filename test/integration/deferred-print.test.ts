@@ -11,8 +11,7 @@ import { pdfText } from '../support/pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { errorOf, startWorker, type TestWorker } from '../support/worker.ts';
 
-describe('what waits at the worker for its page', function () {
-  this.timeout(60_000);
+describe('what waits at the worker for its page', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker();

@@ -48,8 +48,7 @@ function sign(folder: string, names: string[]): void {
   }
 }
 
-describe('the gateway with TLS on both sides', function () {
-  this.timeout(30_000);
+describe('the gateway with TLS on both sides', () => {
   const file = temporaryFolder();
   let worker: TestWorker;
   let port: number;

@@ -8,8 +8,7 @@ import { pdfText } from '../support/pdf.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-describe('a server that asks for HTTPS from then on', function () {
-  this.timeout(60_000);
+describe('a server that asks for HTTPS from then on', () => {
   const file = temporaryFolder();
   let dns: DnsServer;
   let server: HstsServer;

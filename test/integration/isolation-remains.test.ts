@@ -33,8 +33,7 @@ const PAGE = `<!doctype html><title>T</title>
     look();
   </script>`;
 
-describe('what a render has left running', function () {
-  this.timeout(60_000);
+describe('what a render has left running', () => {
   let web: WebServer;
   let pressroom: Installation;
 

@@ -31,8 +31,7 @@ const NOTHING: Finding = {
   hints: 'none',
 };
 
-describe('what a render leaves behind', function () {
-  this.timeout(60_000);
+describe('what a render leaves behind', () => {
   let site: IsolationSite;
   let pressroom: Installation;
   /** The key of another account. */

@@ -6,8 +6,7 @@ import { type PlainSlot, plainSlot } from '../support/gateway-client.ts';
 import { connectionsAt } from '../support/listeners.ts';
 import { errorOf, evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
-describe('a socket that serves one slot after another', function () {
-  this.timeout(60_000);
+describe('a socket that serves one slot after another', () => {
   let worker: TestWorker;
 
   beforeEach(async () => {

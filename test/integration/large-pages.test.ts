@@ -16,8 +16,7 @@ import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { TEST_SECRET } from '../support/worker.ts';
 
-describe('a Chrome laid out for large pages', function () {
-  this.timeout(60_000);
+describe('a Chrome laid out for large pages', () => {
   const at = temporaryFolder();
   const config = readWorkerConfig({ PATH: process.env.PATH, PRESSROOM_POOL_SECRET: TEST_SECRET }).chrome;
   const path = process.env.PATH;

@@ -8,8 +8,7 @@ const PIECES = 6;
 const ODD = 'é€😀"\\\n\t\u2028';
 const LARGE = ODD.repeat(Math.ceil((PIECES * PIECE_CHARS) / ODD.length));
 
-describe('a command with a large text', function () {
-  this.timeout(60_000);
+describe('a command with a large text', () => {
   let worker: TestWorker;
   let session: Session;
 

@@ -14,8 +14,7 @@ const ENDLESS = { html: '<p>long</p>', wait_for_expression: 'false' };
 const call = (id: string | number, given: object = ENDLESS) => earlierMessage('tools/call', { name: 'render_pdf', arguments: given }, id);
 const cancel = (requestId: string | number) => notification('notifications/cancelled', { requestId });
 
-describe('a cancellation by a message', function () {
-  this.timeout(60_000);
+describe('a cancellation by a message', () => {
   let rig: ConsoleRig;
   let replica: ConsoleRig;
   let developer: Person;

@@ -15,8 +15,7 @@ const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"
 const never = new AbortController().signal;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
-describe('a link to a PDF', function () {
-  this.timeout(60_000);
+describe('a link to a PDF', () => {
   let rig: ConsoleRig;
   let developer: Person;
   let token: string;

@@ -8,8 +8,7 @@ import { walk } from '../support/oauth-walk.ts';
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
-describe('the protocol of /mcp', function () {
-  this.timeout(60_000);
+describe('the protocol of /mcp', () => {
   let rig: ConsoleRig;
   let developer: Person;
   let token: string;

@@ -4,8 +4,7 @@ import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { earlierMessage, mcpCall } from '../support/mcp-call.ts';
 import { walk } from '../support/oauth-walk.ts';
 
-describe('the stream of a long call, for whatever proxy is between', function () {
-  this.timeout(60_000);
+describe('the stream of a long call, for whatever proxy is between', () => {
   let rig: ConsoleRig;
   let token: string;
   before(async () => {

@@ -13,8 +13,7 @@ const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting 42' 
 const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 
 for (const line of LINES)
-  describe(`the tool render_pdf, called by a client of the ${line} line`, function () {
-    this.timeout(60_000);
+  describe(`the tool render_pdf, called by a client of the ${line} line`, () => {
     let rig: ConsoleRig;
     let developer: Person;
     let client: McpClient;

@@ -6,8 +6,7 @@ import { html, type Installation, installation } from '../support/installation.t
 
 const DURATIONS = 'pressroom_render_duration_seconds_count';
 
-describe('the numbers of an installation', function () {
-  this.timeout(30_000);
+describe('the numbers of an installation', () => {
   let pressroom: Installation;
   let samples: Samples;
   const statuses: number[] = [];

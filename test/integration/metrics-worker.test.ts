@@ -18,8 +18,7 @@ const FILL_BROWSER = `(async () => {
   }
 })()`;
 
-describe('the numbers of a worker', function () {
-  this.timeout(30_000);
+describe('the numbers of a worker', () => {
   const file = temporaryFolder();
   let worker: TestWorker | undefined;
   afterEach(async () => {

@@ -35,8 +35,7 @@ import {
 const TOO_SLOW = 50;
 const ALL = ['find', 'aggregate', 'insert', 'update', 'delete', 'findAndModify', 'count'];
 
-describe('an OAuth server whose database is away', function () {
-  this.timeout(60_000);
+describe('an OAuth server whose database is away', () => {
   let mongod: ManagedMongod;
   let admin: MongoClient;
   let rig: ConsoleRig;

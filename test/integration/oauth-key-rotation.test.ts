@@ -15,8 +15,7 @@ const PROGRAMS = {
   'the command of the image': fileURLToPath(new URL('../../standalone/cli/in-image.ts', import.meta.url)),
 };
 
-describe('new keys of the OAuth server', function () {
-  this.timeout(60_000);
+describe('new keys of the OAuth server', () => {
   let rig: ConsoleRig;
   let person: Person;
   /** Each reads the keys at its first call. */

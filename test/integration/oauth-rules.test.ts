@@ -26,8 +26,7 @@ import {
 } from '../support/oauth-walk.ts';
 import { usedBeforeMs } from '../support/stored-tokens.ts';
 
-describe('the rules of the OAuth server', function () {
-  this.timeout(60_000);
+describe('the rules of the OAuth server', () => {
   let rig: ConsoleRig;
   let person: Person;
   let client: Client;

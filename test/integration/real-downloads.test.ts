@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { eventOf } from '../../worker/cdp-pipe.ts';
 import { evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
-describe('a download that a page starts', function () {
-  this.timeout(60_000);
+describe('a download that a page starts', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker();

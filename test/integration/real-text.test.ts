@@ -9,8 +9,7 @@ import { skip } from '../support/skip.ts';
 /** Without the marks that tell directions apart, and spaces, which each reader sets as it likes. */
 const letters = (text: string) => text.normalize('NFKC').replace(/\s|\ufe0f|\p{Bidi_Control}/gu, '');
 
-describe('text', function () {
-  this.timeout(60_000);
+describe('text', () => {
   let pressroom: Installation;
   let missing: Script[];
   before(async () => {

@@ -18,8 +18,7 @@ const locked =
     return response.writeHead(401, { 'content-type': 'text/html', 'www-authenticate': challenge }).end('<h1>LOCKED</h1>');
   };
 
-describe('what a render sends with the page', function () {
-  this.timeout(60_000);
+describe('what a render sends with the page', () => {
   let web: WebServer;
   let other: WebServer;
   let dns: DnsServer;

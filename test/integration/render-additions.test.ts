@@ -8,8 +8,7 @@ const RED = [255, 0, 0];
 const GREEN = [0, 255, 0];
 const BLUE = [0, 0, 255];
 
-describe('what is added to a page', function () {
-  this.timeout(60_000);
+describe('what is added to a page', () => {
   let rig: AdditionsRig;
   let pressroom: Installation;
   let hasty: Installation;

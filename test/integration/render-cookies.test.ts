@@ -9,8 +9,7 @@ import { pdfText } from '../support/pdf.ts';
 import { startWebServer, type WebServer } from '../support/web-server.ts';
 import { errorOf } from '../support/worker.ts';
 
-describe('the cookies of a render', function () {
-  this.timeout(60_000);
+describe('the cookies of a render', () => {
   let web: WebServer;
   let dns: DnsServer;
   let pressroom: Installation;

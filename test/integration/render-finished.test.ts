@@ -18,8 +18,7 @@ const TEXTS = {
 
 const page = (body: string, head = '') => html(body, `<style>body{margin:0}</style>${head}`);
 
-describe('the finished PDF', function () {
-  this.timeout(60_000);
+describe('the finished PDF', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation();
@@ -215,8 +214,7 @@ describe('the finished PDF', function () {
   });
 });
 
-describe('the finished PDF, tagged', function () {
-  this.timeout(30_000);
+describe('the finished PDF, tagged', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_TAGGED_PDF: 'on' } });

@@ -10,8 +10,7 @@ const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}
 const pages = (count: number) =>
   page(Array.from({ length: count }, (_, n) => `<div>CONTENT${n + 1}</div>`).join('<div style="break-after:page"></div>'));
 
-describe('header and footer', function () {
-  this.timeout(60_000);
+describe('header and footer', () => {
   let pressroom: Installation;
   let web: WebServer;
   before(async () => {

@@ -3,8 +3,7 @@ import { type AdditionsRig, additionsRig } from '../support/additions-rig.ts';
 import { html, type Installation } from '../support/installation.ts';
 import { pdfText, pdfWords } from '../support/pdf.ts';
 
-describe('lazy_load_images', function () {
-  this.timeout(60_000);
+describe('lazy_load_images', () => {
   let rig: AdditionsRig;
   let pressroom: Installation;
   let base: string;

@@ -8,8 +8,7 @@ const HELLO = { html: '<title>Greeting</title><h1>Hello, world</h1>' };
 const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 const slow = (delay: string) => ({ html: `<h1>took ${delay}</h1>`, wait_delay: delay });
 
-describe('the life of a render', function () {
-  this.timeout(30_000);
+describe('the life of a render', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ plan: 'starter' });
@@ -174,8 +173,7 @@ describe('the life of a render', function () {
   });
 });
 
-describe('a render and its worker', function () {
-  this.timeout(60_000);
+describe('a render and its worker', () => {
   let pressroom: Installation;
   afterEach(() => pressroom.stop());
 

@@ -5,8 +5,7 @@ import { pdfColour, pdfFonts, pdfInfo, pdfPixels, pdfText, pdfWords } from '../s
 
 const HALF_MM = 0.5;
 
-describe('the options of a render', function () {
-  this.timeout(30_000);
+describe('the options of a render', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_RENDER_TIMEOUT: '2s' } });

@@ -7,8 +7,7 @@ const HALF_MM = 0.5;
 const page = (css: string, rest = '') =>
   html(`<span style="font:10px/1 monospace">corner</span>${rest}`, `<style>body{margin:0}${css}</style>`);
 
-describe('the page rules of a document', function () {
-  this.timeout(30_000);
+describe('the page rules of a document', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation();

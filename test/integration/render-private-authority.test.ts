@@ -15,8 +15,7 @@ import { temporaryFolder } from '../support/temporary.ts';
 const run = promisify(execFile);
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-describe('pages whose certificates a private authority has signed', function () {
-  this.timeout(60_000);
+describe('pages whose certificates a private authority has signed', () => {
   const at = temporaryFolder();
   let server: Server;
   let port: number;

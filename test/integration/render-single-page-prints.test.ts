@@ -11,8 +11,7 @@ import { startWorker, type TestWorker } from '../support/worker.ts';
 const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}</style>`);
 const NONE = { top: '0', right: '0', bottom: '0', left: '0' };
 
-describe('a single page is printed', function () {
-  this.timeout(30_000);
+describe('a single page is printed', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker();

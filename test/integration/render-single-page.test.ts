@@ -83,8 +83,7 @@ const CASES: [string, string, number, object?][] = [
   ],
 ];
 
-describe('a single page', function () {
-  this.timeout(60_000);
+describe('a single page', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation();

@@ -13,8 +13,7 @@ const redirect =
   (_request: unknown, response: import('node:http').ServerResponse) =>
     response.writeHead(status, { location: to }).end();
 
-describe('a render of a URL', function () {
-  this.timeout(30_000);
+describe('a render of a URL', () => {
   let web: WebServer;
   let victim: WebServer;
   let dns: DnsServer;

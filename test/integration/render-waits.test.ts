@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';
 
-describe('the waits of a render', function () {
-  this.timeout(30_000);
+describe('the waits of a render', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_RENDER_TIMEOUT: '2s' } });

@@ -36,8 +36,7 @@ const write = (uri: string, text: string) =>
 const read = (uri: string) =>
   onDatabase(uri, async client => (await client.db('kept').collection('notes').find().toArray()).map(({ text }) => text));
 
-describe('the managed mongod', function () {
-  this.timeout(60_000);
+describe('the managed mongod', () => {
   const at = temporaryFolder();
   const running = new Set<ManagedMongod>();
 

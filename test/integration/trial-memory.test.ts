@@ -5,8 +5,7 @@ import { rawConnection } from '../support/http-rig.ts';
 import { type Installation, installation } from '../support/installation.ts';
 import { newAddress, PATH, PROXIES, port, RATE_LIMITED, refused, trial } from '../support/trial-calls.ts';
 
-describe('an API whose memory is small', function () {
-  this.timeout(60_000);
+describe('an API whose memory is small', () => {
   let pressroom: Installation;
   /** 4 MiB in all: trial calls may hold 1 MiB together, of which a body of 300 kB takes 900 kB. */
   const BODY = JSON.stringify({ html: `x<!--${' '.repeat(300_000 - '{"html":"x<!---->"}'.length)}-->` });

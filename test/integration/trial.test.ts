@@ -14,8 +14,7 @@ import { codeOf, HELLO, letIn, newAddress, PATH, PROXIES, port, RATE_LIMITED, re
 /** Runs until its caller goes. */
 const LONG = { html: html('long'), wait_for_expression: 'false' };
 
-describe('a trial render', function () {
-  this.timeout(60_000);
+describe('a trial render', () => {
   let pressroom: Installation;
   let site: Server;
   let hits = 0;
@@ -222,8 +221,7 @@ describe('a trial render', function () {
   });
 });
 
-describe('trial renders of several API processes', function () {
-  this.timeout(60_000);
+describe('trial renders of several API processes', () => {
   let one: Installation;
   let two: Installation;
   before(async () => {
@@ -253,8 +251,7 @@ describe('trial renders of several API processes', function () {
   });
 });
 
-describe('an API that trusts no proxy', function () {
-  this.timeout(60_000);
+describe('an API that trusts no proxy', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_TRIAL_PER_MINUTE: '2' } });
@@ -270,8 +267,7 @@ describe('an API that trusts no proxy', function () {
   });
 });
 
-describe('an API without trial renders', function () {
-  this.timeout(60_000);
+describe('an API without trial renders', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ workers: 0, env: { PRESSROOM_TRIAL: 'off', PRESSROOM_WORKERS: 'ws://127.0.0.1:9' } });

@@ -12,9 +12,7 @@ import { SCHED_BATCH, treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
 import { errorOf, evaluate, startWorker, TEST_SECRET } from '../support/worker.ts';
 
-describe('a worker’s life', function () {
-  this.timeout(30_000);
-
+describe('a worker’s life', () => {
   it('replaces a Chrome after so many renders while others run on in the old one', async () => {
     const worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '3' });
     try {

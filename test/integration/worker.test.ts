@@ -41,8 +41,7 @@ const rss = (pid: number) => {
   }
 };
 
-describe('a worker', function () {
-  this.timeout(30_000);
+describe('a worker', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker({ PRESSROOM_RENDER_MEMORY: '300MiB' });
@@ -63,8 +62,8 @@ describe('a worker', function () {
       draining: false,
       chrome: 'up',
     });
-    const session = await worker.open();
     const changed = new Promise<void>(resolve => socket.on('message', data => JSON.parse(String(data)).busy === 1 && resolve()));
+    const session = await worker.open();
     await changed;
     session.close();
     socket.close();

@@ -1,9 +1,9 @@
 // A real mongod for tests: one for the whole run, started at its first use with test commands (fail points) on, and more of them on request.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findOrInstallMongod, type ManagedMongod, startMongod } from '../../standalone/mongod.ts';
+import { folderOfThisRun } from './temporary.ts';
 
 /** With these, `configureFailPoint: 'failCommand'` works. */
 const TEST_ARGS = ['--setParameter', 'enableTestCommands=1'];
@@ -18,17 +18,35 @@ export const mongodBinary = () => {
   return binary;
 };
 
-/** A mongod of a test's own in `dataDir` (default: a temporary folder, removed by `stop`, which then does not wait for a clean shutdown). The test stops it. */
+const MEMORY = '/dev/shm';
+/** What the data of a whole run take, and much more. */
+const ROOM_BYTES = 4 * 2 ** 30;
+
+/** In memory where there is room, since a disk that several machines share may stand still for a minute. */
+async function dataFolder(onDisk: boolean): Promise<string> {
+  const room = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return folderOfThisRun(onDisk || room < ROOM_BYTES ? tmpdir() : MEMORY, 'pressroom-test-mongod-');
+}
+
+/**
+ * A mongod of a test's own in `dataDir` (default: a temporary folder, in memory where there is room unless `onDisk`, removed by `stop`, which then does not wait for a
+ * clean shutdown). The test stops it.
+ */
 export async function freshMongod({
   dataDir,
+  onDisk = false,
   port,
   extraArgs = TEST_ARGS,
 }: {
   dataDir?: string;
+  onDisk?: boolean;
   port?: number;
   extraArgs?: string[];
 } = {}): Promise<ManagedMongod> {
-  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pressroom-test-mongod-')));
+  const folder = dataDir ?? (await dataFolder(onDisk));
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
   const { path } = await mongodBinary();
   try {

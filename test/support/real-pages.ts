@@ -114,6 +114,8 @@ export function realPages(title: string, rows: RealPage[], env: Record<string, s
             PRESSROOM_DNS_SERVERS: dns.address,
             PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
             PRESSROOM_RENDER_TIMEOUT: `${seconds}s`,
+            // Pages of 100 MB keep Chrome busy for seconds where other tests run beside them: it is not hung.
+            PRESSROOM_CHROME_PROBE_INTERVAL: '60s',
             ...env,
           },
         });

@@ -3,7 +3,8 @@ import Mocha from 'mocha';
 
 export interface RunNumbers {
   passed: number;
-  failed: number;
+  /** Their full titles. */
+  failed: string[];
   /** Those with a reason; a skip without one counts as failed. */
   skipped: number;
 }
@@ -20,21 +21,20 @@ function reasonOf(test: Mocha.Test): string | undefined {
 class Reporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
-    const skips: { reason: string | undefined }[] = [];
+    const failed: string[] = [];
+    let skipped = 0;
     runner.on('pending', test => {
       const reason = reasonOf(test);
-      skips.push({ reason });
+      if (reason === undefined) failed.push(`${test.fullTitle()} (skipped without a reason)`);
+      else skipped++;
       console.log(`      skipped: ${reason ?? 'no reason was given'}`);
     });
     runner.on('retry', (test, error) => {
       console.log(`      tried again: ${test.fullTitle()}\n${String(error.stack ?? error).replace(/^/gm, '        ')}`);
     });
+    runner.on('fail', test => failed.push(test.fullTitle()));
     // After every test, so that a run which is broken off has its numbers told as well.
-    const tell = () => {
-      const { passes, failures } = runner.stats!;
-      const silent = skips.filter(({ reason }) => reason === undefined).length;
-      process.send?.({ passed: passes, failed: failures + silent, skipped: skips.length - silent } satisfies RunNumbers);
-    };
+    const tell = () => process.send?.({ passed: runner.stats!.passes, failed, skipped } satisfies RunNumbers);
     runner.on('test end', tell);
     runner.once('end', tell);
   }

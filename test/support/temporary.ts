@@ -1,5 +1,6 @@
-// A temporary folder of a suite's own, made before its tests and removed after them.
-import { mkdtemp, rm } from 'node:fs/promises';
+// Temporary folders: of a suite's own, made before its tests and removed after them, and of whatever tests start, which the next run removes when this one is killed.
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,4 +12,13 @@ export function temporaryFolder(): (...names: string[]) => string {
   });
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return (...names) => join(folder, ...names);
+}
+
+/** Makes a folder in `parent` whose name begins with `prefix` and tells whose it is, and removes those of processes that are gone. Who asks for it removes it. */
+export async function folderOfThisRun(parent: string, prefix: string): Promise<string> {
+  for (const name of await readdir(parent)) {
+    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
+    if (pid && !existsSync(`/proc/${pid}`)) await rm(join(parent, name), { recursive: true, force: true });
+  }
+  return mkdtemp(join(parent, `${prefix}${process.pid}-`));
 }

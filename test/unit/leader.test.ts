@@ -8,9 +8,7 @@ import { eventually } from '../support/eventually.ts';
 
 const BOUND = AbortSignal.timeout(60_000);
 
-describe('who leads', function () {
-  this.timeout(30_000);
-
+describe('who leads', () => {
   function rig() {
     let version = 1;
     let lease: { metadata: { resourceVersion: string }; spec: { holderIdentity?: string } } | undefined;

@@ -11,8 +11,7 @@ const filename = fileURLToPath(new URL('../support/odd-stamp.ts', import.meta.ur
 const never = new AbortController().signal;
 const pdf = (does: number) => new Uint8Array([does, 42]);
 
-describe('the threads that stamp', function () {
-  this.timeout(60_000);
+describe('the threads that stamp', () => {
   let stamps: Stamps;
   const opened: Stamps[] = [];
   const open = (options: Parameters<typeof createStamps>[0] = {}) => {

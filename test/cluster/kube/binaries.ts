@@ -10,7 +10,7 @@ import { buildModule } from './go-build.ts';
 import { type Binary, type GoModule, MODULES } from './versions.ts';
 
 /** The time limit of a hook that may have to build them all, or wait for another process that does. */
-export const BUILD_LIMIT_MS = 3_600_000;
+export const BUILD_LIMIT_MS = 5_400_000;
 
 const print: Say = line => process.stderr.write(`${line}\n`);
 

@@ -1,10 +1,13 @@
-// A process that has all programs of the cluster built, at the lowest priority, while the tests run that come before those which use them.
-import { constants, setPriority } from 'node:os';
+// A process that has all programs of the cluster built, at a lower priority, while the tests run that come before those which use them.
+import { setPriority } from 'node:os';
 import { kubeBinaries, whyNoBinaries } from './binaries.ts';
 import { type Binary, MODULES } from './versions.ts';
 
 const names = MODULES.flatMap(({ programs }) => programs.map(({ name }) => name as Binary));
 
-setPriority(constants.priority.PRIORITY_LOW);
+/** At the lowest (19) a build would take longer than the tests that it goes on beside, and those which need it would wait. */
+const NICE = 5;
+
+setPriority(NICE);
 // Why they can not be had is told by the tests that need them.
 if (whyNoBinaries(names) === undefined) await kubeBinaries(names);

@@ -12,8 +12,7 @@ import { type FaultyApiServer, faultyApiServer } from './faulty-api-server.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-describe('the door of the tests in front of an API server', function () {
-  this.timeout(60_000);
+describe('the door of the tests in front of an API server', () => {
   let cluster: Cluster;
   let door: FaultyApiServer;
   let made = 0;

@@ -1,9 +1,8 @@
 // A whole Kubernetes with one real node, pods included, on this machine. All of it ends with the test's process, however that ends, and leaves nothing behind.
-import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Say } from '../../../standalone/run-command.ts';
+import { folderOfThisRun } from '../../support/temporary.ts';
 import type { Json } from '../kube/api-request.ts';
 import { kubeBinaries, whyNoBinaries } from '../kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from '../kube/cluster.ts';
@@ -45,19 +44,10 @@ export interface RealCluster {
   stop(): Promise<void>;
 }
 
-/** Folders of runs that were killed. */
-async function sweep(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];
-    if (pid && !existsSync(`/proc/${pid}`)) await rm(join(tmpdir(), name), { recursive: true, force: true });
-  }
-}
-
 /** `pauseImage` is what the node keeps a pod's namespaces with: an image that `images.importImages` brings before the first pod. Resolves when pods can be put onto it. */
 export async function startRealCluster(pauseImage: string, say: Say): Promise<RealCluster> {
-  await sweep();
   const [debian, programs] = [await nodePrograms(say), await kubeBinaries(OF_THE_NODE, say)];
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const folder = await folderOfThisRun(tmpdir(), PREFIX);
   let [cgroups, room, cluster]: [Cgroups?, Room?, Cluster?] = [];
   const stop = async () => {
     await cluster?.stop();
