@@ -5,7 +5,7 @@ import { findChrome } from '../../worker/find-chrome.ts';
 import { skip } from '../support/skip.ts';
 import { runConfined } from './chart/confined.ts';
 import { CHART } from './chart/helm.ts';
-import { nodePrograms, nodeProgramsAreCached, whyNoNode } from './node/node-programs.ts';
+import { nodePrograms, whyNoNode } from './node/node-programs.ts';
 
 const MINUTE_MS = 60_000;
 const RENDERED = /<p>rendered<\/p>/;
@@ -34,8 +34,6 @@ describe("Chrome's sandbox in a container", function () {
 
   before(async function () {
     this.timeout(6 * MINUTE_MS);
-    if (!nodeProgramsAreCached() && process.env.PRESSROOM_CLUSTER_TESTS !== 'always')
-      skip(this, 'runc is not in the cache folder; `npm run test:cluster` fetches it');
     const why = await whyNoNode(console.log);
     if (why !== undefined) skip(this, why);
     ({ runc } = await nodePrograms(console.log));

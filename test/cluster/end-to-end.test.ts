@@ -10,10 +10,9 @@ import { type Discovery, discoverPods } from './node/discovery.ts';
 import { createInstallation, type Installation, POOL, RELEASE } from './node/installation.ts';
 import { patiently } from './node/patiently.ts';
 import { exportProduct, TAGS } from './node/product-images.ts';
-import { type RealCluster, startRealCluster } from './node/real-cluster.ts';
+import { type RealCluster, startRealCluster, whyNoRealCluster } from './node/real-cluster.ts';
 import { PLAIN_IMAGE } from './node/test-images.ts';
 import { whatIsThere } from './node/what-is-there.ts';
-import { whenRealCluster } from './node/when.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';
 
@@ -38,7 +37,7 @@ describe('Pressroom on a real node', function () {
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 30 * MINUTE_MS);
-    const why = (await whenRealCluster(console.log, ['helm'])) ?? (await whyNoImages(console.log));
+    const why = (await whyNoRealCluster(console.log, ['helm'])) ?? (await whyNoImages(console.log));
     if (why !== undefined) skip(this, why);
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here and Debian’s could not be fetched');

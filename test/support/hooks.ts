@@ -14,18 +14,9 @@ process.on('unhandledRejection', reason => {
 
 let before: Map<string, number>;
 
-/**
- * Scenarios in which things break run a dozen processes on a shared machine, which may itself stand still for longer than a scenario can bear. Each is tried once
- * more, aloud: the reporter prints what went wrong the first time.
- */
-function tryScenariosTwice(root: Mocha.Suite): void {
-  for (const suite of root.suites) if (suite.file?.includes('/test/fault/')) suite.eachTest(test => test.retries(1));
-}
-
 export const mochaHooks = {
-  async beforeAll(this: Mocha.Context) {
+  async beforeAll() {
     markChildren();
-    tryScenariosTwice(this.test!.parent!);
     // One step later mocha's own timer of this hook runs, as it does in the last one.
     await new Promise(setImmediate);
     before = openResources();

@@ -1,5 +1,13 @@
-// Mocha's spec reporter, which also says why a test was skipped and tells the numbers to run.ts.
+// Mocha's spec reporter, which also prints why a test was skipped and sends numbers and times to run.ts.
 import Mocha from 'mocha';
+import { treeOf } from './processes.ts';
+
+/** What a test file took: the wall and the CPU time of its process tree, hooks included. */
+export interface FileTime {
+  file: string;
+  seconds: number;
+  cpuSeconds: number;
+}
 
 export interface RunNumbers {
   passed: number;
@@ -7,36 +15,76 @@ export interface RunNumbers {
   failed: string[];
   /** Those with a reason; a skip without one counts as failed. */
   skipped: number;
+  /** Of the files that have begun; the last one may still run. */
+  times: FileTime[];
 }
 
 type Skippable = (Mocha.Test | Mocha.Suite) & { skipReason?: string };
 
-/** The reason stands at the test, or at the hook or suite that skipped all of it. */
+/** The reason is on the test, or on the hook or suite that skipped all of it. */
 function reasonOf(test: Mocha.Test): string | undefined {
   for (let at: Skippable | undefined = test as Skippable; at; at = at.parent as Skippable | undefined)
     if (at.skipReason) return at.skipReason;
   return undefined;
 }
 
+/** CPU time of this process, its descendants and those of them that have ended. */
+const cpuSecondsOfTree = (): number => treeOf(process.pid).reduce((sum, { ownMs, reapedMs }) => sum + ownMs + reapedMs, 0) / 1_000;
+
+/** Adds up times per file: a file may have several suites at its top level. */
+class FileTimes {
+  readonly #times = new Map<string, FileTime>();
+  #began = { at: 0, cpuSeconds: 0 };
+
+  begin(): void {
+    this.#began = { at: performance.now(), cpuSeconds: cpuSecondsOfTree() };
+  }
+
+  end(file: string): void {
+    const { at, cpuSeconds } = this.#began;
+    const time = this.#times.get(file) ?? { file, seconds: 0, cpuSeconds: 0 };
+    this.#times.set(file, time);
+    time.seconds += (performance.now() - at) / 1_000;
+    time.cpuSeconds += Math.max(0, cpuSecondsOfTree() - cpuSeconds);
+    this.begin();
+  }
+
+  list(): FileTime[] {
+    return [...this.#times.values()];
+  }
+}
+
+const fileOf = (suite: Mocha.Suite): string => suite.file!.slice(process.cwd().length + 1);
+
 class Reporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const failed: string[] = [];
     let skipped = 0;
+    const times = new FileTimes();
+    runner.on('suite', suite => {
+      if (suite.parent?.root) times.begin();
+    });
+    runner.on('suite end', suite => {
+      if (suite.parent?.root) times.end(fileOf(suite));
+    });
     runner.on('pending', test => {
       const reason = reasonOf(test);
       if (reason === undefined) failed.push(`${test.fullTitle()} (skipped without a reason)`);
       else skipped++;
       console.log(`      skipped: ${reason ?? 'no reason was given'}`);
     });
-    runner.on('retry', (test, error) => {
-      console.log(`      tried again: ${test.fullTitle()}\n${String(error.stack ?? error).replace(/^/gm, '        ')}`);
-    });
     runner.on('fail', test => failed.push(test.fullTitle()));
-    // After every test, so that a run which is broken off has its numbers told as well.
-    const tell = () => process.send?.({ passed: runner.stats!.passes, failed, skipped } satisfies RunNumbers);
-    runner.on('test end', tell);
-    runner.once('end', tell);
+    // After every test, so that the numbers of an interrupted run are known as well.
+    const send = () =>
+      process.send?.({
+        passed: runner.stats!.passes,
+        failed,
+        skipped,
+        times: times.list(),
+      } satisfies RunNumbers);
+    runner.on('test end', send);
+    runner.once('end', send);
   }
 }
 

@@ -26,7 +26,7 @@ const folderOf = (module: GoModule, cache: string) => join(cache, folderName(mod
 const isThere = (module: GoModule, cache: string) => existsSync(folderOf(module, cache));
 
 /** Whether these programs can be had without building anything. */
-export const binariesAreCached = (names: readonly Binary[]): boolean =>
+const binariesAreCached = (names: readonly Binary[]): boolean =>
   modulesOf(names).every(module => isThere(module, cacheFolder(process.env)));
 
 /** Why these programs can not be had on this machine; undefined when they are in the cache folder or there is Go to build them with. */

@@ -5,8 +5,8 @@ import { type Binary, MODULES } from './versions.ts';
 
 const names = MODULES.flatMap(({ programs }) => programs.map(({ name }) => name as Binary));
 
-/** At the lowest (19) a build would take longer than the tests that it goes on beside, and those which need it would wait. */
-const NICE = 5;
+/** At the lowest priority (19) a build takes longer than the tests beside it, and the tests that need it wait. */
+const NICE = 10;
 
 setPriority(NICE);
 // Why they can not be had is told by the tests that need them.

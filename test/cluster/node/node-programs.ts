@@ -47,7 +47,7 @@ async function fetchPackages(folder: string): Promise<void> {
 }
 
 /** Whether `nodePrograms` has nothing to fetch. */
-export const nodeProgramsAreCached = (): boolean => existsSync(join(cacheFolder(process.env), FOLDER));
+const nodeProgramsAreCached = (): boolean => existsSync(join(cacheFolder(process.env), FOLDER));
 
 /** Why no node can run on this machine; undefined when one can, as far as that is seen beforehand. Installs what is missing where that can be done. */
 export async function whyNoNode(say: Say): Promise<string | undefined> {

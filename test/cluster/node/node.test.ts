@@ -7,9 +7,8 @@ import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { buildImages, type Images, whyNoImages } from '../image-build.ts';
 import { BUILD_LIMIT_MS } from '../kube/binaries.ts';
-import { type RealCluster, startRealCluster } from './real-cluster.ts';
+import { type RealCluster, startRealCluster, whyNoRealCluster } from './real-cluster.ts';
 import { addPlainImage, nameForContainerd, PLAIN_IMAGE } from './test-images.ts';
-import { whenRealCluster } from './when.ts';
 
 const MINUTE_MS = 60_000;
 const HELLO = "require('node:http').createServer((_, answer) => answer.end(process.env.POD)).listen(8080)";
@@ -57,7 +56,7 @@ describe('a real node', function () {
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 10 * MINUTE_MS);
-    const why = (await whenRealCluster(console.log)) ?? (await whyNoImages(console.log));
+    const why = (await whyNoRealCluster(console.log)) ?? (await whyNoImages(console.log));
     if (why !== undefined) skip(this, why);
     built = await buildImages([], at('store'), {});
     await addPlainImage(built, at());

@@ -21,16 +21,6 @@ const PREFIX = 'pressroom-test-node-';
 const OF_THE_NODE = ['kubelet', 'kube-proxy', 'coredns'] as const satisfies readonly Binary[];
 const CONTROL = { controllerManager: true, scheduler: true };
 
-/** What a real cluster is started from. */
-export const REAL_CLUSTER_PROGRAMS: readonly Binary[] = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kubectl',
-  ...OF_THE_NODE,
-];
-
 /** Why there can be no real cluster on this machine; undefined when there can. `more` are programs that a test takes beside it. */
 export const whyNoRealCluster = async (say: Say, more: readonly Binary[] = []): Promise<string | undefined> =>
   whyNoCluster(CONTROL) ?? whyNoBinaries([...OF_THE_NODE, ...more]) ?? (await whyNoNode(say));

@@ -1,0 +1,71 @@
+// One mocha in a process of its own, and what it came to.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { RunNumbers } from './reporter.ts';
+
+export interface MochaResult {
+  code: number;
+  /** As far as it got. */
+  numbers: RunNumbers | undefined;
+}
+
+export interface MochaOptions {
+  /** Chrome's executable. */
+  chrome: string;
+  /** Files and options of mocha. */
+  args: readonly string[];
+  /** Ends it, with its hooks' clean-up if that is quick. */
+  limit: AbortSignal;
+  /** With a number its output is piped, each line behind that number. */
+  lane?: number;
+}
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** How long the clean-up of an interrupted run may take. */
+const CLEAN_UP_MS = 15_000;
+
+/** Each line begins with the number of its lane, since the lines of two lanes alternate. */
+function printLines(lane: number, output: Readable): void {
+  createInterface({ input: output }).on('line', line => process.stdout.write(`${lane} | ${line}\n`));
+}
+
+/** The first signal interrupts mocha, which then runs its hooks; the second one kills it. */
+function passSignalsOn(child: ReturnType<typeof spawn>, limit: AbortSignal): void {
+  let asked = false;
+  const interrupt = () => {
+    child.kill(asked ? 'SIGKILL' : 'SIGINT');
+    asked = true;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  limit.addEventListener('abort', () => {
+    interrupt();
+    setTimeout(interrupt, CLEAN_UP_MS).unref();
+  });
+}
+
+export async function runMocha({ chrome, args, limit, lane }: MochaOptions): Promise<MochaResult> {
+  const output = lane === undefined ? 'inherit' : 'pipe';
+  const child = spawn(
+    process.execPath,
+    [path('../../node_modules/mocha/bin/mocha.js'), '--exit', '--reporter', path('reporter.ts'), ...args],
+    {
+      cwd: path('../..'),
+      stdio: ['ignore', output, output, 'ipc'],
+      env: { ...process.env, PRESSROOM_CHROME: chrome },
+    },
+  );
+  for (const each of [child.stdout, child.stderr]) if (each) printLines(lane!, each);
+  passSignalsOn(child, limit);
+  let numbers: RunNumbers | undefined;
+  child.on('message', message => {
+    numbers = message as RunNumbers;
+  });
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', code => resolve(code ?? 1));
+  });
+  return { code, numbers };
+}

@@ -1,0 +1,29 @@
+// Installs what tests need beside the packages: Chrome, mongod, the dashboard's page, tools of poppler, iproute2 and NSS, and fonts.
+import { aptInstall } from '../../standalone/apt.ts';
+import { findOnPath } from '../../standalone/cache.ts';
+import { prepareChrome } from '../../standalone/chrome.ts';
+import { buildDashboard } from '../../standalone/dashboard.ts';
+import { scriptsWithoutFont } from '../../standalone/fonts.ts';
+import { findOrInstallMongod } from '../../standalone/mongod.ts';
+import type { Say } from '../../standalone/run-command.ts';
+import { readWorkerConfig } from '../../worker/config.ts';
+
+/** Tests of scripts whose fonts are missing all the same skip themselves. */
+async function installFonts(executable: string, say: Say): Promise<void> {
+  const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable });
+  const packages = new Set(missing.map(({ fontPackage }) => fontPackage));
+  if (packages.size > 0) await aptInstall([...packages], say);
+}
+
+/** A program of each package that tests call. */
+const TOOLS = { pdftotext: 'poppler-utils', ip: 'iproute2', certutil: 'libnss3-tools' };
+
+/** Returns Chrome's executable. Throws an Error that says what could not be installed. */
+export async function prepareTests(say: Say): Promise<string> {
+  const chrome = await (await prepareChrome(process.env, say, readWorkerConfig(process.env).chrome))();
+  await findOrInstallMongod(process.env, say);
+  await buildDashboard(say);
+  for (const [program, aptPackage] of Object.entries(TOOLS)) if (!findOnPath([program], process.env)) await aptInstall([aptPackage], say);
+  await installFonts(chrome, say).catch(error => say(`Could not check the fonts: ${error.message}`));
+  return chrome;
+}

@@ -1,0 +1,58 @@
+// The suites that `npm test`, `test:cluster` and `test:faults` run, and how files are shared out over two lanes.
+import { readdirSync, readFileSync } from 'node:fs';
+
+export const SUITES = ['quick', 'cluster', 'faults'] as const;
+export type SuiteName = (typeof SUITES)[number];
+
+interface Suite {
+  folders: readonly string[];
+  /** A run that takes longer ends by itself, before whoever started it gives up. */
+  limitMinutes: number;
+}
+
+export const suites: Record<SuiteName, Suite> = {
+  quick: { folders: ['unit', 'integration', 'browser', 'fault'], limitMinutes: 25 },
+  cluster: { folders: ['cluster'], limitMinutes: 45 },
+  faults: { folders: ['fault/long'], limitMinutes: 60 },
+};
+
+const TEST = new URL('../', import.meta.url);
+const LONG = /^test\/fault\/long\//;
+
+/** Paths from the root of the repository, in the order of the suite's folders. */
+export function filesOf(name: SuiteName): string[] {
+  return suites[name].folders.flatMap(folder =>
+    readdirSync(new URL(`${folder}/`, TEST), { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.test.ts'))
+      .sort()
+      .map(file => `test/${folder}/${file}`)
+      .filter(file => name === 'faults' || !LONG.test(file)),
+  );
+}
+
+/** These share the product's images, which one process builds once: they stay in one lane. */
+const WITH_IMAGES = /^test\/cluster\/(images\.|end-to-end\.|node\/node\.)/;
+
+/** What a file without a measured time is taken for. */
+const UNKNOWN_SECONDS = 3;
+
+/**
+ * Two lanes of about equal length by the seconds in `test/timings.json`: the longest first, each to
+ * the lane that is shorter by then. Within a lane the files keep their order.
+ */
+export function lanesOf(files: readonly string[], seconds: Readonly<Record<string, number>>): string[][] {
+  const blocks = Object.values(Object.groupBy(files, file => (WITH_IMAGES.test(file) ? 'images' : file))).map(block => ({
+    files: block!,
+    seconds: block!.reduce((sum, file) => sum + (seconds[file] ?? UNKNOWN_SECONDS), 0),
+  }));
+  const lanes = [0, 1].map(() => ({ files: new Set<string>(), seconds: 0 }));
+  for (const block of blocks.sort((a, b) => b.seconds - a.seconds)) {
+    const lane = lanes[0]!.seconds <= lanes[1]!.seconds ? lanes[0]! : lanes[1]!;
+    for (const file of block.files) lane.files.add(file);
+    lane.seconds += block.seconds;
+  }
+  return lanes.map(lane => files.filter(file => lane.files.has(file))).filter(lane => lane.length > 0);
+}
+
+/** Seconds per file of the last run that somebody measured and committed. */
+export const measuredSeconds = (): Record<string, number> => JSON.parse(readFileSync(new URL('timings.json', TEST), 'utf8'));

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { expect } from 'chai';
+import { filesOf, lanesOf, measuredSeconds, SUITES } from '../support/suites.ts';
+
+describe('the test suites', () => {
+  it('run every test file in exactly one suite', () => {
+    const files = SUITES.flatMap(filesOf);
+    expect(new Set(files).size).to.equal(files.length);
+    expect(files).to.include.members(['test/unit/suites.test.ts', 'test/cluster/crd.test.ts', 'test/fault/cap.test.ts']);
+  });
+
+  it('share files out over two lanes of about equal length', () => {
+    const files = ['a', 'b', 'c', 'd', 'e'];
+    const lanes = lanesOf(files, { a: 30, b: 10, c: 10, d: 5, e: 4 });
+    expect(lanes).to.deep.equal([['a'], ['b', 'c', 'd', 'e']]);
+  });
+
+  it('keep the files that use the images of the product in one lane', () => {
+    const lanes = lanesOf(filesOf('cluster'), {});
+    const withImages = lanes.filter(lane => lane.some(file => /images|end-to-end|node\.test/.test(file)));
+    expect(withImages).to.have.length(1);
+  });
+
+  it('have measured times only of files that exist', () => {
+    expect(Object.keys(measuredSeconds()).filter(file => !existsSync(file))).to.deep.equal([]);
+  });
+});
