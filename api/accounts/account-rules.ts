@@ -33,7 +33,7 @@ export interface ServedRules {
 }
 
 /** States that are served whatever the time is. */
-export const ALWAYS_SERVED: readonly AccountState[] = ['active', 'trialing'];
+const ALWAYS_SERVED: readonly AccountState[] = ['active', 'trialing'];
 
 /** True when the subscription is served: past_due is, for a grace. */
 export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRules): Document => ({
@@ -62,9 +62,6 @@ const endsAfter = (ms: number): Document => ({ $gt: ['$$lease.expires', ms === 0
 export const unexpiredLeases: Document = leasesWhere(endsAfter(0));
 
 export const runningLeases: Document = { $size: unexpiredLeases };
-
-/** True when all leases run. */
-export const noneExpired: Document = { $lt: ['$$NOW', { $ifNull: [{ $min: '$leases.expires' }, NEVER] }] };
 
 /**
  * Every write of an account writes all of its leases: with 1,280 expired ones, which crashes in a row leave of a plan of 32 in ten minutes, 32 callers

@@ -40,7 +40,7 @@ export interface Leases<C = Caller> {
   admit(caller: C): Promise<Lease>;
   /**
    * Counts the render and gives the place back, once: the lease is the token, also when it has expired. Gives the account's count in the
-   * billing period, or undefined when that is not known: it was counted, but the answer that said so is lost, or it will be in the background. Never throws.
+   * billing period, or undefined when it will be counted in the background. Never throws.
    */
   settle(lease: Lease): Promise<number | undefined>;
   /**

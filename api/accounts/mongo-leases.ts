@@ -11,7 +11,7 @@ import { addressIsAllowed } from './allowed-ips.ts';
 import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
 import { createFullAccounts } from './full-accounts.ts';
 import { leaseMetrics } from './lease-metrics.ts';
-import { type Admission, type Count, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
+import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
 import type { Caller, Lease, Leases, Member } from './leases.ts';
 import type { Plan } from './plans.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
@@ -112,10 +112,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     try {
       store.primary.throwIfMissing();
       operation = admission(id);
-      const found = await store.limited(operation);
-      // The attempt that had no answer may still take a place, for nobody.
-      if (found?.repeated && !found.admitted) releaseLater(accountId, id, requestId, sleep(store.operationTimeoutMs, true));
-      return { found, id, sentMs };
+      return { found: await store.limited(operation), id, sentMs };
     } catch (error) {
       if (operation) releaseLater(accountId, id, requestId, arrived(operation, sentMs));
       throw databaseUnreachable(error);
@@ -128,7 +125,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     const ask = () => tryAdmit(caller, id => operations.admit(accountId, id, keyHash, networks));
     let { found, id, sentMs } = await ask();
     // The key's networks are not those that the address was checked against: check it against these, and ask once more.
-    if (found?.key && !found.admitted && String(found.key.allowedIps) !== String(networks)) {
+    if (found && !found.admitted && found.key && String(found.key.allowedIps) !== String(networks)) {
       networks = found.key.allowedIps;
       if (!addressIsAllowed(clientIp, networks)) throw unauthorized();
       ({ found, id, sentMs } = await ask());
@@ -155,7 +152,6 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     const cap = full.capOf(accountId, by, nowMs());
     if (cap !== undefined) throw concurrencyLimit(cap, config.retryAfterS());
     const { found, id, sentMs } = 'user' in caller ? await admitMember(caller) : await admitWithKey(caller);
-    // Who is admitted was allowed to be, whatever has changed until a second attempt found the lease there.
     if (!found.admitted) {
       if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
       full.refused(accountId, by, found.limit, nowMs());
@@ -167,7 +163,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
   }
 
   /** `repeated`: an attempt before may have counted it without an answer, and then the lease is gone since. It is kept longer than settling is tried. */
-  function settled(usage: Count | undefined, fields: BackgroundWrite['fields'], repeated: boolean): void {
+  function settled(usage: number | undefined, fields: BackgroundWrite['fields'], repeated: boolean): void {
     if (usage !== undefined || repeated) return meters.settled();
     meters.uncounted('lease_gone');
     log.error(fields, 'a render could not be counted: its lease is gone');
@@ -182,7 +178,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     try {
       const usage = await withinMs(times.settleWithinMs, first);
       settled(usage, fields, false);
-      return usage === 'unheard' ? undefined : usage;
+      return usage;
     } catch (error) {
       log.warn({ ...fields, reason: (error as Error).message }, 'a render is not counted yet, trying on');
       let tries = 0;

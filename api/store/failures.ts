@@ -30,19 +30,10 @@ export class NoPrimary extends Error {
 }
 
 /**
- * Server errors after which a write is repeated, if it is safe to: the primary is another one, or about to be. The server marks them itself
- * (`RetryableWriteError`), but only for the driver's own retryable writes.
- * (https://github.com/mongodb/specifications, "retryable writes" and "server discovery and monitoring")
+ * Server errors that pass by themselves: the primary is another one, or about to be (those of
+ * https://github.com/mongodb/specifications, "retryable writes"), over the time limit, no quorum, stale.
  */
-const REPEATABLE = new Set([6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
-
-/** Server errors that pass by themselves: those, and over the time limit, no quorum, stale. */
-const PASSING = new Set([...REPEATABLE, 50, 64, 100, 134, 202, 10058, 13388]);
-
-/** True for the errors after which the driver repeats a retryable write: broken connections and REPEATABLE, also as the reason why a majority may not have it. */
-export const isRepeatable = (error: unknown): boolean =>
-  error instanceof MongoNetworkError ||
-  (error instanceof MongoError && (REPEATABLE.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError')));
+const PASSING = new Set([...[6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436], ...[50, 64, 100, 134, 202, 10058, 13388]]);
 
 /** True when MongoDB could not be reached or could not do its work now; false for a mistake of ours or of the configuration. */
 export function isDatabaseUnavailable(error: unknown): boolean {
@@ -53,6 +44,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** MaxTimeMSExpired, WriteConcernTimeout, NetworkInterfaceExceededTimeLimit, ExceededTimeLimit. */
 const OUT_OF_TIME = new Set([50, 64, 202, 262]);
+
+/**
+ * Runs a write that is safe to repeat again when its connection broke and the driver did not. When
+ * all connections break at once, as when MongoDB dies, the first error clears the driver's pool, and
+ * the writes on the other connections lack its label for errors that it repeats (driver 7.8).
+ */
+export async function repeatedOnce<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const repeated = error instanceof MongoError && error.hasErrorLabel('RetryableWriteError');
+    if (repeated || !(error instanceof MongoNetworkError)) throw error;
+    return write();
+  }
+}
 
 /** True when an operation ended because its time was over, wherever that was noticed. */
 export const isTimeout = (error: unknown): boolean =>

@@ -10,7 +10,6 @@ import type { AccountDocument, MetaDocument, TrialLimitDocument } from './docume
 import { isDatabaseUnavailable, withinMs } from './failures.ts';
 import { migrate } from './migrations.ts';
 import { findPrimary, type Primary } from './primary.ts';
-import { type RepeatableWrites, repeatableWrites } from './repeatable-writes.ts';
 import { checkServer, neverStarts } from './server-check.ts';
 import { type ServerState, serverState } from './server-state.ts';
 import { storeMetrics, type Timed } from './store-metrics.ts';
@@ -25,11 +24,11 @@ export {
   isDuplicate,
   isServerAnswer,
   NoPrimary,
+  repeatedOnce,
   upserted,
   withinMs,
 } from './failures.ts';
 export type { KeptPdfChunk, KeptPdfDocument } from './kept-pdfs.ts';
-export { type RepeatableWrites, repeatedOnce, type Update } from './repeatable-writes.ts';
 export type { ServerState } from './server-state.ts';
 
 export interface StoreConfig {
@@ -46,8 +45,6 @@ export interface Store extends Service {
    */
   start(giveUp?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
-  /** Writes of accounts that are safe to repeat, and repeated by nobody but `repeatedOnce`. */
-  readonly leaseWrites: RepeatableWrites;
   readonly meta: Collection<MetaDocument>;
   readonly trialLimits: Collection<TrialLimitDocument>;
   /** What the dashboard keeps. */
@@ -149,7 +146,6 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
   return {
     name: 'database',
     accounts: db.collection<AccountDocument>('accounts'),
-    leaseWrites: repeatableWrites(db, 'accounts', limits),
     meta: db.collection<MetaDocument>('meta'),
     trialLimits: db.collection<TrialLimitDocument>('limits'),
     console: consoleCollections(db),

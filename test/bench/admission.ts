@@ -7,8 +7,7 @@ import { median } from './load.ts';
 import { machineLine, readNumbers, runScript } from './script.ts';
 
 const LIMIT_MS = 15 * 60_000;
-/** Thrice each of 1,000 accounts: the whole rules have admitted it, it was found the short way alone, and with others. */
-const WARM_UP = 3_000;
+const WARM_UP = 1_000;
 /** Admit and settle, a second. */
 const WANTED = { many: 2_000, hot: 1_500 };
 

@@ -13,9 +13,9 @@ import { type Site, startSite } from './harness/site.ts';
 
 const RENDERS = 300;
 
-/** The command that counts, and that admits by all rules. */
+/** The command that admits and that counts. */
 const FIND_AND_MODIFY = 'findAndModify';
-/** With it, what admits the short way, renews and releases. */
+/** With it, what renews and releases. */
 const WRITES: readonly (string | undefined)[] = [FIND_AND_MODIFY, 'update'];
 const answersOne: FrameRule['matches'] = (_frame, { before }) => before !== undefined && WRITES.includes(commandOf(before));
 
