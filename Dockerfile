@@ -36,16 +36,16 @@ RUN npm uninstall --offline \
 
 FROM packages AS worker-packages
 RUN npm uninstall --offline \
-      @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core oidc-provider \
-      openid-client otpauth parse5 pdf-lib piscina stripe uqr \
+      @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache mongodb mongodb-memory-server-core oidc-provider \
+      openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
 FROM packages AS controller-packages
 RUN npm uninstall --offline \
-      @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa mongodb mongodb-memory-server-core oidc-provider \
-      openid-client otpauth parse5 pdf-lib piscina stripe uqr ws \
+      @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache mongodb mongodb-memory-server-core oidc-provider \
+      openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete

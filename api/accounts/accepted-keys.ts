@@ -4,8 +4,8 @@ import { allowedIps, isServed, keyIsGood, type ServedRules, withKey } from './ac
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Caller } from './leases.ts';
+import { createRecentReads } from './recent-reads.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
-import { createRecentReads } from './remembered.ts';
 
 /** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
 export interface Accepted extends Omit<Caller, 'requestId'> {

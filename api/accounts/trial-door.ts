@@ -1,7 +1,7 @@
 // Decides whether a trial call is worth reading, by what this process remembers of others: whoever is over a limit is refused before the body, and without the database.
 // What it lets in is still counted over all processes.
+import { LRUCache } from 'lru-cache';
 import { ApiError } from '../contract/errors.ts';
-import { createRemembered } from './remembered.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';
 
 export interface TrialDoor {
@@ -56,17 +56,17 @@ export function createTrialDoor(
   { perMinute, parallel }: { perMinute: number; parallel: number },
   nowMs = () => performance.now(),
 ): TrialDoor {
-  const visitors = createRemembered<Visitor>(MAX_VISITORS);
+  const visitors = new LRUCache<string, Visitor>({ max: MAX_VISITORS });
   let open = 0;
   let fullUntilMs = Number.NEGATIVE_INFINITY;
   // Made once: the stack of an error costs as much as the rest of a refusal, and says nothing here.
   const [usedUp, taken] = [tooManyCalls(perMinute), noPlace()];
 
   function known(name: string): Visitor {
-    let visitor = visitors.of(name);
+    let visitor = visitors.get(name);
     if (!visitor) {
       visitor = { open: 0, read: 0, sinceMs: nowMs(), refusedUntilMs: Number.NEGATIVE_INFINITY };
-      visitors.learn(name, visitor);
+      visitors.set(name, visitor);
     }
     if (nowMs() - visitor.sinceMs >= TRIAL_WINDOW_MS) Object.assign(visitor, { read: 0, sinceMs: nowMs() });
     return visitor;

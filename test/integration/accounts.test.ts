@@ -110,7 +110,7 @@ describe('accounts and keys', () => {
   });
 
   describe('as the bearer check asks for them', () => {
-    let nowMs = 0;
+    let nowMs = 1;
     const config = { peppers: PEPPERS, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app' };
     const checker = (peppers = PEPPERS) => createAcceptedKeys(rig.store, { ...config, peppers }, () => nowMs);
     const IP = '192.0.2.1';
@@ -168,12 +168,12 @@ describe('accounts and keys', () => {
     it('remember a good key for a minute without asking the database', async () => {
       const { text } = await rig.account('free');
       const keys = checker();
-      nowMs = 0;
+      nowMs = 1;
       await keys.check(text, IP);
       await rig.failing('find', { errorCode: 11602 });
-      nowMs = 59_999;
+      nowMs = 60_001;
       await keys.check(text, IP);
-      nowMs = 60_000;
+      nowMs = 60_002;
       expect(await refusal(keys.check(text, IP))).to.include({ code: 'render_failed', reason: 'database' });
       await rig.working();
       await keys.check(text, IP);

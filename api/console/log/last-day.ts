@@ -1,5 +1,5 @@
 // How an account's renders of the last 24 hours went, from the log. Looks at a bounded number of them, and remembers for a moment what it found: pages ask again and again.
-import { createRecentReads } from '../../accounts/remembered.ts';
+import { createRecentReads } from '../../accounts/recent-reads.ts';
 import type { Store } from '../../store/store.ts';
 import type { Overview } from '../contract/accounts.ts';
 import { percentileMs, USAGE_BUCKETS_MS } from './usage-buckets.ts';

@@ -1,4 +1,5 @@
 // Hashes of passwords: Argon2id in PHC notation. Owns its cost, and how many hashes one process makes at the same time.
+import PQueue from 'p-queue';
 import { ApiError } from '../../contract/errors.ts';
 
 /** Loaded when somebody signs in: it is memory that an API which only renders does not need. */
@@ -18,6 +19,9 @@ const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST
 
 type Who = 'known' | 'stranger';
 
+/** The higher goes first. */
+const PRIORITY: Record<Who, number> = { known: 1, stranger: 0 };
+
 export interface Passwords {
   /** Throws the ApiError `rate_limited` of a full line, for who would not even count a try that nobody has the time to look at. */
   checkRoom(who: Who): void;
@@ -34,11 +38,11 @@ export interface Passwords {
 const prepared = (password: string) => password.normalize('NFC');
 
 export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } = {}): Passwords {
-  let running = 0;
-  const lines: Record<Who, (() => void)[]> = { known: [], stranger: [] };
+  const queue = new PQueue({ concurrency: atOnce });
 
   function checkRoom(who: Who): void {
-    if (running >= atOnce && lines[who].length >= maxWaiting)
+    const waiting = queue.sizeBy({ priority: PRIORITY[who] });
+    if (queue.pending >= atOnce && waiting >= maxWaiting)
       throw new ApiError('rate_limited', 'Too many people sign in at this moment. Try again in a few seconds.', {
         retryAfterS: RETRY_AFTER_S,
       });
@@ -46,17 +50,7 @@ export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } =
 
   async function inTurn<T>(who: Who, work: () => Promise<T>): Promise<T> {
     checkRoom(who);
-    if (running >= atOnce) {
-      // Who ends hands its place on: nobody who comes later can take it.
-      await new Promise<void>(resolve => lines[who].push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = lines.known.shift() ?? lines.stranger.shift();
-      if (next) next();
-      else running -= 1;
-    }
+    return queue.add(work, { priority: PRIORITY[who] });
   }
 
   return {
