@@ -1,4 +1,5 @@
 // The HTTP server as a service: listens, bounds what it takes in, answers what is not HTTP, and drains when it stops.
+import { randomUUIDv7 } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,7 +8,6 @@ import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { invalid } from '../contract/errors.ts';
 import { brokenRequest, rawAnswer } from './raw-answers.ts';
-import { createRequestId } from './request-id.ts';
 
 export interface HttpConfig {
   host: string;
@@ -72,7 +72,7 @@ export function httpServer(
   function answerRaw(socket: Duplex, error: ReturnType<typeof invalid>): void {
     if (answered.has(socket)) return;
     answered.add(socket);
-    const requestId = createRequestId();
+    const requestId = randomUUIDv7();
     onBroken();
     log.info({ requestId, status: error.status, code: error.code }, 'broken request');
     socket.end(rawAnswer(error, requestId));

@@ -7,20 +7,7 @@ import { checkBodyHeaders } from '../../api/http/body-headers.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { clientIp, parseTrustedProxies } from '../../api/http/client-ip.ts';
 import { asApiError, envelope } from '../../api/http/errors.ts';
-import { createRequestId } from '../../api/http/request-id.ts';
 import { ConfigError } from '../../common/config.ts';
-
-describe('a request id', () => {
-  it('is a UUID of version 7 that holds the time', () => {
-    const id = createRequestId(Date.UTC(2026, 10, 21));
-    expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).to.equal(Date.UTC(2026, 10, 21));
-  });
-
-  it('is never given twice', () => {
-    expect(new Set(Array.from({ length: 10_000 }, () => createRequestId(1))).size).to.equal(10_000);
-  });
-});
 
 describe('the bearer token', () => {
   const read: [string | undefined, string | undefined][] = [
