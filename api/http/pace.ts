@@ -1,16 +1,16 @@
-// Spreads what comes too often: each caller waits until it is his turn at a fixed rate, or for the longest that anybody waits.
+// Delays what comes too often: to at most one per gap, and never longer than a bound.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface PaceOptions {
-  /** Between one and the next. */
+  /** Between two calls. */
   gapMs: number;
-  /** Whoever comes when the line is as long as this waits for so long, and takes no turn: no crowd is large enough to get by without waiting. */
-  longestMs: number;
+  /** The longest delay. A call that would wait longer waits this long and takes no place in the line. */
+  maxMs: number;
 }
 
-/** Gives what a caller waits for; who comes when nobody has for `gapMs` does not wait. `nowMs` is monotonic. */
+/** Returns what a call awaits: no delay when none came for `gapMs`. `nowMs` is monotonic. */
 export function createPace(
-  { gapMs, longestMs }: PaceOptions,
+  { gapMs, maxMs }: PaceOptions,
   nowMs = () => performance.now(),
   wait = (ms: number) => sleep(ms, undefined, { ref: false }),
 ) {
@@ -18,7 +18,7 @@ export function createPace(
   return async (): Promise<void> => {
     const now = nowMs();
     const waitMs = Math.max(0, freeAtMs - now);
-    if (waitMs > longestMs) return wait(longestMs);
+    if (waitMs > maxMs) return wait(maxMs);
     freeAtMs = now + waitMs + gapMs;
     if (waitMs > 0) await wait(waitMs);
   };

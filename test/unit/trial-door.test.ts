@@ -3,7 +3,6 @@ import { createTrialDoor, type TrialDoor } from '../../api/accounts/trial-door.t
 import { placesOf } from '../../api/accounts/trial-leases.ts';
 import type { ApiError } from '../../api/contract/errors.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
-import { createTurnstile } from '../../api/http/turnstile.ts';
 
 describe('the door of trial calls', () => {
   let nowMs: number;
@@ -104,28 +103,6 @@ describe('the places of trial renders', () => {
   ];
   for (const [parallel, slots, places] of cases)
     it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () => expect(placesOf(parallel, slots)).to.equal(places));
-});
-
-describe('the turnstile', () => {
-  const nextTurn = () => new Promise(resolve => setImmediate(resolve));
-
-  it('lets one call through in each turn of the event loop, in their order', async () => {
-    const turn = createTurnstile();
-    const through: number[] = [];
-    for (const nth of [0, 1, 2]) void turn().then(() => through.push(nth));
-    expect(through).to.deep.equal([]);
-    for (const seen of [[0], [0, 1], [0, 1, 2]]) {
-      await nextTurn();
-      expect(through).to.deep.equal(seen);
-    }
-  });
-
-  it('works again after nobody has come for a while', async () => {
-    const turn = createTurnstile();
-    await turn();
-    await nextTurn();
-    await turn();
-  });
 });
 
 describe('a budget of bytes that is part of another', () => {
