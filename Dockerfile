@@ -84,20 +84,14 @@ FROM debian:bookworm-slim AS worker
 # fontconfig: it writes down which letters the fonts have, which each Chrome would find out anew at its start (0.2 s). What it
 # wrote counts as long as the folders keep their dates, of which an image's layers keep the whole seconds.
 # libnss3-tools: certutil, by which Chrome learns of a company's own authority.
-# Chrome's program is laid out anew for the large pages of the kernel (worker/large-pages.ts), in the same layer: another copy of it would be 220 MB.
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
-COPY worker/program-layout.ts worker/
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       chromium-headless-shell chromium-sandbox fontconfig libnss3-tools tini \
       fonts-dejavu-core fonts-liberation fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core \
  && find /usr/share/fonts /usr/local/share/fonts -type d -exec touch --date=@1 {} + \
  && fc-cache --force --system-only \
- && node --input-type=module -e " \
-      import { layOutForLargePages, layoutOf, programOf } from '/app/worker/program-layout.ts'; \
-      const program = await programOf('/usr/bin/chromium-headless-shell'); \
-      if (await layoutOf(program) === 'small') await layOutForLargePages(program, program);" \
  && chromium-headless-shell --version \
  && rm -rf /var/lib/apt/lists/* /var/log/*
 COPY --from=worker-packages /app ./

@@ -1,13 +1,9 @@
 // Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt, Chrome for Testing, npm. Starts nothing but for a proof.
 import { join } from 'node:path';
-import { silentLog } from '../common/log.ts';
-import { launchChrome } from '../worker/chrome.ts';
-import type { WorkerConfig } from '../worker/config.ts';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
 import { cacheFolder, closedTo, findOnPath, isExecutable } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
-import { createLargePages } from './chrome-large-pages.ts';
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Say } from './run-command.ts';
 
@@ -75,20 +71,12 @@ export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?
   return found;
 }
 
-/**
- * Finds or installs Chrome as `findOrInstallChrome` does, and gives a function that tells, before each start of one, which file to start: unless PRESSROOM_CHROME names it, the copy that the kernel
- * can hold in large pages (`createLargePages`). Asked each time, it follows an upgrade of Chrome that happens meanwhile. `config` tells how it will be started.
- */
+/** `findOrInstallChrome` for the runner of the tests. */
 export async function prepareChrome(
   env: NodeJS.ProcessEnv,
   say: Say,
-  config: WorkerConfig['chrome'],
-): Promise<(giveUp?: AbortSignal) => Promise<string>> {
-  const installed = await findOrInstallChrome(env, say, config.uid);
-  if (env.PRESSROOM_CHROME) return async () => installed;
-  const prove = async (executable: string, giveUp?: AbortSignal) =>
-    (await launchChrome({ ...config, executable }, silentLog, giveUp)).close();
-  const inLargePages = createLargePages({ cache: cacheFolder(env), say, uid: config.uid, prove });
-  await inLargePages(installed);
-  return giveUp => inLargePages(installed, giveUp);
+  { uid }: { uid: number | undefined },
+): Promise<() => Promise<string>> {
+  const found = await findOrInstallChrome(env, say, uid);
+  return async () => found;
 }

@@ -8,7 +8,7 @@ import { createLog, type Log } from '../common/log.ts';
 import { createMetrics, lifecycleMetrics, operationsServer } from '../common/operations.ts';
 import { readWorkerConfig } from '../worker/config.ts';
 import { createWorker } from '../worker/worker.ts';
-import { prepareChrome } from './chrome.ts';
+import { findOrInstallChrome } from './chrome.ts';
 import { buildDashboard } from './dashboard.ts';
 import { makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
@@ -94,7 +94,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   await mustBeFree(workerConfig.gateway.host, workerConfig.gateway.port, 'PRESSROOM_GATEWAY_PORT');
 
   const [executable, binary] = await Promise.all([
-    prepareChrome(env, say, workerConfig.chrome),
+    findOrInstallChrome(env, say, workerConfig.chrome.uid),
     apiConfig.mongodbUri ? undefined : findOrInstallMongod(env, say),
     apiConfig.dashboard.on ? buildDashboard(say) : undefined,
   ]);
@@ -108,8 +108,8 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const metrics = createMetrics({ labels: { pool: apiConfig.pool } });
   const poolSecret = workerConfig.secret ?? newSecret();
   // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as a whole.
-  const chrome = { ...workerConfig.chrome, ownGroup: false };
-  const worker = createWorker({ ...workerConfig, secret: poolSecret, chrome }, log, metrics, executable);
+  const chrome = { ...workerConfig.chrome, executable, ownGroup: false };
+  const worker = createWorker({ ...workerConfig, secret: poolSecret, chrome }, log, metrics);
   const uri = () => apiConfig.mongodbUri ?? mongod!.uri();
 
   let firstKey: string | undefined;

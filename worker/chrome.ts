@@ -6,7 +6,6 @@ import { trustAuthorities } from './authorities.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
 import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
-import { holdInLargePages } from './large-pages.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
 
 export interface ChromeConfig {
@@ -21,7 +20,7 @@ export interface ChromeConfig {
   startTimeoutMs: number;
   /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
   ownGroup: boolean;
-  /** Paints its screen frames, hears of the network, is scheduled and held in memory as Chrome is by itself; to compare with. */
+  /** Paints its screen frames, hears of the network and is scheduled as Chrome is by itself; to compare with. */
   plain?: boolean;
 }
 
@@ -177,7 +176,6 @@ export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: Abor
 }
 
 async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
-  const largePageBytes = config.plain ? 0 : await holdInLargePages(config.executable, giveUp);
   const child = spawn(...commandLine(config, profile.path), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
@@ -231,7 +229,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   starting.stop();
   const { pid, version } = why;
   browserPid = pid;
-  log.info({ pid, version, sandbox: config.sandbox, largePageBytes, ignoresNetworkChanges: hasOwnFilter(pid) }, 'chrome is up');
+  log.info({ pid, version, sandbox: config.sandbox, ignoresNetworkChanges: hasOwnFilter(pid) }, 'chrome is up');
   return { pid, version, pipe, processes, connected, exited, close, kill };
 }
 

@@ -24,13 +24,8 @@ export interface Worker {
   port(): number;
 }
 
-/** Stopping the gateway drains: no new slot, the running ones finish. `executable` tells before each start of a Chrome which one, since it may have been upgraded meanwhile; it is told when the worker stops. */
-export function createWorker(
-  config: WorkerConfig & { secret: string },
-  log: Log,
-  metrics: Metrics,
-  executable: (giveUp: AbortSignal) => Promise<string> = async () => findChrome(config.chrome.executable),
-): Worker {
+/** Stopping the gateway drains: no new slot, the running ones finish. */
+export function createWorker(config: WorkerConfig & { secret: string }, log: Log, metrics: Metrics): Worker {
   const status = (): WorkerStatus => ({
     protocol: PROTOCOL,
     pool: config.pool,
@@ -44,7 +39,7 @@ export function createWorker(
   const onChange = () => gateway.push();
   const supervisor = createSupervisor({
     config: config.supervisor,
-    launch: async giveUp => launchChrome({ ...config.chrome, executable: await executable(giveUp) }, log, giveUp),
+    launch: async giveUp => launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, log, giveUp),
     slots: () => slots,
     log,
     metrics,

@@ -1,7 +1,7 @@
 // The side that is the whole service: API, worker with its Chrome, and mongod, each a process of its own, called over HTTP from here.
 import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
-import { prepareChrome } from '../../standalone/chrome.ts';
+import { findOrInstallChrome } from '../../standalone/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { startSite } from '../fault/harness/site.ts';
 import { renderCall } from '../support/http-call.ts';
@@ -21,8 +21,7 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
   const slots = Math.max(2, availableParallelism());
   const reach = { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${pages.port}` };
   const passedOn = Object.fromEntries(PASSED_ON.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : [])));
-  // As `npm start` finds it: held in large pages where they can be had, which is Pressroom's own doing.
-  const chrome = await (await prepareChrome(process.env, console.log, readWorkerConfig(process.env).chrome))();
+  const chrome = await findOrInstallChrome(process.env, console.log, readWorkerConfig(process.env).chrome.uid);
   const site = await startSite({
     apis: 1,
     workers: 1,

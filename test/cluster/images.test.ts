@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { killQuietly } from '../../worker/chrome.ts';
-import { fillLargePages } from '../../worker/large-pages.ts';
-import { layoutOf } from '../../worker/program-layout.ts';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall, renderCall } from '../support/http-call.ts';
@@ -250,14 +248,9 @@ describe('the images', function () {
     expect(inside.said()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
   });
 
-  it('schedule their Chrome as a batch, and hold it in large pages where their file system has them', async function () {
-    const file = join(image('worker').root, 'usr/lib/chromium/chromium-headless-shell');
-    expect(await layoutOf(file)).to.equal('large');
+  it('schedule their Chrome as a batch', async () => {
     const { inside } = await startWorker();
     for (const { program, policy } of treeOf(inside.pid())) expect(policy === SCHED_BATCH).to.equal(program === 'chrome');
-    const [, bytes] = /"largePageBytes":(\d+)/.exec(inside.said())!;
-    if (!(await fillLargePages(file))) skip(this, `files in ${image('worker').root} cannot be held in large pages here`);
-    expect(Number(bytes)).to.be.greaterThan(0);
   });
 
   it('render together, and stop when they are told to', async () => {

@@ -68,22 +68,6 @@ describe('a worker’s life', () => {
     }
   });
 
-  it('asks before each start of a Chrome which one it is by then', async () => {
-    let asked = 0;
-    const worker = await startWorker({ PRESSROOM_CHROME: '/nowhere/chrome' }, silentLog, async () => {
-      asked += 1;
-      return findChrome(process.env.PRESSROOM_CHROME);
-    });
-    try {
-      await worker.killChrome();
-      await worker.until({ chrome: 'down' });
-      await worker.until({ chrome: 'up' });
-      expect(asked).to.equal(2);
-    } finally {
-      await worker.stop();
-    }
-  });
-
   it('drains: takes no new render, finishes what runs, then ends clean', async () => {
     const worker = await startWorker();
     const session = await worker.open();

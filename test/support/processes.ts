@@ -74,10 +74,6 @@ export function treeOf(root: number, all: readonly LivingProcess[] = everyProces
   return all.filter(({ pid }) => members.has(pid));
 }
 
-/** Bytes of files that a process maps by large pages. Of another user's process, and of a page's, only root may know. */
-export const largePageBytes = (pid: number): number =>
-  Number(/^FilePmdMapped:\s+(\d+)/m.exec(readProc(`${pid}/smaps_rollup`))?.[1] ?? 0) * 1_024;
-
 export interface ProcessMemory {
   /** Resident memory, files included. */
   residentMb: number;

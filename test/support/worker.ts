@@ -30,12 +30,8 @@ export interface TestWorker {
   stop(): Promise<boolean>;
 }
 
-/** `env` is the worker's environment over the tests' defaults (two slots, a free port). `executable`: see `createWorker`. */
-export async function startWorker(
-  env: Record<string, string> = {},
-  log: Log = silentLog,
-  executable?: () => Promise<string>,
-): Promise<TestWorker> {
+/** `env` is the worker's environment over the tests' defaults (two slots, a free port). */
+export async function startWorker(env: Record<string, string> = {}, log: Log = silentLog): Promise<TestWorker> {
   const config = readWorkerConfig({
     PATH: process.env.PATH,
     PRESSROOM_CHROME: process.env.PRESSROOM_CHROME,
@@ -46,7 +42,7 @@ export async function startWorker(
     ...env,
   });
   const metrics = createMetrics({ processDefaults: false });
-  const worker = createWorker({ ...config, secret: TEST_SECRET }, log, metrics, executable);
+  const worker = createWorker({ ...config, secret: TEST_SECRET }, log, metrics);
   const lifecycle = createLifecycle(log, 5_000, worker.services);
   await lifecycle.start();
   const connections = createConnections();

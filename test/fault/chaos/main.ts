@@ -1,6 +1,6 @@
 // `npm run chaos -- --minutes N --seed S`: runs of chaos, two minutes each, for as long as told. Ends with 1 at the first that broke a promise.
 import { parseArgs } from 'node:util';
-import { prepareChrome } from '../../../standalone/chrome.ts';
+import { findOrInstallChrome } from '../../../standalone/chrome.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
 import { runChaos } from './run-chaos.ts';
 
@@ -16,7 +16,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-process.env['PRESSROOM_CHROME'] = await (await prepareChrome(process.env, console.log, readWorkerConfig(process.env).chrome))();
+process.env['PRESSROOM_CHROME'] = await findOrInstallChrome(process.env, console.log, readWorkerConfig(process.env).chrome.uid);
 const totalMs = minutes * 60_000;
 for (let doneMs = 0; doneMs < totalMs; seed++) {
   const forMs = Math.min(RUN_MS, totalMs - doneMs);
