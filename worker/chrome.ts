@@ -20,8 +20,6 @@ export interface ChromeConfig {
   startTimeoutMs: number;
   /** In a process group of its own all of its processes can be ended, also those that outlive their browser and have another parent then. */
   ownGroup: boolean;
-  /** Paints its screen frames, hears of the network and is scheduled as Chrome is by itself; to compare with. */
-  plain?: boolean;
 }
 
 export interface ChromeProcess {
@@ -54,13 +52,13 @@ export class NoSandbox extends Error {
  * Nobody sees a page's screen frames: with less memory for its tiles than one of them takes, none is painted. Frames come and go as ever, for all that waits for them; print and
  * canvases have no tiles.
  */
-const UNPAINTED = ['--force-gpu-mem-available-mb=1', '--default-tile-width=1024', '--default-tile-height=1024'];
+export const UNPAINTED = ['--force-gpu-mem-available-mb=1', '--default-tile-width=1024', '--default-tile-height=1024'];
 
 /**
  * Chrome itself reaches no network: every context has a proxy of its own, everything else is pointed at a port where nobody listens, and names are not resolved here.
  * WebRTC would send UDP past the proxy; only this policy stops it (seen on Chromium 156).
  */
-const flags = (config: ChromeConfig, profile: string) => [
+export const chromeFlags = (config: Pick<ChromeConfig, 'sandbox' | 'heapMiB'>, profile: string): string[] => [
   // Which a headless shell is anyway; without it a full browser would look for a screen, and not live until it is refused.
   '--headless',
   '--remote-debugging-pipe',
@@ -94,13 +92,8 @@ const flags = (config: ChromeConfig, profile: string) => [
   '--force-color-profile=srgb',
   '--log-level=3',
   `--js-flags=--max-old-space-size=${config.heapMiB}`,
-  ...(config.plain ? [] : UNPAINTED),
+  ...UNPAINTED,
 ];
-
-function commandLine(config: ChromeConfig, profile: string): [string, string[]] {
-  const args = flags(config, profile);
-  return config.plain ? [config.executable, args] : startLine(config, args);
-}
 
 /** Keeps the last of what Chrome says until it is up, for the error message; afterwards it is dropped, since pages can write there. */
 function listenWhileStarting(child: ChildProcess) {
@@ -176,7 +169,7 @@ export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: Abor
 }
 
 async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
-  const child = spawn(...commandLine(config, profile.path), {
+  const child = spawn(...startLine(config, chromeFlags(config, profile.path)), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
     env: { HOME: profile.path, PATH: process.env.PATH, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: profile.path },

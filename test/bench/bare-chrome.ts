@@ -1,8 +1,12 @@
 // What there is to compare with: the same Chrome with the same flags, except that it paints its screen frames, hears of the network and is scheduled as any program, and nothing around it. A fresh context for each render, over the pipe.
-import { silentLog } from '../../common/log.ts';
-import { launchChrome } from '../../worker/chrome.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { createCdpPipe } from '../../worker/cdp-pipe.ts';
+import { chromeFlags, UNPAINTED } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { findChrome } from '../../worker/find-chrome.ts';
+import { makeProfile } from '../../worker/profile.ts';
 import type { Job } from './documents.ts';
 import type { Engine } from './engine.ts';
 
@@ -12,9 +16,31 @@ const FONTS_READY = 'document.fonts.ready.then(() => true)';
 /** Chrome itself is started so that it reaches no network. */
 const NETWORK = { proxyServer: 'direct://' };
 
-export async function openBareChrome(env: NodeJS.ProcessEnv): Promise<Engine> {
+async function startChrome(env: NodeJS.ProcessEnv) {
   const { chrome: config } = readWorkerConfig(env);
-  const chrome = await launchChrome({ ...config, executable: findChrome(config.executable), plain: true }, silentLog);
+  const profile = await makeProfile(config.uid);
+  const flags = chromeFlags(config, profile.path).filter(flag => !UNPAINTED.includes(flag));
+  const child = spawn(findChrome(config.executable), flags, {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    cwd: '/',
+    env: { HOME: profile.path, PATH: env.PATH, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: profile.path },
+    ...(config.uid === undefined ? {} : { uid: config.uid, gid: config.uid }),
+  });
+  const [input, output] = [child.stdio[3] as Writable, child.stdio[4] as Readable];
+  const pipe = createCdpPipe(input, output);
+  const exited = once(child, 'exit');
+  const close = async () => {
+    input.destroy();
+    output.destroy();
+    await exited;
+    await profile.remove();
+  };
+  const { product } = await pipe.command<{ product: string }>('Browser.getVersion');
+  return { pipe, version: product, close };
+}
+
+export async function openBareChrome(env: NodeJS.ProcessEnv): Promise<Engine> {
+  const chrome = await startChrome(env);
   const { command, route, unroute } = chrome.pipe;
 
   async function render({ source, until, fonts }: Job): Promise<Buffer> {

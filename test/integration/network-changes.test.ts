@@ -23,8 +23,8 @@ describe('a change of the machine’s network', () => {
   });
 
   /** A Chrome in a network of its own that changes. */
-  async function imagesWith(plain: boolean): Promise<ImagesOfPage> {
-    const script = `import { imagesThroughChange } from '${MODULE}'; process.stdout.write(JSON.stringify(await imagesThroughChange(${plain}))); process.exit();`;
+  async function imagesWith(heard: boolean): Promise<ImagesOfPage> {
+    const script = `import { imagesThroughChange } from '${MODULE}'; process.stdout.write(JSON.stringify(await imagesThroughChange(${heard}))); process.exit();`;
     const env = { ...process.env, PRESSROOM_POOL_SECRET: TEST_SECRET };
     const { stdout } = await run('unshare', ['--net', process.execPath, '--input-type=module', '--eval', script], { env, timeout: 50_000 });
     return JSON.parse(stdout);

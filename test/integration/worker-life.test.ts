@@ -122,8 +122,8 @@ describe('a worker’s life', () => {
     });
 
     /** How its processes are scheduled, a page's among them. */
-    async function policies(plain: boolean): Promise<Set<number>> {
-      const chrome = await launchChrome({ ...config, executable, plain }, silentLog);
+    async function policies(): Promise<Set<number>> {
+      const chrome = await launchChrome({ ...config, executable }, silentLog);
       try {
         await chrome.pipe.command('Target.createTarget', { url: 'about:blank' });
         await eventually(async () => expect((await chrome.processes()).map(({ type }) => type)).to.include('renderer'));
@@ -134,13 +134,12 @@ describe('a worker’s life', () => {
     }
 
     it('takes no core from others when it wakes, with all of its processes', async () => {
-      expect([...(await policies(false))]).to.deep.equal([SCHED_BATCH]);
+      expect([...(await policies())]).to.deep.equal([SCHED_BATCH]);
     });
 
-    it('starts as any program where nobody can schedule it so, and to be compared with', async () => {
-      expect([...(await policies(true))]).to.deep.equal([0]);
+    it('starts as any program where nobody can schedule it so', async () => {
       process.env.PATH = '/nowhere';
-      expect([...(await policies(false))]).to.deep.equal([0]);
+      expect([...(await policies())]).to.deep.equal([0]);
     });
   });
 

@@ -58,15 +58,19 @@ function webByProxy() {
 }
 
 /**
- * Shows a page with more images than Chrome opens connections for, changes the addresses of the network namespace while most of them wait until one is lost or two seconds are over, and tells what became of them. `plain` is Chrome as it is by itself. Only for a process in a
+ * Shows a page with more images than Chrome opens connections for, changes the addresses of the network namespace while most of them wait until one is lost or two seconds are over, and tells what became of them. With `heard`, Chrome starts without its filter, as on a machine without Perl. Only for a process in a
  * namespace of its own: elsewhere all that listens to the network hears of it.
  */
-export async function imagesThroughChange(plain: boolean): Promise<ImagesOfPage> {
+export async function imagesThroughChange(heard: boolean): Promise<ImagesOfPage> {
   await ip('link', 'set', 'lo', 'up');
   const web = webByProxy();
   await web.listening;
   const config = readWorkerConfig(process.env).chrome;
-  const { pipe, close } = await launchChrome({ ...config, executable: findChrome(config.executable), plain }, silentLog);
+  const executable = findChrome(config.executable);
+  const path = process.env.PATH;
+  if (heard) process.env.PATH = '/nowhere';
+  const { pipe, close } = await launchChrome({ ...config, executable }, silentLog);
+  process.env.PATH = path;
   try {
     const context = { proxyServer: `http://127.0.0.1:${web.port()}`, proxyBypassList: '<-loopback>' };
     const { browserContextId } = await pipe.command<{ browserContextId: string }>('Target.createBrowserContext', context);
