@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type LifecycleState, listen, type Service } from './lifecycle.ts';
 import { PROTOCOL } from './protocol.ts';
@@ -48,64 +47,6 @@ export interface MetricsOptions {
   labels?: Record<string, string>;
 }
 
-/** Asked a hundred times a second it costs a process 6 ms of CPU in it, which is 0.3 ms for each of twenty renders. */
-const TICK_MS = 100;
-const NEVER_MS = 2 ** 31 - 1;
-const NS_PER_MS = 1e6;
-
-const seconds = (ns: number) => ns / 1e9;
-
-/** By prom-client's names, which other dashboards know: `nodejs_eventloop_lag_<name>_seconds`. */
-const LAGS: Record<string, { what: string; read(lag: RecordableHistogram): number }> = {
-  min: { what: 'The least', read: ({ min }) => seconds(min) },
-  max: { what: 'The most', read: ({ max }) => seconds(max) },
-  mean: { what: 'The mean', read: ({ mean }) => seconds(mean) },
-  stddev: { what: 'The standard deviation', read: ({ stddev }) => seconds(stddev) },
-  p50: { what: 'The median', read: lag => seconds(lag.percentile(50)) },
-  p90: { what: 'The 90th percentile', read: lag => seconds(lag.percentile(90)) },
-  p99: { what: 'The 99th percentile', read: lag => seconds(lag.percentile(99)) },
-};
-const seriesOf = (name: string) => `nodejs_eventloop_lag_${name}_seconds`;
-
-/** Node's own monitor forgets, with each reset, the delay that it is in. */
-function watchLag(): RecordableHistogram {
-  const lag = createHistogram();
-  let dueMs = performance.now() + TICK_MS;
-  const tick = () => {
-    const nowMs = performance.now();
-    lag.record(Math.max(1, Math.round((nowMs - dueMs) * NS_PER_MS)));
-    dueMs = nowMs + TICK_MS;
-  };
-  setInterval(tick, TICK_MS).unref();
-  return lag;
-}
-
-function eventLoopLag(registry: Registry): void {
-  const lag = watchLag();
-  const gauges = Object.entries(LAGS).map(([name, { what, read }], nth) => {
-    const gauge = new Gauge({
-      name: seriesOf(name),
-      help: `${what} of how late the event loop ran a timer, since the last scrape.`,
-      registers: [registry],
-      ...(nth === 0 && { collect: tell }), // the first is asked first
-    });
-    return { gauge, read };
-  });
-  function tell(): void {
-    // Between two scrapes that are close to each other no timer is due: what was told last is told again.
-    if (lag.count === 0) return;
-    for (const { gauge, read } of gauges) gauge.set(read(lag));
-    lag.reset();
-  }
-}
-
-/** prom-client's own, but for how late the event loop is: theirs wakes the process a hundred times a second to find out. */
-function processMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
-  for (const name of Object.keys(LAGS)) registry.removeSingleMetric(seriesOf(name));
-  eventLoopLag(registry);
-}
-
 export function createMetrics({ processDefaults = true, labels: everywhere = {} }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels(everywhere);
@@ -137,7 +78,7 @@ export function createMetrics({ processDefaults = true, labels: everywhere = {} 
     described: () => [...descriptions],
   };
   if (processDefaults) {
-    processMetrics(registry);
+    collectDefaultMetrics({ register: registry });
     metrics
       .gauge('pressroom_build_info', 'Always 1: the release, and the protocol that it speaks between API and workers.', [
         'version',
