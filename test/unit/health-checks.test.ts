@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../../api/console/log/health-checks.ts';
 import type { ServerState } from '../../api/store/store.ts';
 
-const NOW = new Date('2026-11-22T10:00:00Z');
 const server = (fields: Partial<ServerState> = {}): ServerState => ({
   version: '8.0.4',
   clockAheadMs: 3,
@@ -22,29 +21,28 @@ const place = { publicUrl: 'https://pdf.example.com', trustedProxies: 1, forward
 
 describe('the checks of an installation', () => {
   it('find nothing where all is well', () => {
-    const checks = [...databaseChecks(server(), NOW), ...poolChecks([report([worker('a')])]), ...configurationChecks(place)];
+    const checks = [...databaseChecks(server()), ...poolChecks([report([worker('a')])]), ...configurationChecks(place)];
     expect(bad(checks)).to.deep.equal([]);
     expect(statusOf(checks)).to.equal('ok');
   });
 
   it('call it down when the database does not answer', () => {
-    const checks = databaseChecks({ error: 'no primary.' }, NOW);
+    const checks = databaseChecks({ error: 'no primary.' });
     expect(bad(checks)).to.deep.equal(['Database: fail']);
     expect(statusOf(checks)).to.equal('down');
   });
 
   const cases: [what: string, checks: Parameters<typeof bad>[0], found: string[]][] = [
-    ['a slow database', databaseChecks(server({ roundTripMs: 80 }), NOW), ['Database: warn']],
-    ['a release without fixes', databaseChecks(server({ version: '6.0.5' }), NOW), ['Database release: warn']],
-    ['a set of one', databaseChecks(server({ members: [{ name: 'a', state: 'PRIMARY', healthy: true }] }), NOW), ['Replica set: warn']],
+    ['a slow database', databaseChecks(server({ roundTripMs: 80 })), ['Database: warn']],
+    ['a set of one', databaseChecks(server({ members: [{ name: 'a', state: 'PRIMARY', healthy: true }] })), ['Replica set: warn']],
     [
       'a member that is gone',
-      databaseChecks(server({ members: [...server().members!, { name: 'd', state: '(not reachable/healthy)', healthy: false }] }), NOW),
+      databaseChecks(server({ members: [...server().members!, { name: 'd', state: '(not reachable/healthy)', healthy: false }] })),
       ['Replica set: warn'],
     ],
-    ['a user who may not ask for the members', databaseChecks(server({ members: undefined }), NOW), []],
-    ['clocks that differ', databaseChecks(server({ clockAheadMs: -1_500 }), NOW), ['Clocks: warn']],
-    ['clocks that differ a lot', databaseChecks(server({ clockAheadMs: 60_000 }), NOW), ['Clocks: fail']],
+    ['a user who may not ask for the members', databaseChecks(server({ members: undefined })), []],
+    ['clocks that differ', databaseChecks(server({ clockAheadMs: -1_500 })), ['Clocks: warn']],
+    ['clocks that differ a lot', databaseChecks(server({ clockAheadMs: 60_000 })), ['Clocks: fail']],
     ['a pool without a worker', poolChecks([report([])]), ['Workers of default: fail']],
     ['a pool whose workers all drain', poolChecks([report([worker('a', 'draining')])]), ['Workers of default: fail']],
     ['a worker without Chrome', poolChecks([report([worker('a'), worker('b', 'chrome down')])]), ['Workers of default: warn']],

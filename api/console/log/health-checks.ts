@@ -8,8 +8,6 @@ const ok = (name: string, message: string): Check => ({ name, status: 'ok', mess
 const warn = (name: string, message: string, hint: string): Check => ({ name, status: 'warn', message, hint });
 const fail = (name: string, message: string, hint: string): Check => ({ name, status: 'fail', message, hint });
 
-/** https://www.mongodb.com/legal/support-policy/lifecycles */
-const END_OF_LIFE: Record<string, string> = { '6.0': '2025-07-31', '7.0': '2027-08-31', '8.0': '2029-10-31' };
 /** Leases are safe whatever the clocks say; times that people read, and one-time codes, are not. */
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
@@ -18,7 +16,7 @@ const SLOW_MS = 50;
 const LONG_WAIT_MS = 5_000;
 
 /** What a server that answered says; `error` the sentence of one that did not. */
-export function databaseChecks(state: ServerState | { error: string }, now: Date): Check[] {
+export function databaseChecks(state: ServerState | { error: string }): Check[] {
   if ('error' in state)
     return [
       fail(
@@ -27,7 +25,7 @@ export function databaseChecks(state: ServerState | { error: string }, now: Date
         'Look at the members of the replica set and at the network between; renders fail until it answers.',
       ),
     ];
-  return [answering(state), release(state, now), ...replicaSet(state), clock(state)];
+  return [answering(state), ok('Database release', `MongoDB ${state.version}.`), ...replicaSet(state), clock(state)];
 }
 
 const answering = ({ roundTripMs }: ServerState): Check =>
@@ -38,17 +36,6 @@ const answering = ({ roundTripMs }: ServerState): Check =>
         `MongoDB needs ${roundTripMs} ms to answer.`,
         'Each render asks it twice: put it near the API, or look at what keeps it busy.',
       );
-
-function release({ version }: ServerState, now: Date): Check {
-  const line = version.split('.').slice(0, 2).join('.');
-  const end = END_OF_LIFE[line];
-  if (end === undefined || now.toISOString() < end) return ok('Database release', `MongoDB ${version}.`);
-  return warn(
-    'Database release',
-    `MongoDB ${version} has had no security fixes since ${end}.`,
-    'Upgrade it, one major release after the other.',
-  );
-}
 
 function replicaSet({ members }: ServerState): Check[] {
   const name = 'Replica set';

@@ -36,7 +36,7 @@ export const operatorHealthRoutes = ({ store, publicUrl, trustedProxies }: Deps)
       answer: health,
       handle: async ({ ctx }) => {
         const [database, processes] = await Promise.all([store.serverState().catch(asProblem), reports().catch(() => [])]);
-        const checks = [...databaseChecks(database, new Date()), ...poolChecks(processes), ...configurationChecks(surroundings(ctx))];
+        const checks = [...databaseChecks(database), ...poolChecks(processes), ...configurationChecks(surroundings(ctx))];
         return { status: statusOf(checks), checks };
       },
     }),
