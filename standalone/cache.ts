@@ -30,9 +30,16 @@ export async function closedToOthers(file: string): Promise<string | undefined> 
   }
 }
 
-/** The same for a user who is not us; undefined too when `uid` is undefined or our own. */
-export const closedTo = async (uid: number | undefined, file: string): Promise<string | undefined> =>
-  uid === undefined || uid === process.getuid?.() ? undefined : closedToOthers(file);
+/** Throws an Error naming the folder and the variables that help when `uid`, another user than ours, could not execute `path`. */
+export async function mustBeOpen(program: string, path: string, uid: number | undefined, variables: string): Promise<void> {
+  if (uid === undefined || uid === process.getuid?.()) return;
+  const closed = await closedToOthers(path);
+  if (closed)
+    throw new Error(
+      `${program} runs as user ${uid}, who cannot execute ${path}: ${closed} is closed to other users. ` +
+        `Open it (chmod o+x ${closed}), or set ${variables} to a place that everyone can enter.`,
+    );
+}
 
 /**
  * Makes `cache/name` by having `fill` write into a temporary folder next to it, which is then renamed: never seen half done, and of two processes

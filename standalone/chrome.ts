@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
-import { cacheFolder, closedTo, findOnPath, isExecutable } from './cache.ts';
+import { cacheFolder, findOnPath, isExecutable, mustBeOpen } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Say } from './run-command.ts';
@@ -31,16 +31,6 @@ export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undef
   return undefined;
 }
 
-/** Throws an Error naming the folder when `uid`, another user than ours, could not execute `path`. */
-async function mustBeOpen(path: string, uid: number | undefined): Promise<void> {
-  const closed = await closedTo(uid, path);
-  if (closed)
-    throw new Error(
-      `Chrome runs as user ${uid}, who cannot execute ${path}: ${closed} is closed to other users. ` +
-        `Open it (chmod o+x ${closed}), or set PRESSROOM_CACHE_DIR or PRESSROOM_CHROME to a place that everyone can enter.`,
-    );
-}
-
 /**
  * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another one (this is root).
  * Throws an Error that says how to mend it when all ways are closed.
@@ -67,7 +57,7 @@ export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?
     throw new Error(
       'There is no Chrome and none could be installed. Install chromium-headless-shell (Debian) or Chrome, or set PRESSROOM_CHROME to its path.',
     );
-  await mustBeOpen(found, uid);
+  await mustBeOpen('Chrome', found, uid, 'PRESSROOM_CACHE_DIR or PRESSROOM_CHROME');
   return found;
 }
 

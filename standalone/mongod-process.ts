@@ -70,7 +70,7 @@ export async function stopPredecessor(dbPath: string): Promise<boolean> {
   const pid = Number((await readFile(`${dbPath}/mongod.lock`, 'utf8').catch(() => '')).trim());
   if (!Number.isSafeInteger(pid) || pid < 2 || !isAlive(pid)) return false;
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  const named = words[words.indexOf('--dbpath') + 1] ?? '';
+  const named = (words[words.indexOf('--dbpath') + 1] ?? '').replace('/proc/self/', `/proc/${pid}/`);
   if (!words[0]?.includes('mongod') || (await realpath(named).catch(() => named)) !== (await realpath(dbPath))) return false;
   process.kill(pid, 'SIGTERM');
   if (!(await goneWithin(pid, 10_000))) {
@@ -97,11 +97,21 @@ const said = (line: string): string => {
   }
 };
 
-/** Starts mongod and waits until it listens. Throws an Error with mongod's own words when it ends before that. */
-export async function spawnMongod(binary: string, args: string[], dbPath: string, logFile: string): Promise<MongodProcess> {
+/**
+ * Starts mongod in the folder `cwd`, as the user `uid` when there is one, and waits until it listens. Throws an Error with mongod's
+ * own words when it ends before that.
+ */
+export async function spawnMongod(
+  binary: string,
+  args: string[],
+  dbPath: string,
+  logFile: string,
+  { uid, cwd = '/' }: { uid?: number | undefined; cwd?: string } = {},
+): Promise<MongodProcess> {
   const child = spawn('/bin/sh', ['-c', LEASH, 'leash', binary, '--dbpath', dbPath, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    cwd: '/',
+    cwd,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const leash = child.stdio[3] as Duplex;
   leash.on('error', () => {});

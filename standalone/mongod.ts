@@ -1,12 +1,15 @@
 // The managed mongod: a replica set of one on loopback, with a keyfile and a password of its own, in a folder of its own.
-import { mkdir } from 'node:fs/promises';
+import { lchown, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SET_NAME, USER } from '../api/store/managed-set.ts';
+import { mustBeOpen } from './cache.ts';
 import { spawnMongod, stopPredecessor } from './mongod-process.ts';
+import { giveDataTo, MONGOD_UID } from './mongod-user.ts';
 import { newSecret, openDataFolder, readPrivate, writePrivate } from './state.ts';
 
 export { findMongod, findOrInstallMongod, type MongodBinary, pastEndOfLife } from './mongod-binary.ts';
+export { MONGOD_UID } from './mongod-user.ts';
 
 export interface ManagedMongod {
   /** With credentials; the database is `pressroom` unless another name is asked for by `uriFor`. */
@@ -89,6 +92,16 @@ const commonArguments = (port: number, keyFile: string, extra: readonly string[]
   ...extra,
 ];
 
+/**
+ * Lets mongod's own user at the data and the keyfile. The folder and the password in it stay root's: where root writes, no other
+ * user may be able to put a link.
+ */
+async function openTo(uid: number, binary: string, dataDir: string): Promise<void> {
+  await mustBeOpen('mongod', binary, uid, 'PRESSROOM_CACHE_DIR');
+  await lchown(join(dataDir, 'keyfile'), uid, uid);
+  await giveDataTo(uid, join(dataDir, 'db'));
+}
+
 /** Starts mongod on `dataDir` and waits until it can be written to. A mongod left behind on the same folder is ended first. */
 export async function startMongod({
   binary,
@@ -97,16 +110,21 @@ export async function startMongod({
   extraArgs = [],
   onSpawned = () => {},
 }: MongodOptions): Promise<ManagedMongod> {
-  await openDataFolder(dataDir);
+  const uid = process.getuid?.() === 0 ? MONGOD_UID : undefined;
+  await openDataFolder(dataDir, uid === undefined ? 0o700 : 0o711);
   const before = await readKept(dataDir);
-  const keyFile = join(dataDir, 'keyfile');
+  const [keyFile, db] = [join(dataDir, 'keyfile'), join(dataDir, 'db')];
   const keyFileText = (await readPrivate(keyFile)) ?? `${newSecret(96).replace(/[-_]/g, 'x')}\n`;
   await writePrivate(keyFile, keyFileText);
-  await mkdir(join(dataDir, 'db'), { recursive: true, mode: 0o700 });
-  await stopPredecessor(join(dataDir, 'db'));
+  await mkdir(db, { recursive: true, mode: 0o700 });
+  await stopPredecessor(db);
+  if (uid !== undefined) await openTo(uid, binary, dataDir);
   const kept: Kept = { founded: false, password: newSecret(), ...before, port: await freePort(port || before?.port || 0) };
+  // The folders above are root's alone: its own user finds the data by the folder that it is started in.
+  const files = uid === undefined ? dataDir : '/proc/self/cwd';
+  const args = commonArguments(kept.port, join(files, 'keyfile'), extraArgs);
   const start = (...more: string[]) =>
-    spawnMongod(binary, [...commonArguments(kept.port, keyFile, extraArgs), ...more], join(dataDir, 'db'), join(dataDir, 'mongod.log'));
+    spawnMongod(binary, [...args, ...more], join(files, 'db'), join(dataDir, 'mongod.log'), { uid, cwd: dataDir });
 
   if (before && before.port !== kept.port) {
     const alone = await start();

@@ -12,7 +12,7 @@ import { findOrInstallChrome } from './chrome.ts';
 import { buildDashboard } from './dashboard.ts';
 import { makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
-import { findOrInstallMongod, type ManagedMongod, type MongodBinary, pastEndOfLife, startMongod } from './mongod.ts';
+import { findOrInstallMongod, type ManagedMongod, MONGOD_UID, type MongodBinary, pastEndOfLife, startMongod } from './mongod.ts';
 import { mustBeFree } from './ports.ts';
 import type { Say } from './run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';
@@ -76,6 +76,8 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const processConfig = readConfig(processVariables, env);
   const workerConfig = readWorkerConfig(env);
   const apiConfig = readApiConfig(env);
+  if (!apiConfig.mongodbUri && workerConfig.chrome.uid === MONGOD_UID)
+    throw new Error(`PRESSROOM_CHROME_UID=${MONGOD_UID} is the user that mongod runs as: choose another one for Chrome.`);
   const stopMs = processConfig.PRESSROOM_DRAIN_TIMEOUT;
   const log = createLog(processConfig.PRESSROOM_LOG_LEVEL, 'standalone');
 

@@ -14,11 +14,11 @@ export function dataFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): st
   return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'pressroom');
 }
 
-/** Makes the folder, or closes it to others when it is there. Throws an Error naming the folder and the variable. */
-export async function openDataFolder(folder: string): Promise<string> {
+/** Makes the folder, or gives it `mode` when it is there: closed to others unless told otherwise. Throws an Error naming the folder and the variable. */
+export async function openDataFolder(folder: string, mode = 0o700): Promise<string> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await chmod(folder, 0o700);
+    await mkdir(folder, { recursive: true, mode });
+    await chmod(folder, mode);
     return folder;
   } catch (error) {
     throw new Error(

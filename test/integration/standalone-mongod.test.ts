@@ -1,15 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, lchown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { findMongod, findOrInstallMongod, type ManagedMongod, managedUri } from '../../standalone/mongod.ts';
+import { findMongod, findOrInstallMongod, type ManagedMongod, MONGOD_UID, managedUri } from '../../standalone/mongod.ts';
 import { spawnMongod } from '../../standalone/mongod-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshMongod, mongodBinary } from '../support/mongod.ts';
+import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const isGone = (pid: number) =>
@@ -152,6 +153,78 @@ describe('the managed mongod', () => {
     const next = await start('left');
     await isGone(left.pid);
     expect(await read(next.uri)).to.deep.equal(['three']);
+  });
+
+  describe('when this is root', () => {
+    before(function () {
+      if (process.getuid?.() !== 0) skip(this, 'only root can start it as another user');
+    });
+
+    const everything = async (folder: string) => [
+      at(folder),
+      ...(await readdir(at(folder), { recursive: true })).map(name => at(folder, name)),
+    ];
+    const ownersOf = async (folder: string) =>
+      new Set(await Promise.all((await everything(folder)).map(async path => (await stat(path)).uid)));
+    /** As the version before left it, which ran mongod as root. */
+    const giveToRoot = async (folder: string) => {
+      for (const path of await everything(folder)) await lchown(path, 0, 0);
+    };
+    const startAsRoot = async (folder: string, { port }: { port: number }) => {
+      const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--replSet', 'pressroom', '--auth'];
+      const keyFile = ['--keyFile', at(folder, 'keyfile')];
+      return spawnMongod((await mongodBinary()).path, [...args, ...keyFile], at(folder, 'db'), at(folder, 'mongod.log'));
+    };
+
+    it('runs as a user of its own, who reads neither the password nor anything beside its data', async () => {
+      const { pid } = await start('own-user');
+      expect(/^Uid:\s+(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]!.split('\t')).to.deep.equal(
+        Array(4).fill(String(MONGOD_UID)),
+      );
+      expect(/^Groups:\s*$/m.test(await readFile(`/proc/${pid}/status`, 'utf8'))).to.equal(true);
+      await writeFile(at('pepper'), 'secret', { mode: 0o600 });
+      const readAs = (path: string) => () =>
+        execFileSync('setpriv', [`--reuid=${MONGOD_UID}`, `--regid=${MONGOD_UID}`, '--clear-groups', 'cat', path], { stdio: 'pipe' });
+      for (const path of [at('pepper'), at('own-user', 'mongod.json')]) expect(readAs(path), path).to.throw('Permission denied');
+      for (const name of ['', 'mongod.json', 'mongod.log']) expect((await stat(at('own-user', name))).uid, name).to.equal(0);
+      expect((await stat(at('own-user', 'keyfile'))).mode & 0o777).to.equal(0o600);
+    });
+
+    it('keeps the data that the version before wrote as root, whose owner alone changes', async () => {
+      const first = await start('of-root');
+      await first.stop();
+      await giveToRoot('of-root');
+      const before = await startAsRoot('of-root', first);
+      await write(first.uri, 'written as root');
+      await before.stop(0);
+      expect([...(await ownersOf('of-root'))]).to.deep.equal([0]);
+      const second = await start('of-root');
+      expect(await read(second.uri)).to.deep.equal(['written as root']);
+      await second.stop();
+      expect([...(await ownersOf('of-root/db'))]).to.deep.equal([MONGOD_UID]);
+    });
+
+    it('goes on with a change of owner that was broken off', async () => {
+      const first = await start('broken-off');
+      await write(first.uri, 'kept');
+      await first.stop();
+      await giveToRoot('broken-off');
+      for (const path of (await everything('broken-off/db')).slice(1, 4)) await chown(path, MONGOD_UID, MONGOD_UID);
+      expect(await read((await start('broken-off')).uri)).to.deep.equal(['kept']);
+    });
+
+    it('follows no link out of the data, and says what to do', async () => {
+      await (await start('linked')).stop();
+      await giveToRoot('linked');
+      await mkdir(at('elsewhere'));
+      await writeFile(at('elsewhere', 'file'), '');
+      await symlink(at('elsewhere'), at('linked', 'db', 'link'));
+      const error = await freshMongod({ dataDir: at('linked'), extraArgs: [] }).catch((reason: Error) => reason);
+      expect((error as Error).message)
+        .to.include(`${at('linked', 'db', 'link')} is a symbolic link`)
+        .and.include('chown -R');
+      expect([...(await ownersOf('elsewhere'))]).to.deep.equal([0]);
+    });
   });
 
   it('gives mongod’s own words when it can not start', async () => {
