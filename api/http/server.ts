@@ -106,7 +106,10 @@ export function httpServer(
     // The answer is written: from here on a caller who does not read it is given up.
     response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
     if (stopping) response.setHeader('Connection', 'close');
-    if (request.headers.host === undefined && request.httpVersion === '1.1') answerRaw(socket, invalid('The header `Host` is missing.'));
+    const hosts = request.headersDistinct['host']?.length ?? 0;
+    if (hosts === 0 && request.httpVersion === '1.1') answerRaw(socket, invalid('The header `Host` is missing.'));
+    // Node keeps the first, a proxy may have looked at another (RFC 9112 section 3.2).
+    else if (hosts > 1) answerRaw(socket, invalid('The header `Host` appears more than once.'));
     else if (!readTarget(request)) answerRaw(socket, invalid('The request target is not a valid path or URL.'));
     else handle(request, response);
   }

@@ -29,6 +29,7 @@ describe('the HTTP server', () => {
       ['what is not HTTP', 'hello there\r\n\r\n', 'not valid HTTP/1.1'],
       ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, 'larger than 16 KiB'],
       ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', '`Host` is missing'],
+      ['a request with two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', '`Host` appears more than once'],
       ['a target that is no URL', 'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
       ['another', 'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
       ['a line break hidden in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n', 'not valid HTTP/1.1'],
