@@ -1,12 +1,12 @@
 // The API as a Koa application: its middleware and its routes, to be read from top to bottom. Does not listen.
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Network } from '../common/addresses.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import type { Console } from './console/console.ts';
-import type { RenderFailedReason } from './contract/errors.ts';
+import type { ApiError, RenderFailedReason } from './contract/errors.ts';
 import { accessLog } from './http/access-log.ts';
 import { bearer } from './http/bearer.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
@@ -19,7 +19,7 @@ import { logRenders } from './http/log-renders.ts';
 import { countRefused } from './http/refused-renders.ts';
 import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
-import type { Middleware, Route, State } from './http/state.ts';
+import type { Context, Middleware, Route, State } from './http/state.ts';
 import { type TrialRoute, trialRoute } from './http/trial.ts';
 import type { RenderUseCase } from './render.ts';
 
@@ -52,7 +52,13 @@ const nosniff: Middleware = async (ctx, next) => {
   await next();
 };
 
-export function createApp(deps: AppDeps): Koa<State> {
+export interface App {
+  handle: ReturnType<Koa['callback']>;
+  /** The error of a request whose method no route knows: 405 with the methods of its path, or 404. */
+  refuseMethod(path: string): ApiError;
+}
+
+export function createApp(deps: AppDeps): App {
   const { publicUrl, keys, render, onRefused, trial, console, health, body, budget, ports, trustedProxies, log, metrics } = deps;
   const { openApiJson, docs } = description({ publicUrl, trial: trial !== undefined, mcpUrl: console?.oauth?.resource });
 
@@ -79,11 +85,14 @@ export function createApp(deps: AppDeps): Koa<State> {
 
   const router = new Router<State>({ strict: true, sensitive: true });
   for (const { method, path, handle } of routes) router.register(path, [method], handle);
+  const unrouted: Middleware = ctx => {
+    throw noRoute((ctx as Context & Pick<RouterContext, 'matched'>).matched ?? []);
+  };
 
   const count = requestCounter(metrics, new Set(routes.map(({ path }) => path)));
   const app = new Koa<State>();
-  app.use(requestId).use(accessLog(log, count)).use(nosniff).use(errors(log, RENDER_PATHS)).use(router.routes()).use(noRoute);
+  app.use(requestId).use(accessLog(log, count)).use(nosniff).use(errors(log, RENDER_PATHS)).use(router.routes()).use(unrouted);
   // What reaches this comes after the answer has begun: the other end went away.
   app.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
-  return app;
+  return { handle: app.callback(), refuseMethod: path => noRoute(router.stack.filter(({ regexp }) => regexp.test(path))) };
 }

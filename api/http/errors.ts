@@ -60,11 +60,10 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
   };
 };
 
-/** The end of the list: nothing of ours was at this path, or not for this method. `ctx.matched` is the router's. */
-export const noRoute: Middleware = ctx => {
-  const matched = (ctx as Context & { matched?: { methods: string[] }[] }).matched ?? [];
+/** The error of a request that no route takes; `matched` are the routes at its path. */
+export function noRoute(matched: { methods: string[] }[]): ApiError {
   const allowed = [...new Set(matched.flatMap(route => route.methods))];
-  if (allowed.length === 0) throw new ApiError('not_found', 'There is nothing at this path. The paths are described at /docs.');
+  if (allowed.length === 0) return new ApiError('not_found', 'There is nothing at this path. The paths are described at /docs.');
   const Allow = allowed.sort().join(', ');
-  throw new ApiError('method_not_allowed', `This path takes ${Allow} only.`, { headers: { Allow } });
-};
+  return new ApiError('method_not_allowed', `This path takes ${Allow} only.`, { headers: { Allow } });
+}

@@ -1,4 +1,6 @@
-// Answers to what never became a request: broken or oversized headers, requests that do not end. Node would answer them bare; these carry the envelope.
+// Answers to what never became a request for Koa: broken or oversized headers, unknown methods, requests that do not end.
+// Node would answer them bare; these carry the envelope.
+import { STATUS_CODES } from 'node:http';
 import { type ApiError, invalid } from '../contract/errors.ts';
 import { envelope } from './errors.ts';
 
@@ -8,15 +10,49 @@ const SENTENCES: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it without pauses.',
 };
 
-/** `errorCode` is the one of Node's `clientError`. */
-export const brokenRequest = (errorCode: string | undefined): ApiError =>
-  invalid(SENTENCES[errorCode ?? ''] ?? 'The request is not valid HTTP/1.1.');
+/** The error of Node's `clientError` event; a parse error has the bytes that were read last, and where in them it is. */
+export interface BrokenRequest extends NodeJS.ErrnoException {
+  rawPacket?: Buffer;
+  bytesParsed?: number;
+}
+
+/** A request line (RFC 9112 section 3): a method, which is a token of any letters, a target and a version. */
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]{1,64} (\S+) HTTP\/1\.[01]\r?\n/;
+const MAX_REQUEST_LINE_BYTES = 16 * 1_024;
+
+export const badTarget = (): ApiError => invalid('The request target is not a valid path or URL.');
+
+/** Path and query without fragment, which is all that Koa's parser takes without throwing. Undefined when the target has none. */
+export function readTarget(target: string): string | undefined {
+  if (target.startsWith('/') && !/[#\s]/.test(target)) return target;
+  const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
+  return url?.pathname.startsWith('/') ? url.pathname + url.search : undefined;
+}
+
+/** The target of the request at which Node's parser stopped; undefined when there is no whole request line. */
+function targetOf({ rawPacket, bytesParsed = 0 }: BrokenRequest): string | undefined {
+  if (!rawPacket) return undefined;
+  const start = rawPacket.subarray(0, bytesParsed).lastIndexOf('\n') + 1;
+  return REQUEST_LINE.exec(rawPacket.toString('latin1', start, start + MAX_REQUEST_LINE_BYTES))?.[1];
+}
+
+/** A method of no protocol, and one of RTSP. */
+const UNKNOWN_METHOD: ReadonlySet<string | undefined> = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
+
+/** Node's parser accepts a fixed list of methods and reports any other as broken HTTP: those get the error that their path calls for. */
+export function brokenRequest(error: BrokenRequest, refuseMethod: (path: string) => ApiError): ApiError {
+  const target = UNKNOWN_METHOD.has(error.code) ? targetOf(error) : undefined;
+  if (target === undefined) return invalid(SENTENCES[error.code ?? ''] ?? 'The request is not valid HTTP/1.1.');
+  const path = readTarget(target)?.split('?')[0];
+  return path === undefined ? badTarget() : refuseMethod(path);
+}
 
 /** The whole answer as it goes over the wire. The connection ends with it, since nobody knows where a next request would begin. */
 export function rawAnswer(error: ApiError, requestId: string): Buffer {
   const body = envelope(error, requestId);
   const head = [
-    `HTTP/1.1 ${error.status} Bad Request`,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    ...Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`),
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${body.length}`,
     `X-Request-Id: ${requestId}`,

@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { invalid } from '../contract/errors.ts';
-import { brokenRequest, rawAnswer } from './raw-answers.ts';
+import { type ApiError, invalid } from '../contract/errors.ts';
+import { type BrokenRequest, badTarget, brokenRequest, rawAnswer, readTarget } from './raw-answers.ts';
 
 export interface HttpConfig {
   host: string;
@@ -37,20 +37,17 @@ const MAX_CONNECTIONS = 10_000;
 /** How long a caller who is still sending garbage has to read the answer. */
 const RAW_ANSWER_MS = 2_000;
 
-/** Leaves a path without fragment, which is all that Koa's parser takes without throwing. False when the target is none. */
-function readTarget(request: IncomingMessage): boolean {
-  const target = request.url!;
-  if (target.startsWith('/') && !/[#\s]/.test(target)) return true;
-  const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
-  if (!url?.pathname.startsWith('/')) return false;
-  request.url = url.pathname + url.search;
-  return true;
+/** What the application does with requests. */
+interface Handler {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** The error of a request whose method is unknown to HTTP and to Node's parser. */
+  refuseMethod(path: string): ApiError;
 }
 
 /** `onBroken` is called for each request that is answered here, without `handle`. */
 export function httpServer(
   config: HttpConfig,
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  { handle, refuseMethod }: Handler,
   log: Log,
   onBroken: () => void,
 ): HttpServer {
@@ -69,7 +66,7 @@ export function httpServer(
   const answered = new WeakSet<Duplex>();
   let stopping = false;
 
-  function answerRaw(socket: Duplex, error: ReturnType<typeof invalid>): void {
+  function answerRaw(socket: Duplex, error: ApiError): void {
     if (answered.has(socket)) return;
     answered.add(socket);
     const requestId = randomUUIDv7();
@@ -87,11 +84,11 @@ export function httpServer(
     socket.once('close', () => sockets.delete(socket));
   });
 
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  server.on('clientError', (error: BrokenRequest, socket: Duplex) => {
     const silent = socket instanceof Object && (socket as Socket).bytesRead === 0;
     const begun = [...(running.get(socket) ?? [])].some(response => response.headersSent);
     if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
-    else answerRaw(socket, brokenRequest(error.code));
+    else answerRaw(socket, brokenRequest(error, refuseMethod));
   });
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -106,12 +103,16 @@ export function httpServer(
     // The answer is written: from here on a caller who does not read it is given up.
     response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
     if (stopping) response.setHeader('Connection', 'close');
+    const target = readTarget(request.url!);
     const hosts = request.headersDistinct['host']?.length ?? 0;
     if (hosts === 0 && request.httpVersion === '1.1') answerRaw(socket, invalid('The header `Host` is missing.'));
     // Node keeps the first, a proxy may have looked at another (RFC 9112 section 3.2).
     else if (hosts > 1) answerRaw(socket, invalid('The header `Host` appears more than once.'));
-    else if (!readTarget(request)) answerRaw(socket, invalid('The request target is not a valid path or URL.'));
-    else handle(request, response);
+    else if (target === undefined) answerRaw(socket, badTarget());
+    else {
+      request.url = target;
+      handle(request, response);
+    }
   }
   server.on('request', onRequest);
   // Whoever asks before sending a body is answered by who would read it.

@@ -30,6 +30,11 @@ describe('the HTTP server', () => {
       ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, 'larger than 16 KiB'],
       ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', '`Host` is missing'],
       ['a request with two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', '`Host` appears more than once'],
+      ['a method that is no token', 'F(O /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 'not valid HTTP/1.1'],
+      ['an unknown method without a version', 'FOO /v1/render\r\n\r\n', 'not valid HTTP/1.1'],
+      ['an unknown method whose target is no path', 'FOO mailto:x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      ['an unknown method with a line break in its target', 'FOO /v1/ren\rder HTTP/1.1\r\nHost: x\r\n\r\n', 'not valid HTTP/1.1'],
+      ['an unknown method longer than any', `${'F'.repeat(65)} /v1/render HTTP/1.1\r\nHost: x\r\n\r\n`, 'not valid HTTP/1.1'],
       ['a target that is no URL', 'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
       ['another', 'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
       ['a line break hidden in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n', 'not valid HTTP/1.1'],
@@ -53,6 +58,29 @@ describe('the HTTP server', () => {
         await connection.closed;
       });
     }
+
+    const refused: [string, string, number, string | undefined][] = [
+      ['a method unknown to HTTP on a render path', 'FOO /v1/render', 405, 'POST'],
+      ['one on a path that is read', 'FOO /healthz?full', 405, 'GET, HEAD'],
+      ['one with an absolute target', 'FOO http://localhost/v1/render', 405, 'POST'],
+      ['one in lower case', 'post /v1/render', 405, 'POST'],
+      ['one that begins like another', 'POSTS /v1/render', 405, 'POST'],
+      ['one of RTSP', 'DESCRIBE /v1/render', 405, 'POST'],
+      ['one where nothing is', 'FOO /v1/nothing', 404, undefined],
+    ];
+    for (const [what, line, status, allow] of refused)
+      it(`${what}: ${line} with ${status}`, async () => {
+        const connection = await opened();
+        connection.send(`${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`);
+        const answer = await connection.answer();
+        expect(answer.status).to.equal(status);
+        expect(answer.headers['allow']).to.equal(allow);
+        expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
+        const code = status === 404 ? 'not_found' : 'method_not_allowed';
+        expect(answer.json().error).to.include({ code, request_id: answer.headers['x-request-id'] });
+        expect(http.lines.find(({ msg }) => msg === 'broken request')).to.include({ requestId: answer.headers['x-request-id'], status, code });
+        await connection.closed;
+      });
 
     it('headers that do not end', async () => {
       const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });

@@ -123,7 +123,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     maxBytesInFlight: 2 ** 29,
   });
   const config = { host: '127.0.0.1', port: 0, drainDelayMs: 0, ...options.server };
-  const server: HttpServer = httpServer(config, app.callback(), log, onBroken);
+  const server: HttpServer = httpServer(config, app, log, onBroken);
   await server.start();
   const connections: Socket[] = [];
   let stopped: Promise<void> | undefined;
