@@ -1,7 +1,7 @@
 // Answers to what never became a request for Koa: broken or oversized headers, unknown methods, requests that do not end.
 // Node would answer them bare; these carry the envelope.
 import { STATUS_CODES } from 'node:http';
-import { type ApiError, invalid } from '../contract/errors.ts';
+import { ApiError, invalid } from '../contract/errors.ts';
 import { envelope } from './errors.ts';
 
 const SENTENCES: Record<string, string> = {
@@ -21,6 +21,10 @@ const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]{1,64} (\S+) HTTP\/1\.[01]\r?\n/;
 const MAX_REQUEST_LINE_BYTES = 16 * 1_024;
 
 export const badTarget = (): ApiError => invalid('The request target is not a valid path or URL.');
+
+/** Names no methods: the target of CONNECT is another host, which takes none here. */
+export const noProxy = (): ApiError =>
+  new ApiError('method_not_allowed', 'CONNECT is not supported: this server is no proxy.', { headers: { Allow: '' } });
 
 /** Path and query without fragment, which is all that Koa's parser takes without throwing. Undefined when the target has none. */
 export function readTarget(target: string): string | undefined {

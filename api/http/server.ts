@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { type ApiError, invalid } from '../contract/errors.ts';
-import { type BrokenRequest, badTarget, brokenRequest, rawAnswer, readTarget } from './raw-answers.ts';
+import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './raw-answers.ts';
 
 export interface HttpConfig {
   host: string;
@@ -115,6 +115,15 @@ export function httpServer(
     }
   }
   server.on('request', onRequest);
+  // Node has taken the connection out of its HTTP parser, and its listeners with it.
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    const before = running.get(socket);
+    if (!before) return answerRaw(socket, noProxy());
+    // Answers that are due before this one can no longer be written.
+    for (const response of before) response.destroy();
+    socket.destroy();
+  });
   // Whoever asks before sending a body is answered by who would read it.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', request => answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')));

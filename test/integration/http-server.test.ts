@@ -67,6 +67,7 @@ describe('the HTTP server', () => {
       ['one that begins like another', 'POSTS /v1/render', 405, 'POST'],
       ['one of RTSP', 'DESCRIBE /v1/render', 405, 'POST'],
       ['one where nothing is', 'FOO /v1/nothing', 404, undefined],
+      ['CONNECT', 'CONNECT example.com:443', 405, ''],
     ];
     for (const [what, line, status, allow] of refused)
       it(`${what}: ${line} with ${status}`, async () => {
