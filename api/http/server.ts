@@ -66,17 +66,25 @@ export function httpServer(
   const answered = new WeakSet<Duplex>();
   let stopping = false;
 
+  /** As the last answer of the connection: what comes after it is not looked at. */
   function answerRaw(socket: Duplex, error: ApiError): void {
     if (answered.has(socket)) return;
     answered.add(socket);
     const requestId = randomUUIDv7();
     onBroken();
     log.info({ requestId, status: error.status, code: error.code }, 'broken request');
-    socket.end(rawAnswer(error, requestId));
-    // Its handlers would write after us; the answer is in the kernel's hands by the time they could.
-    for (const response of running.get(socket) ?? []) response.destroy();
-    const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);
-    socket.once('close', () => clearTimeout(timer)).resume();
+    const write = () => {
+      if (!socket.writable) return;
+      socket.end(rawAnswer(error, requestId));
+      // Its handlers would write after us; the answer is in the kernel's hands by the time they could.
+      for (const response of running.get(socket) ?? []) response.destroy();
+      const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);
+      socket.once('close', () => clearTimeout(timer)).resume();
+    };
+    // A client that sends several requests at once takes each answer for that of the oldest request without one.
+    const previous = [...(running.get(socket) ?? [])].findLast(({ req }) => req.complete);
+    if (previous) previous.once('close', write);
+    else write();
   }
 
   server.on('connection', (socket: Socket) => {
@@ -85,14 +93,23 @@ export function httpServer(
   });
 
   server.on('clientError', (error: BrokenRequest, socket: Duplex) => {
+    if (answered.has(socket)) return;
     const silent = socket instanceof Object && (socket as Socket).bytesRead === 0;
-    const begun = [...(running.get(socket) ?? [])].some(response => response.headersSent);
+    const begun = [...(running.get(socket) ?? [])].some(({ req, headersSent }) => headersSent && !req.complete);
     if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
     else answerRaw(socket, brokenRequest(error, refuseMethod));
   });
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    if (answered.has(socket)) return;
+    const target = readTarget(request.url!);
+    const hosts = request.headersDistinct['host']?.length ?? 0;
+    if (hosts === 0 && request.httpVersion === '1.1') return answerRaw(socket, invalid('The header `Host` is missing.'));
+    // Node keeps the first, a proxy may have looked at another (RFC 9112 section 3.2).
+    if (hosts > 1) return answerRaw(socket, invalid('The header `Host` appears more than once.'));
+    if (target === undefined) return answerRaw(socket, badTarget());
+    request.url = target;
     const responses = running.get(socket) ?? new Set();
     running.set(socket, responses.add(response));
     response.once('close', () => {
@@ -103,16 +120,7 @@ export function httpServer(
     // The answer is written: from here on a caller who does not read it is given up.
     response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
     if (stopping) response.setHeader('Connection', 'close');
-    const target = readTarget(request.url!);
-    const hosts = request.headersDistinct['host']?.length ?? 0;
-    if (hosts === 0 && request.httpVersion === '1.1') answerRaw(socket, invalid('The header `Host` is missing.'));
-    // Node keeps the first, a proxy may have looked at another (RFC 9112 section 3.2).
-    else if (hosts > 1) answerRaw(socket, invalid('The header `Host` appears more than once.'));
-    else if (target === undefined) answerRaw(socket, badTarget());
-    else {
-      request.url = target;
-      handle(request, response);
-    }
+    handle(request, response);
   }
   server.on('request', onRequest);
   // Node has taken the connection out of its HTTP parser, and its listeners with it.

@@ -104,6 +104,63 @@ describe('the HTTP server', () => {
     });
   });
 
+  /** The bytes of a render call, and a render that lasts until `finish` is called. */
+  async function call() {
+    const { text, usage } = await rig.account('scale');
+    const began = Promise.withResolvers<AbortSignal>();
+    const finish = Promise.withResolvers<void>();
+    http.state.during = signal => {
+      began.resolve(signal);
+      signal.addEventListener('abort', () => finish.reject(signal.reason));
+      return finish.promise;
+    };
+    const bytes = `${http.head(text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`;
+    return { bytes, began: began.promise, finish: finish.resolve, usage };
+  }
+
+  describe('answers a request that it refuses after those before it on the connection', () => {
+    const refused: [string, string, number][] = [
+      ['garbage', 'nonsense\r\n\r\n', 400],
+      ['an unknown method', '\r\nFOO /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+    ];
+    for (const [what, bytes, status] of refused)
+      it(what, async () => {
+        const connection = await opened();
+        const render = await call();
+        connection.send(`${render.bytes}${bytes}`);
+        await render.began;
+        await until(() => http.lines.some(({ msg }) => msg === 'broken request'));
+        connection.send('nonsense\r\n\r\n');
+        render.finish();
+        expect((await connection.answer()).headers['content-type']).to.equal('application/pdf');
+        expect((await connection.answer()).status).to.equal(status);
+        await connection.closed;
+        expect(await render.usage()).to.equal(1);
+      });
+
+    it('and does nothing that comes after it', async () => {
+      const connection = await opened();
+      const render = await call();
+      render.finish();
+      connection.send(`GET /healthz HTTP/1.1\r\n\r\n${render.bytes}`);
+      expect((await connection.answer()).status).to.equal(400);
+      await connection.closed;
+      await until(() => http.server.connections() === 0);
+      expect(http.lines.filter(({ msg }) => msg === 'request')).to.deep.equal([]);
+      expect(await render.usage()).to.equal(0);
+    });
+
+    it('but CONNECT, with which the connection ends and its renders too', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.send(`${render.bytes}${render.bytes}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await connection.closed;
+      await until(() => http.budget.used() === 0);
+      expect(await render.usage()).to.equal(0);
+    });
+  });
+
   it('closes a connection on which nothing comes without a word', async () => {
     const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
     await connection.closed;
