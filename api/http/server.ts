@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { type ApiError, invalid } from '../contract/errors.ts';
+import { probeHalfClosed } from './half-closed.ts';
 import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './raw-answers.ts';
 
 export interface HttpConfig {
@@ -61,6 +62,8 @@ export function httpServer(
     requireHostHeader: false, // checked below, to answer with the envelope
   });
   server.maxConnections = MAX_CONNECTIONS;
+  // Without it Node ends a connection when its client has sent everything. A public property that is missing in Node's documentation and types.
+  Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
   const running = new Map<Duplex, Set<ServerResponse>>();
   const answered = new WeakSet<Duplex>();
@@ -90,6 +93,7 @@ export function httpServer(
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    socket.once('end', () => probeHalfClosed(socket, () => [...(running.get(socket) ?? [])]));
   });
 
   server.on('clientError', (error: BrokenRequest, socket: Duplex) => {

@@ -1,7 +1,8 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
-import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, PDF } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -157,6 +158,71 @@ describe('the HTTP server', () => {
       connection.send(`${render.bytes}${render.bytes}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
       await connection.closed;
       await until(() => http.budget.used() === 0);
+      expect(await render.usage()).to.equal(0);
+    });
+  });
+
+  /** The next that is no interim answer. */
+  async function lastAnswer(connection: Awaited<ReturnType<typeof opened>>) {
+    for (;;) {
+      const answer = await connection.answer();
+      if (answer.status !== 100) return answer;
+    }
+  }
+
+  describe('tells a client that has sent everything from one that is gone', () => {
+    it('by answering the one that closes its half of the connection after the body', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.socket.end(render.bytes);
+      await render.began;
+      // Long enough for several probes, each of which is an interim answer.
+      expect((await connection.answer()).status).to.equal(100);
+      expect((await connection.answer()).status).to.equal(100);
+      render.finish();
+      const answer = await lastAnswer(connection);
+      expect(answer.status).to.equal(200);
+      expect(answer.body.toString()).to.equal(PDF.toString());
+      await connection.closed;
+      expect(await render.usage()).to.equal(1);
+    });
+
+    it('by answering each of the requests that it sent at once', async () => {
+      const connection = await opened();
+      connection.socket.end(['/healthz', '/readyz', '/nothing'].map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+      for (const status of [200, 200, 404]) expect((await lastAnswer(connection)).status).to.equal(status);
+      await connection.closed;
+    });
+
+    const gone: [string, (socket: Socket) => void][] = [
+      ['closes its connection', socket => socket.destroy()],
+      ['resets its connection', socket => socket.resetAndDestroy()],
+      ['closes its half first, and all of it later', socket => socket.end() && setTimeout(() => socket.destroy(), 50)],
+    ];
+    for (const [what, leave] of gone)
+      it(`by cancelling the render of one that ${what}`, async () => {
+        const connection = await opened();
+        const render = await call();
+        // The second waits for its turn on the connection.
+        connection.send(render.bytes + render.bytes);
+        const signal = await render.began;
+        const left = performance.now();
+        leave(connection.socket);
+        await once(signal, 'abort');
+        expect(performance.now() - left).to.be.below(3_000);
+        await until(() => http.budget.used() === 0);
+        expect(await render.usage()).to.equal(0);
+      });
+
+    it('by cancelling what a client of HTTP/1.0 waits for, which knows no interim answers', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.send(render.bytes.replace('HTTP/1.1', 'HTTP/1.0'));
+      const signal = await render.began;
+      connection.socket.end();
+      await once(signal, 'abort');
+      await connection.closed;
+      expect(connection.socket.bytesRead).to.equal(0);
       expect(await render.usage()).to.equal(0);
     });
   });
