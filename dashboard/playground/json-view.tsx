@@ -1,17 +1,20 @@
 // The request as JSON, in both directions. What does not parse stays in the editor and changes nothing.
 import { Textarea } from '@mantine/core';
-import { useState } from 'react';
+import { type Ref, useEffect, useState } from 'react';
 import classes from './playground.module.css';
 import { type Draft, draftFrom, requestOf } from './request.ts';
 
 interface Props {
   draft: Draft;
   onChange(draft: Draft): void;
+  /** What is wrong with the text, while something is and the editor is shown. */
+  onError(error: string | undefined): void;
+  editorRef: Ref<HTMLTextAreaElement>;
 }
 
 const textOf = (draft: Draft) => JSON.stringify(requestOf(draft), undefined, 2);
 
-export function JsonView({ draft, onChange }: Props) {
+export function JsonView({ draft, onChange, onError, editorRef }: Props) {
   const [text, setText] = useState(() => textOf(draft));
   const [error, setError] = useState<string>();
   const [known, setKnown] = useState(() => textOf(draft));
@@ -22,6 +25,10 @@ export function JsonView({ draft, onChange }: Props) {
     setText(now);
     setError(undefined);
   }
+  useEffect(() => {
+    onError(error);
+    return () => onError(undefined);
+  }, [error, onError]);
   const type = (next: string) => {
     setText(next);
     try {
@@ -35,6 +42,7 @@ export function JsonView({ draft, onChange }: Props) {
   };
   return (
     <Textarea
+      ref={editorRef}
       label="Request as JSON"
       description="The body of the call. Whether it is sandboxed, the switch decides; a sandbox field that you put in here sets the switch."
       className={`${classes.editor} ${classes.tall}`}

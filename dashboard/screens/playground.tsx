@@ -29,6 +29,8 @@ export default function Playground() {
   const [draft, setDraft] = useDraft(me.user.id);
   const { state, render, cancel } = useRender(account.id);
   const [view, setView] = useState('form');
+  const [jsonError, setJsonError] = useState<string>();
+  const jsonEditor = useRef<HTMLTextAreaElement>(null);
   const description = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => renderDescription(signal), staleTime: Infinity });
   const sections = useMemo(() => (description.data ? sectionsOf(description.data) : []), [description.data]);
   /** What the service complained of is out of date as soon as something was changed. */
@@ -47,6 +49,8 @@ export default function Playground() {
 
   const start = () => {
     if (running) return;
+    // The draft is still the last valid request, which is not what the editor shows.
+    if (jsonError !== undefined) return jsonEditor.current?.focus();
     setTried(draft);
     void render(playgroundCallOf(draft));
   };
@@ -100,7 +104,7 @@ export default function Playground() {
                   onChange={({ currentTarget }) => change({ sandbox: currentTarget.checked })}
                 />
                 <Group gap="sm">
-                  <Button leftSection={<Play size={16} aria-hidden />} aria-disabled={running} onClick={start}>
+                  <Button leftSection={<Play size={16} aria-hidden />} aria-disabled={running || jsonError !== undefined} onClick={start}>
                     Render
                   </Button>
                   {running && (
@@ -111,11 +115,14 @@ export default function Playground() {
                   <Text size="xs" c="dimmed" visibleFrom="sm">
                     <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
                   </Text>
+                  <Text role="status" size="sm" c="var(--mantine-color-error)">
+                    {jsonError === undefined ? '' : 'Not sent: fix the JSON first.'}
+                  </Text>
                 </Group>
               </Stack>
             </Paper>
             {view === 'json' ? (
-              <JsonView draft={draft} onChange={setDraftTo => setDraft(() => setDraftTo)} />
+              <JsonView draft={draft} onChange={setDraftTo => setDraft(() => setDraftTo)} onError={setJsonError} editorRef={jsonEditor} />
             ) : (
               <>
                 <PageInput draft={draft} onChange={change} complaints={complained} />

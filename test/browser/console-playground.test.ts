@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 
 const status = (page: Page, text: string) =>
@@ -129,6 +129,35 @@ describe('the playground in a browser', function () {
     await page.getByText('This is not JSON yet').waitFor();
     await show(page, 'Form');
     expect(await html(page).inputValue()).to.equal('<p>typed');
+    quiet();
+  });
+
+  it('sends nothing while the JSON is not valid, says so at once, and renders when it is fixed', async () => {
+    const { page, quiet } = await browser.open(person, '/playground');
+    let sent = 0;
+    page.on('request', request => {
+      if (request.url().endsWith('/playground/render')) sent += 1;
+    });
+    await show(page, 'JSON');
+    const editor = page.getByLabel('Request as JSON');
+    const notSent = page.getByRole('status').filter({ hasText: 'Not sent: fix the JSON first.' });
+    for (const invalid of ['{"html": ', '{"html": "<p>x", "url": "https://example.com/"}']) {
+      await editor.fill(invalid);
+      await notSent.waitFor();
+      await page.getByRole('button', { name: 'Render', exact: true, disabled: true }).click({ force: true });
+      expect(await focused(page)).to.equal('TEXTAREA');
+      await page.keyboard.press('Control+Enter');
+      expect(await editor.getAttribute('aria-invalid')).to.equal('true');
+    }
+    await page.getByLabel('Sandbox').click();
+    await notSent.waitFor();
+    expect(await barriers(page)).to.deep.equal([]);
+    expect(sent).to.equal(0);
+    await editor.fill('{"html": "<p>fixed"}');
+    await notSent.waitFor({ state: 'detached' });
+    await render(page);
+    await status(page, 'The PDF is here.');
+    expect(sent).to.equal(1);
     quiet();
   });
 
