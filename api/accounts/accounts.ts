@@ -37,6 +37,7 @@ export interface Accounts {
   /** Newest first, at most `limit` of those that fit `filter`, a MongoDB filter of the caller's own making. */
   findAccounts(filter: Document, limit: number): Promise<Account[]>;
   accountById(id: string): Promise<Account>;
+  accountByName(name: string): Promise<Account>;
   setAccount(name: string, settings: AccountSettings): Promise<Account>;
   /** Throws ApiError `conflict` for what Stripe decides: plan and state of an account with a subscription, but for pausing it and ending that. */
   setAccountById(id: string, settings: AccountSettings): Promise<Account>;
@@ -44,8 +45,8 @@ export interface Accounts {
   renameAccount(id: string, name: string): Promise<string>;
   createKey(accountName: string, key: NewKey): Promise<CreatedKey>;
   listKeys(accountName: string): Promise<ShownKey[]>;
-  /** Acts on the next request with the key; a render that runs is not stopped. */
-  revokeKey(accountName: string, keyId: string): Promise<void>;
+  /** Acts on the next request with the key; a render that runs is not stopped. Gives what is gone. */
+  revokeKey(accountName: string, keyId: string): Promise<ShownKey>;
 }
 
 const shown: Document = {
@@ -191,22 +192,24 @@ export function createAccounts(store: Store, { plans, peppers, billing = { mode:
     }
   }
 
-  async function accountIdOf(name: string): Promise<string> {
-    const account = await store.limited(accounts.findOne({ name }, { projection: { _id: 1 }, ...limits }));
+  async function accountByName(name: string): Promise<Account> {
+    const account = await store.limited(accounts.findOne({ name }, { projection: shown, ...limits }));
     if (!account) throw unknownAccount(name);
-    return account._id;
+    return asAccount(account);
   }
+  const accountIdOf = async (name: string) => (await accountByName(name)).id;
 
   return {
     createAccount,
     listAccounts,
     findAccounts,
     accountById,
+    accountByName,
     setAccount: async (name, settings) => setAccountById(await accountIdOf(name), settings),
     setAccountById,
     renameAccount,
     createKey: async (name, key) => keys.create(await accountIdOf(name), key),
     listKeys: async name => keys.list(await accountIdOf(name)),
-    revokeKey: async (name, keyId) => void (await keys.revoke(await accountIdOf(name), keyId)),
+    revokeKey: async (name, keyId) => keys.revoke(await accountIdOf(name), keyId),
   };
 }

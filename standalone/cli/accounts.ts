@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import type { ShownKey } from '../../api/accounts/account-keys.ts';
 import type { Account, Accounts } from '../../api/accounts/accounts.ts';
-import { ACCOUNT_STATES } from '../../api/store/store.ts';
+import { type Act, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../../api/console/people/audit.ts';
+import { ACCOUNT_STATES, type Store } from '../../api/store/store.ts';
 import { CommandFailed } from './failure.ts';
 import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
@@ -34,6 +35,9 @@ const keyRow = (account: string, key: ShownKey) => [
   key.expiresAt?.toISOString().slice(0, 10) ?? 'never',
 ];
 
+/** Stands in the log of the account itself: its people see what was done to them. */
+const note = (store: Store, account: string, act: Act) => createAudit(store).note({ account, actor: 'command line' }, act);
+
 export function addAccountCommands(program: Command, { print, say, withAccounts }: Terminal): void {
   const accounts = program.command('accounts').description('who may render, and how much at once');
 
@@ -44,7 +48,11 @@ export function addAccountCommands(program: Command, { print, say, withAccounts 
     .option('--plan <plan>', 'its plan (free, starter, growth, scale, or one of PRESSROOM_PLANS; default: free)')
     .addHelpText('after', '\nExample:\n  pressroom accounts create acme --plan growth')
     .action(async (name: string, { plan }: { plan?: string }) => {
-      const account = await withAccounts(all => all.createAccount(name, plan === undefined ? {} : { plan }));
+      const account = await withAccounts(async (all, { store }) => {
+        const made = await all.createAccount(name, plan === undefined ? {} : { plan });
+        await note(store, made.id, accountCreated(made));
+        return made;
+      });
       print(`${account.name}\n`);
       say(
         `The account is there, on the plan ${account.plan}. Its first key: pressroom keys create --account ${JSON.stringify(account.name)}`,
@@ -73,15 +81,20 @@ export function addAccountCommands(program: Command, { print, say, withAccounts 
         ...(intranet !== undefined && { intranet: intranet === 'on' }),
         ...(state !== undefined && { state }),
       };
-      const account = await withAccounts(all => all.setAccount(name, settings));
+      const account = await withAccounts(async (all, { store }) => {
+        const before = await all.accountByName(name);
+        const after = await all.setAccountById(before.id, settings);
+        await note(store, after.id, accountChanged(before, after));
+        return after;
+      });
       say(`${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`);
     });
 }
 
 /** The account that has the key, when the person did not name it. */
-async function ownerOf(all: Accounts, keyId: string): Promise<string> {
-  for (const { name, keys } of await all.listAccounts()) {
-    if (keys > 0 && (await all.listKeys(name)).some(({ id }) => id === keyId)) return name;
+async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
+  for (const account of await all.listAccounts()) {
+    if (account.keys > 0 && (await all.listKeys(account.name)).some(({ id }) => id === keyId)) return account;
   }
   throw new CommandFailed(`No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`);
 }
@@ -96,7 +109,12 @@ export function addKeyCommands(program: Command, { print, say, withAccounts }: T
     .option('--name <name>', 'what it is for', 'command line')
     .addHelpText('after', '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")')
     .action(async ({ account, name }: { account: string; name: string }) => {
-      const { text, key } = await withAccounts(all => all.createKey(account, { name }));
+      const { text, key } = await withAccounts(async (all, { store }) => {
+        const { id } = await all.accountByName(account);
+        const made = await all.createKey(account, { name });
+        await note(store, id, keyCreated(made.key));
+        return made;
+      });
       print(`${text}\n`);
       say(`Keep it: it is not shown again. Its id, to revoke it by, is ${key.id}.`);
     });
@@ -119,7 +137,10 @@ export function addKeyCommands(program: Command, { print, say, withAccounts }: T
     .description('end a key; the next request with it is refused')
     .option('--account <name>', 'whose key it is (default: looked for in all accounts)')
     .action(async (keyId: string, { account }: { account?: string }) => {
-      await withAccounts(async all => all.revokeKey(account ?? (await ownerOf(all, keyId)), keyId));
+      await withAccounts(async (all, { store }) => {
+        const { id, name } = account === undefined ? await ownerOf(all, keyId) : await all.accountByName(account);
+        await note(store, id, keyRevoked(await all.revokeKey(name, keyId)));
+      });
       say(`The key ${keyId} is revoked.`);
     });
 }

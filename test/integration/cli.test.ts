@@ -4,6 +4,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { connectStore, type Store } from '../../api/store/store.ts';
+import { silentLog } from '../../common/log.ts';
 import { testDatabase } from '../support/mongod.ts';
 import { type NpmStart, npmStart } from '../support/npm-start.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -42,6 +44,12 @@ describe('the command line', () => {
 
   describe('on the database of MONGODB_URI', () => {
     let keyId: string;
+    let store: Store;
+    before(async () => {
+      store = connectStore({ uri: env['MONGODB_URI']!, operationTimeoutMs: 5_000 }, silentLog);
+      await store.start(AbortSignal.timeout(10_000));
+    });
+    after(() => store.stop(AbortSignal.timeout(5_000)));
 
     it('makes an account, which the list shows', async () => {
       expect((await good(['accounts', 'create', 'acme', '--plan', 'growth'])).out).to.equal('acme\n');
@@ -74,6 +82,27 @@ describe('the command line', () => {
       const again = await pressroom(['keys', 'revoke', keyId]);
       expect(again.code).to.equal(1);
       expect(again.errors).to.include(keyId).and.include('keys list');
+    });
+
+    it('writes accounts and keys that it changes into the audit log of the account', async () => {
+      const account = (await store.accounts.findOne({ name: 'acme' }))!;
+      const entries = await store.console.audit.find({ account: account._id }).sort({ at: 1 }).toArray();
+      expect(entries.map(({ actor, user, action, target }) => [actor, user, action, target])).to.deep.equal([
+        ['command line', undefined, 'account.created', 'acme'],
+        ['command line', undefined, 'account.changed', 'acme'],
+        ['command line', undefined, 'key.created', 'billing job'],
+        ['command line', undefined, 'key.revoked', 'billing job'],
+      ]);
+      expect(entries[0]!.details).to.deep.equal({ plan: 'growth' });
+      expect(entries[1]!.details).to.deep.equal({
+        plan: 'scale',
+        planBefore: 'growth',
+        state: 'past_due',
+        stateBefore: 'active',
+        intranet: true,
+        intranetBefore: false,
+      });
+      for (const { details } of entries.slice(2)) expect(details).to.include({ key: keyId }).and.have.property('last4');
     });
 
     it('answers what does not work with one sentence and exit code 1', async () => {

@@ -1,4 +1,6 @@
 // The audit log: who did what, when, from where. Written with the act; never changed afterwards.
+import type { ShownKey } from '../../accounts/account-keys.ts';
+import type { Account } from '../../accounts/accounts.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { AuditDocument, Store } from '../../store/store.ts';
 import type { Call } from '../route.ts';
@@ -24,3 +26,31 @@ export function createAudit(store: Store): Audit {
       note({ ...(about === 'account' && { account: account.id }), user: signedIn.user.id, actor: signedIn.user.email, ip: clientIp }, act),
   };
 }
+
+export const accountCreated = ({ name, plan }: Account): Act => ({ action: 'account.created', target: name, details: { plan } });
+
+/** What an operator changed: each setting that is another one now, with what it was before. */
+export const accountChanged = (before: Account, after: Account): Act => ({
+  action: 'account.changed',
+  target: after.name,
+  details: Object.fromEntries(
+    (['plan', 'state', 'intranet'] as const)
+      .filter(field => before[field] !== after[field])
+      .flatMap(field => [
+        [field, after[field]],
+        [`${field}Before`, before[field]],
+      ]),
+  ),
+});
+
+const keyAct = (action: string, { id, name, last4 }: ShownKey, details: Act['details'] = {}): Act => ({
+  action,
+  target: name,
+  details: { key: id, last4, ...details },
+});
+
+export const keyCreated = (key: ShownKey): Act =>
+  keyAct('key.created', key, { expiresAt: key.expiresAt?.toISOString() ?? null, allowedIps: key.allowedIps?.join(', ') ?? null });
+export const keyRotated = (former: ShownKey, overlap: string, newKey: ShownKey): Act =>
+  keyAct('key.rotated', former, { overlap, newLast4: newKey.last4 });
+export const keyRevoked = (key: ShownKey): Act => keyAct('key.revoked', key);

@@ -3,7 +3,7 @@ import type { AccountKeys, ShownKey } from '../../accounts/account-keys.ts';
 import { keyPrefix } from '../../accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { createdKey, type Key, keys as keyList, keyRotation, newKey, ROTATION_OVERLAPS } from '../contract/accounts.ts';
-import type { Act, Audit } from '../people/audit.ts';
+import { type Audit, keyCreated, keyRevoked, keyRotated } from '../people/audit.ts';
 import { type ConsoleRoute, route } from '../route.ts';
 
 interface Deps {
@@ -51,7 +51,7 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
           ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
           ...(allowedIps && { allowedIps }),
         });
-        await audit.record(call, act('key.created', made.key, factsOf(made.key)));
+        await audit.record(call, keyCreated(made.key));
         return { key: shownKey(call.account.id, made.key), text: made.text };
       },
     }),
@@ -67,7 +67,7 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       handle: async call => {
         const { overlap } = call.body;
         const made = await keys.rotate(call.account.id, call.params['key']!, ROTATION_OVERLAPS[overlap]);
-        await audit.record(call, act('key.rotated', made.former, { overlap, newLast4: made.key.last4 }));
+        await audit.record(call, keyRotated(made.former, overlap, made.key));
         return { key: shownKey(call.account.id, made.key), text: made.text };
       },
     }),
@@ -80,7 +80,7 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       answer: 'none',
       handle: async call => {
         const gone = await keys.revoke(call.account.id, call.params['key']!);
-        await audit.record(call, act('key.revoked', gone));
+        await audit.record(call, keyRevoked(gone));
       },
     }),
   ];
@@ -97,15 +97,4 @@ const shownKey = (accountId: string, { id, name, last4, createdAt, expiresAt, al
   allowedIps: allowedIps ?? [],
   lastUsedAt: used?.toISOString() ?? null,
   replacedBy: replacedBy ?? null,
-});
-
-const act = (action: string, { id, name, last4 }: ShownKey, details: Act['details'] = {}): Act => ({
-  action,
-  target: name,
-  details: { key: id, last4, ...details },
-});
-
-const factsOf = ({ expiresAt, allowedIps }: ShownKey) => ({
-  expiresAt: expiresAt?.toISOString() ?? null,
-  allowedIps: allowedIps?.join(', ') ?? null,
 });

@@ -4,7 +4,7 @@ import type { Document, Store } from '../../store/store.ts';
 import { accountChange, newAccount, operatorAccount, operatorAccounts, operatorAccountsQuery } from '../contract/accounts.ts';
 import { invited, newInvitation } from '../contract/people.ts';
 import { after, pageOf } from '../cursor.ts';
-import type { Audit } from '../people/audit.ts';
+import { type Audit, accountChanged, accountCreated } from '../people/audit.ts';
 import type { Invitations } from '../people/invitations.ts';
 import { type Call, type ConsoleRoute, route } from '../route.ts';
 import { beginsWith } from '../search.ts';
@@ -66,7 +66,7 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
       handle: async call => {
         const { name, plan } = call.body;
         const account = await accounts.createAccount(name, plan === undefined ? {} : { plan });
-        await audit.record(about(call, account.id), { action: 'account.created', target: name, details: { plan: account.plan } });
+        await audit.record(about(call, account.id), accountCreated(account));
         return shown(account);
       },
     }),
@@ -96,18 +96,7 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
           ...(state !== undefined && { state }),
           ...(intranet !== undefined && { intranet }),
         });
-        await audit.record(about(call, id), {
-          action: 'account.changed',
-          target: account.name,
-          details: Object.fromEntries(
-            (['plan', 'state', 'intranet'] as const)
-              .filter(field => before[field] !== account[field])
-              .flatMap(field => [
-                [field, account[field]],
-                [`${field}Before`, before[field]],
-              ]),
-          ),
-        });
+        await audit.record(about(call, id), accountChanged(before, account));
         return shown(account);
       },
     }),
