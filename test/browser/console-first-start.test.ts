@@ -33,15 +33,30 @@ describe('the first minutes with npm start', function () {
       body: JSON.stringify(body),
     });
 
-  it('open the dashboard by the link of the terminal, which works once', async () => {
+  it('open the dashboard by the link of the terminal, also in a tab that asked for the token already; it works once', async () => {
     const link = await eventually(() => {
       const found = /\/app\/setup#[\w-]+/.exec(pressroom.out())?.[0];
       if (!found) throw new Error(`no link yet: ${pressroom.out()}`);
       return pressroom.url + found;
     });
-    await page.goto(link);
+    await page.goto(link.replace(/#.*/, ''));
     await page.getByLabel('Your name').fill('Ada Lovelace');
-    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Setup token').fill('wrong');
+    await page.getByLabel('Email').fill('ada@localhost');
+    await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const wrong = page.getByText('This token is wrong');
+    await wrong.waitFor();
+    // Only the fragment changes: the browser does not load the page again.
+    await page.goto(link);
+    await wrong.waitFor({ state: 'detached' });
+    expect(page.url()).to.equal(link.replace(/#.*/, ''));
+    expect(await page.getByLabel('Setup token').getAttribute('aria-invalid')).to.equal(null);
+    const email = page.getByLabel('Email');
+    expect(await email.getAttribute('aria-describedby')).to.equal('email-error');
+    await email.fill('ada@example.com');
+    expect(await page.locator('.wrong').allTextContents()).to.deep.equal([]);
+    expect(await email.getAttribute('aria-invalid')).to.equal(null);
     await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();

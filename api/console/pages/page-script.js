@@ -1,19 +1,33 @@
 // The pages work without this. It takes a link's token out of the address into its field, where nobody else gets to see it, lets a password be looked at, and has a
 // consent wait until it was in view for a moment.
 const tokenField = document.querySelector('input[name=token]');
-const fragment = location.hash.slice(1);
-if (tokenField && /^[\w-]{43}$/.test(fragment)) {
+function takeToken() {
+  const fragment = location.hash.slice(1);
+  if (!tokenField || !/^[\w-]{43}$/.test(fragment)) return;
   tokenField.value = fragment;
+  tokenField.dispatchEvent(new Event('input'));
   history.replaceState(null, '', location.pathname + location.search);
-  if (document.activeElement === tokenField || document.activeElement === document.body) {
-    for (const field of document.querySelectorAll('form input:not([type=hidden])')) {
-      if (field.value === '') {
-        field.focus();
-        break;
-      }
+  if (document.activeElement !== tokenField && document.activeElement !== document.body) return;
+  for (const field of document.querySelectorAll('form input:not([type=hidden])')) {
+    if (field.value === '') {
+      field.focus();
+      break;
     }
   }
 }
+// What is wrong with a field was said of its former value.
+for (const field of document.querySelectorAll('input[aria-invalid]')) {
+  const error = document.getElementById(`${field.name}-error`);
+  const forget = () => {
+    error.remove();
+    field.removeAttribute('aria-invalid');
+    field.setAttribute('aria-describedby', field.getAttribute('aria-describedby').replace(error.id, '').trim());
+  };
+  field.addEventListener('input', forget, { once: true });
+}
+takeToken();
+// A link that is opened where its page is shown already changes nothing but the fragment.
+addEventListener('hashchange', takeToken);
 for (const field of document.querySelectorAll('input[type=password]')) {
   const button = document.createElement('button');
   button.type = 'button';
