@@ -36,6 +36,40 @@ describe('the page of an invitation', () => {
     await page.context().close();
   });
 
+  it('takes the code of another link that is opened in the same tab', async () => {
+    const { page, quiet } = await browser.open(undefined, await invited());
+    const first = await page.inputValue('input[name=token]');
+    await page.goto(`${browser.origin}/app${await invited()}`);
+    await page.waitForURL(({ hash }) => hash === '');
+    expect(await page.inputValue('input[name=token]'))
+      .to.match(/^[\w-]{43}$/)
+      .and.not.equal(first);
+    await page.click('text=Continue');
+    await page.waitForURL(/accept$/);
+    quiet();
+    await page.context().close();
+  });
+
+  it('says that a link was used, and leads to the sign-in instead of asking for the code again', async () => {
+    const link = await invited();
+    const used = await browser.open(undefined, link);
+    await used.page.click('text=Continue');
+    await used.page.fill('input[name=name]', 'Ada Lovelace');
+    await used.page.fill('input[name=password]', 'correct horse battery');
+    await used.page.click('button:text-is("Join")');
+    await used.page.waitForSelector('#root h1');
+    await used.page.context().close();
+    const { page } = await browser.open(undefined, link);
+    await page.click('text=Continue');
+    await page.getByRole('alert').filter({ hasText: 'This invitation was used' }).waitFor();
+    expect(await page.locator('form').count()).to.equal(0);
+    expect(await barriers(page)).to.deep.equal([]);
+    await picture(page, 'invitation-used');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.waitForURL('**/app/sign-in');
+    await page.context().close();
+  });
+
   it('works without scripts, with the code typed in', async () => {
     const link = await invited();
     const { page } = await browser.open(undefined, '/invitation', { javaScriptEnabled: false });

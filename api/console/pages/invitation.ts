@@ -18,7 +18,8 @@ const ACCEPT_PAGE = '/app/invitation/accept';
 /** The token waits in a cookie while its owner signs in, perhaps with a second factor or at the company. */
 const REMEMBERED_MS = 30 * 60_000;
 
-const GONE = 'This invitation was used, taken back, or is older than 7 days. Ask who invited you for a new link.';
+const GONE =
+  'This invitation was used, was revoked, or is older than 7 days. If you joined with it, sign in. If not, ask who invited you for a new link.';
 
 interface Typed {
   name?: string;
@@ -39,24 +40,25 @@ export function invitationPages(
 ): PageRoute[] {
   const { users, sessions, cookies, entrance, audit, publicUrl, companySignIn, newWithPassword } = people;
 
-  function askForToken(ctx: Context, error?: string, status = 200): void {
+  function askForToken(ctx: Context): void {
     const token = field({
       name: 'token',
       label: 'Invitation code',
       autocomplete: 'off',
       hint: 'What stands behind the # of the link that you were sent.',
-      error,
       focus: true,
       maxLength: 400,
     });
     const body = markup`<p class="lead">to ${new URL(publicUrl).host}</p>${form(TOKEN_PAGE, [token], 'Continue')}`;
-    sendPage(ctx, { title: 'Your invitation', body }, status);
+    sendPage(ctx, { title: 'Your invitation', body });
   }
 
   function gone(ctx: Context): void {
     cookies.clear(ctx, 'invitation');
     ctx.state.code = 'not_found';
-    askForToken(ctx, GONE, 404);
+    const body = markup`<p><a class="main-button" href="/app/sign-in">Sign in</a></p>
+<p class="below"><a href="${TOKEN_PAGE}">Enter another code</a></p>`;
+    sendPage(ctx, { title: 'Invitation no longer valid', error: GONE, body }, 404);
   }
 
   async function takeToken(ctx: Context): Promise<void> {
@@ -178,7 +180,7 @@ export function invitationPages(
   }
 
   return [
-    route('get', TOKEN_PAGE, ctx => askForToken(ctx)),
+    route('get', TOKEN_PAGE, askForToken),
     route('post', TOKEN_PAGE, takeToken),
     route('get', ACCEPT_PAGE, look),
     route('post', ACCEPT_PAGE, submit),
