@@ -1,6 +1,7 @@
 // The page's entry: theme, data cache, router; then the shell.
 // In a layer, so that our own styles win in whatever order they are loaded.
 import '@mantine/core/styles.layer.css';
+import '@mantine/notifications/styles.layer.css';
 import './theme.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';

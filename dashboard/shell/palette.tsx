@@ -1,11 +1,12 @@
-// Go anywhere by typing a few letters: screens, accounts, a few deeds. A list that the arrow keys walk while the focus stays in the field.
-import { Modal, Text, TextInput, useMantineColorScheme } from '@mantine/core';
+// Go anywhere by typing a few letters: screens, accounts, a few actions. The arrow keys select in the list while the focus stays in the field.
+import '@mantine/spotlight/styles.layer.css';
+import { Text, useMantineColorScheme } from '@mantine/core';
+import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { useEffect, useId, useReducer, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useFocusBack } from '../parts/dialog.tsx';
 import { useSession } from '../session.tsx';
-import classes from './palette.module.css';
 import { signOut } from './sign-out.ts';
 import { SECTION_TITLES, shownScreens } from './visible-screens.ts';
 
@@ -47,80 +48,65 @@ interface Props {
   accountsOnly?: boolean;
 }
 
+/** Words in any order, of what a choice is called and where it belongs. */
+const matches = (query: string) => {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return ({ label, kind }: Choice) => words.every(word => `${kind} ${label}`.toLowerCase().includes(word));
+};
+
 export default function Palette({ onClose, accountsOnly = false }: Props) {
   const all = useChoices(accountsOnly);
   useFocusBack(true);
-  const what = accountsOnly ? 'Switch to an account' : 'Go to a screen or an account';
-  const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
+  const [[store, { open }]] = useState(createSpotlight);
+  useEffect(open, [open]);
+  const { query, selected } = useSpotlight(store);
+  const [, renderAgain] = useReducer((count: number) => count + 1, 0);
   const list = useId();
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = all.filter(({ label, kind }) => words.every(word => `${kind} ${label}`.toLowerCase().includes(word)));
-  const active = found[Math.min(at, found.length - 1)];
-
-  const choose = (choice: Choice | undefined) => {
-    if (!choice) return;
-    onClose();
-    choice.go();
-  };
-  const move = (to: number) => {
-    const next = (to + found.length) % found.length;
-    setAt(next);
-    document.getElementById(`${list}-${found[next]?.id}`)?.scrollIntoView({ block: 'nearest' });
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
-    if (event.key === 'ArrowDown') move(at + 1);
-    else if (event.key === 'ArrowUp') move(at - 1);
-    else if (event.key === 'Enter') choose(active);
-    else return;
-    event.preventDefault();
-  };
+  const found = all.filter(matches(query));
+  const optionId = (choice: Choice | undefined) => choice && `${list}-${choice.id}`;
+  const what = accountsOnly ? 'Switch to an account' : 'Go to a screen or an account';
 
   return (
-    <Modal.Root opened returnFocus={false} onClose={onClose} yOffset="12vh" transitionProps={{ duration: 0 }}>
-      <Modal.Overlay />
-      <Modal.Content aria-label={what}>
-        <TextInput
-          data-autofocus
-          aria-label={what}
-          placeholder={what}
-          leftSection={<Search size={16} aria-hidden />}
-          variant="unstyled"
-          size="md"
-          className={classes.field}
-          role="combobox"
-          aria-expanded
-          aria-controls={list}
-          aria-activedescendant={active && `${list}-${active.id}`}
-          value={text}
-          onChange={event => {
-            setText(event.currentTarget.value);
-            setAt(0);
-          }}
-          onKeyDown={onKeyDown}
-        />
-        <div id={list} role="listbox" aria-label="Where to" className={classes.list}>
-          {found.map((choice, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the keys are the field's, which names the active option
-            <div
-              key={choice.id}
-              id={`${list}-${choice.id}`}
-              role="option"
-              aria-selected={choice === active}
-              className={classes.option}
-              onPointerMove={() => setAt(index)}
-              onClick={() => choose(choice)}
-            >
-              <span>{choice.label}</span>
-              <span className={classes.kind}>{choice.kind}</span>
-            </div>
-          ))}
-        </div>
-        <Text role="status" size="sm" c="dimmed" px="md" pb={found.length === 0 ? 'md' : 0}>
-          {found.length === 0 ? 'Nothing has this name.' : ''}
-        </Text>
-      </Modal.Content>
-    </Modal.Root>
+    <Spotlight.Root
+      store={store}
+      // The header's: it also works while a field has the focus, and before this was loaded.
+      shortcut={null}
+      onSpotlightClose={onClose}
+      returnFocus={false}
+      transitionProps={{ duration: 0 }}
+      scrollable
+      attributes={{ content: { 'aria-label': what } }}
+    >
+      {/* The roles are ours: the component does not tell screen readers what is selected, and its store does not notify of it. */}
+      <Spotlight.Search
+        aria-label={what}
+        placeholder={what}
+        leftSection={<Search size={18} aria-hidden />}
+        role="combobox"
+        aria-expanded
+        aria-controls={list}
+        aria-activedescendant={optionId(found[selected])}
+        onKeyDown={() => queueMicrotask(renderAgain)}
+      />
+      <Spotlight.ActionsList id={list} role="listbox" aria-label="Where to">
+        {found.map((choice, index) => (
+          <Spotlight.Action
+            key={choice.id}
+            ref={element => {
+              // An id of its own is not passed on.
+              if (element) element.id = optionId(choice)!;
+            }}
+            role="option"
+            aria-selected={index === selected}
+            label={choice.label}
+            // Dimmed, it could not be read on the selected one.
+            dimmedSections={false}
+            rightSection={<Text size="xs">{choice.kind}</Text>}
+            onClick={choice.go}
+          />
+        ))}
+      </Spotlight.ActionsList>
+      <div role="status">{found.length === 0 && <Spotlight.Empty>Nothing has this name.</Spotlight.Empty>}</div>
+    </Spotlight.Root>
   );
 }

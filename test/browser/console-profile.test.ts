@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { createSessions } from '../../api/console/people/sessions.ts';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -37,11 +37,17 @@ describe('the profile in a browser', function () {
   };
   const elsewhere = () => createSessions(rig.store).open({ user: person.id, method: 'password', ip: '203.0.113.7', userAgent: FIREFOX });
 
-  it('changes one’s name', async () => {
-    const { page, quiet } = await browser.open(person, '/profile');
+  it('changes one’s name, and says so in a notice that is announced and can be dismissed', async () => {
+    const { page, quiet } = await browser.open(person, '/profile', { viewport: SIZES.phone, colorScheme: 'dark' });
     await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace');
     await page.getByRole('button', { name: 'Save the name' }).click();
     await notice(page, 'Your name was changed.');
+    const notices = page.getByRole('region', { name: 'Notices' });
+    expect(await notices.getAttribute('aria-live')).to.equal('polite');
+    await picture(page, 'notice-phone-dark');
+    expect(await barriers(page)).to.deep.equal([]);
+    await notices.getByRole('button', { name: 'Dismiss' }).click();
+    await notices.getByRole('alert').waitFor({ state: 'detached' });
     quiet();
   });
 
