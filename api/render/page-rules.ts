@@ -52,9 +52,21 @@ const IMPOSE = `css => {
   }
 }`;
 
+/**
+ * At another scale than 1, Chromium 156 prints an empty page when the root is written from right to
+ * left, but not when only the body is. Selectors that look at `dir` match as before.
+ */
+const MOVE_DIRECTION = `() => {
+  const { documentElement: root, body } = document;
+  if (!body || getComputedStyle(root).direction !== 'rtl') return;
+  body.style.setProperty('direction', getComputedStyle(body).direction, 'important');
+  root.style.setProperty('direction', 'ltr', 'important');
+}`;
+
 /** Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke these globals for itself is printed by its own rules. */
 export function imposePageRules(command: Command, plan: Plan): void {
+  const run = (expression: string) => void command('Runtime.evaluate', { expression }).catch(() => {});
+  if (plan.singlePage || plan.print.scale !== 1) run(`(${MOVE_DIRECTION})()`);
   const css = pageRules(plan);
-  if (css === undefined) return;
-  command('Runtime.evaluate', { expression: `(${IMPOSE})(${JSON.stringify(css)})` }).catch(() => {});
+  if (css !== undefined) run(`(${IMPOSE})(${JSON.stringify(css)})`);
 }

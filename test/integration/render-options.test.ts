@@ -110,6 +110,11 @@ describe('the options of a render', () => {
       expect(await end({ scale: 1, zoom: 0.5 })).to.be.closeTo(whole, 1);
     });
 
+    it('is scaled from right to left too', async () => {
+      for (const html of ['<!doctype html><html dir="rtl">RIGHT', '<!doctype html><html dir="rtl"><body style="direction:ltr">LEFT'])
+        for (const scale of [0.5, 2]) expect(await pdfWords(await print({ html, scale })), `${html} ${scale}`).to.have.length(1);
+    });
+
     it('is the same whether a document is still or not', async () => {
       const image = `<img width="300" height="200" src="data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"><rect width="3" height="2" fill="#0a0"/></svg>').toString('base64')}">`;
       const page = `${invoice(7)}${image}<svg width="90" height="90"><circle cx="45" cy="45" r="40" fill="gold"/></svg>`;
