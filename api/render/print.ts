@@ -7,19 +7,17 @@ import { type ChromePdf, readChromePdf } from './pdf/chrome-pdf.ts';
 import { pageCount } from './pdf/page-count.ts';
 import type { Plan } from './plan.ts';
 import { type Command, CommandFailed, type Session } from './session.ts';
-import { boundedHeight, freezeViewportUnits, measureSheet, type Sheet } from './single-page.ts';
+import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
 
 /** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
 const PIECE_BYTES = 512 * 1024;
 /** Asked for together when the first was not the last: one piece is on its way while the other is read. */
 const READS_AT_ONCE = 2;
-/** Tried in turn, in times and inches: the measured height, the same with a pixel more once nothing depends on the viewport, then room for what print lays out differently. */
-const GROWTH = [
-  { times: 1, plusIn: 0 },
-  { times: 1, plusIn: 1 / 96 },
-  { times: 1.02, plusIn: 0 },
-  { times: 1.25, plusIn: 0 },
-] as const;
+/** After this time no further sheet is tried for a single page: the shortest so far is taken. */
+const SEARCH_MS = 2_500;
+const PX_IN = 1 / 96;
+/** A search ends when it is this close: in inches, and as a share of the sheet. */
+const CLOSE = { inches: 8 * PX_IN, share: 0.01 };
 
 /** What the installation says of every PDF. */
 export interface Output {
@@ -130,21 +128,51 @@ async function printOnce(
   return readPdf(session, stream!, asked ?? readPiece(session.command, stream!), output.maxBytes, room);
 }
 
-async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
-  let measured = await measureSheet(session, plan);
-  for (const { times, plusIn } of GROWTH) {
-    const sheet = { heightIn: boundedHeight(measured.heightIn * times + plusIn), scale: measured.scale };
-    const printed = await printOnce(session, plan, sheet, output, room);
-    if (printed.pages === 1) return printed;
-    room.give(printed.pdf.bytes);
-    if (times + plusIn !== 1) continue;
-    await freezeViewportUnits(session, plan);
-    measured = await measureSheet(session, plan);
+/**
+ * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the screen,
+ * is too short, mostly by some pixels, so each try halves the logarithm of what is left over.
+ */
+async function searchSheet(print: (heightIn: number) => Promise<Printed>, heightIn: number, untilMs: number, room: Room): Promise<Printed> {
+  let held = await print(MAX_HEIGHT_IN);
+  if (held.pages > 1) {
+    room.give(held.pdf.bytes);
+    throw renderFailed(
+      'output_limit',
+      `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in; it may grow with the height of its page. ` +
+        'Print it on several pages, or give it a height of its own.',
+    );
   }
-  throw renderFailed(
-    'output_limit',
-    'The content grows with the height of its page, so no single page holds it. Print it on several pages, or give it a height of its own.',
-  );
+  let tooShort = PX_IN;
+  let enough = MAX_HEIGHT_IN - heightIn;
+  try {
+    while (enough - tooShort > Math.max(CLOSE.inches, (heightIn + enough) * CLOSE.share) && performance.now() < untilMs) {
+      const excess = Math.sqrt(tooShort * enough);
+      const printed = await print(heightIn + excess);
+      const fits = printed.pages === 1;
+      room.give((fits ? held : printed).pdf.bytes);
+      if (fits) [held, enough] = [printed, excess];
+      else tooShort = excess;
+    }
+    return held;
+  } catch (error) {
+    room.give(held.pdf.bytes);
+    throw error;
+  }
+}
+
+async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+  const untilMs = performance.now() + SEARCH_MS;
+  const { heightIn, scale } = await measureSheet(session, plan);
+  const first = await printOnce(session, plan, { heightIn, scale }, output, room);
+  if (first.pages === 1) return first;
+  room.give(first.pdf.bytes);
+  await freezeViewportUnits(session, plan);
+  const frozen = await measureSheet(session, plan);
+  const printAt = (height: number) => printOnce(session, plan, { ...frozen, heightIn: boundedHeight(height) }, output, room);
+  const second = await printAt(frozen.heightIn + PX_IN);
+  if (second.pages === 1) return second;
+  room.give(second.pdf.bytes);
+  return searchSheet(printAt, frozen.heightIn, untilMs, room);
 }
 
 /**

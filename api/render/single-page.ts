@@ -39,9 +39,11 @@ interface Measured {
 }
 
 /**
- * The content's size. `scrollHeight` is a whole number, and never less than the viewport, so a short page is measured by its boxes and texts instead; without
- * a doctype html and body fill the viewport themselves and say nothing. At most 20,000 elements are looked at: a page with more is not short.
- * A body that scrolls inside itself is opened first, or what it hides would be cut off.
+ * The content's size. `scrollHeight` is a whole number and never less than the viewport, so a short
+ * page is measured by its boxes and texts. Without a doctype html and body fill the viewport, so they
+ * get the height of their content meanwhile. At most 20,000 nodes are looked at: a page with more is
+ * not short. A body that scrolls inside itself is opened first, or what it hides would be cut off.
+ * On a short page, what is fixed to the lower edge goes below the content.
  */
 const MEASURE = `() => {
   const { documentElement: root, body } = document;
@@ -53,25 +55,49 @@ const MEASURE = `() => {
       style.setProperty('overflow-y', 'visible', 'important');
     }
   }
+  const sheets = [...document.adoptedStyleSheets];
+  if (document.compatMode !== 'CSS1Compat') {
+    const unfilled = new CSSStyleSheet();
+    unfilled.replaceSync('html,body{height:fit-content!important}');
+    document.adoptedStyleSheets.push(unfilled);
+  }
+  const heightPx = height();
   const widthPx = root.scrollWidth;
-  const end = root.getBoundingClientRect().bottom + scrollY;
-  const { scrollHeight } = root;
-  if (scrollHeight > root.clientHeight) return { heightPx: Math.abs(end - scrollHeight) < 1 ? Math.max(end, scrollHeight) : scrollHeight, widthPx, hides };
-  const texts = document.createRange();
-  texts.selectNodeContents(body);
-  let bottom = texts.getBoundingClientRect().bottom;
-  const all = body.getElementsByTagName('*');
-  for (let i = 0; i < all.length && i < 20000; i++) bottom = Math.max(bottom, all[i].getBoundingClientRect().bottom);
-  const { marginBottom, paddingBottom, borderBottomWidth } = getComputedStyle(body);
-  bottom += parseFloat(marginBottom) + parseFloat(paddingBottom) + parseFloat(borderBottomWidth);
-  bottom += scrollY;
-  if (document.compatMode === 'CSS1Compat') bottom = Math.max(bottom, end);
-  return { heightPx: Math.min(bottom, scrollHeight), widthPx, hides };
+  document.adoptedStyleSheets = sheets;
+  return { heightPx, widthPx, hides };
+
+  function height() {
+    const end = root.getBoundingClientRect().bottom + scrollY;
+    const { scrollHeight } = root;
+    if (scrollHeight > innerHeight) return Math.abs(end - scrollHeight) < 1 ? Math.max(end, scrollHeight) : scrollHeight;
+    const text = document.createRange();
+    let [bottom, fixedBottom, below] = [0, 0, 0];
+    const nodes = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let node = nodes.nextNode(), seen = 0; node && seen < 20000; seen++) {
+      const isText = node.nodeType === Node.TEXT_NODE;
+      if (isText) text.selectNode(node);
+      const box = (isText ? text : node).getBoundingClientRect();
+      if (isText || box.height === 0 || getComputedStyle(node).position !== 'fixed') {
+        bottom = Math.max(bottom, box.bottom);
+        node = nodes.nextNode();
+        continue;
+      }
+      if (box.top <= innerHeight / 2) fixedBottom = Math.max(fixedBottom, box.bottom);
+      else if (box.top < innerHeight) below = Math.max(below, innerHeight - box.top);
+      while (node && !(node = nodes.nextSibling())) if (!(node = nodes.parentNode())) break;
+    }
+    const { marginBottom, paddingBottom, borderBottomWidth } = getComputedStyle(body);
+    bottom += parseFloat(marginBottom) + parseFloat(paddingBottom) + parseFloat(borderBottomWidth) + scrollY;
+    return Math.max(Math.min(Math.max(bottom, end), Math.max(scrollHeight, innerHeight)), fixedBottom) + below;
+  }
 }`;
 
 /**
- * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it and never fits. This writes the viewport's present
- * height into those styles, and into a root that fills it, instead. Sheets of other origins cannot be read and are left as they are.
+ * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it and
+ * never fits. This writes the viewport's present height into those styles, and into a root that fills
+ * it, instead. Sheets of other origins cannot be read and are left as they are. What is fixed beyond
+ * the lower edge would be beyond that of every sheet: what shows in part is moved up, and what does
+ * not show, such as a banner that has yet to slide in, is hidden.
  */
 const FREEZE = `heightPx => {
   const unit = /(-?[\\d.]+)(?:[sld]?v(?:h|b|min|max))\\b/g;
@@ -97,7 +123,16 @@ const FREEZE = `heightPx => {
   }
   for (const element of document.querySelectorAll('[style*="v"]')) freeze(element.style);
   const root = document.documentElement;
-  if (root.getBoundingClientRect().height === root.clientHeight) root.style.setProperty('height', root.clientHeight + 'px', 'important');
+  const hasDoctype = document.compatMode === 'CSS1Compat';
+  const fills = hasDoctype ? root.getBoundingClientRect().height === heightPx : root.scrollHeight > heightPx;
+  if (fills) root.style.setProperty('height', heightPx + 'px', 'important');
+  const all = root.getElementsByTagName('*');
+  for (let i = 0; i < all.length && i < 20000; i++) {
+    const { top, bottom } = all[i].getBoundingClientRect();
+    if (bottom <= innerHeight || top <= innerHeight / 2 || getComputedStyle(all[i]).position !== 'fixed') continue;
+    const moved = top < innerHeight ? { top: 'auto', bottom: '0', transform: 'none' } : { display: 'none' };
+    for (const name in moved) all[i].style.setProperty(name, moved[name], 'important');
+  }
 }`;
 
 export const freezeViewportUnits = (session: Session, plan: Plan) => inOwnWorld<void>(session, FREEZE, printArea(plan).heightPx);

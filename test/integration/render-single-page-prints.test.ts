@@ -42,6 +42,7 @@ describe('a single page is printed', () => {
     ['a long page', { html: page('<p>x</p>'.repeat(200)) }],
     ['a short page', { html: page('<p>x</p>') }],
     ['heights between two pixels', { html: page('<div style="height:1500.4px">x</div>') }],
+    ['a paragraph in bold without a doctype', { html: '<b><p>x</p></b>' }],
     ['breaks between pages', { html: page('<div style="break-after:page">x</div>'.repeat(5)) }],
     ['@page with margins', { html: page('<p>x</p>'.repeat(200), '@page{margin:50mm}') }],
     ['content that is too wide', { html: page('<div style="width:3000px;height:2000px">x</div>') }],

@@ -83,6 +83,35 @@ const CASES: [string, string, number, object?][] = [
   ],
 ];
 
+const paragraphs = (count: number) => Array.from({ length: count }, (_, row) => `<p>row${row}</p>`).join('');
+const email = (content: string) =>
+  `<table width="100%" cellpadding="0" bgcolor="#eeeeee"><tr><td align="center"><table width="600"><tr><td><font face="Arial">${content}</font></td></tr></table></td></tr></table>`;
+
+/** Without a doctype, as e-mails are written; what it is, its html, and its height in px. */
+const QUIRKS: [string, string, number][] = [
+  ['a table with a paragraph in a font', '<table width=100%><tr><td><font><p>row0</p></font></td></tr></table>', 44],
+  ['a paragraph in bold', '<b><p>row0</p></b>', 42],
+  ['a heading with large margins in bold', '<b><h1 style="margin:100px">row0</h1></b>', 237],
+  ['paragraphs in a span', `<span>${paragraphs(5)}</span>`, 178],
+  ['centred paragraphs', `<center><font>${paragraphs(2)}</font></center>`, 76],
+  ['nested tables', email(`<h1 style="margin:30px 0">row99</h1>${paragraphs(4)}${email('<p>row98</p>')}`), 283],
+  ['a long message', email(paragraphs(200)), 6_810],
+  ['a message that almost fills the tallest sheet', `<b>${paragraphs(560)}</b>`, 19_048],
+  ['a table from right to left', `<html dir=rtl>${email(paragraphs(5))}`, 188],
+  ['a body from right to left that is too wide', `<body dir=rtl><table width=1000><tr><td><font>${paragraphs(20)}</font></table>`, 540],
+  ['a table as high as its window', `<p>row0</p><table width=100% height=100%><tr><td><b>${paragraphs(3)}</b></table>`, 1_150],
+  ['an empty body', '<body>', 48],
+];
+
+/** What is fixed, on a page that is otherwise short or long. */
+const FIXED: [string, string, number][] = [
+  ['at the bottom of a short page', `<div style="position:fixed;bottom:0">FIXED</div>${rows(3, 30)}`, 110],
+  ['and taller than the window', '<div style="position:fixed;top:0;height:1500px">FIXED<p style="margin-top:1400px">LOW</p></div>', 1_500],
+  ['and sticks out at the bottom', `<div style="position:fixed;bottom:-50px;height:100px">FIXED</div>${tall}`, 3_000],
+  ['and waits below the window', `<div style="position:fixed;bottom:-200px;height:100px">Away</div>${tall}`, 3_000],
+  ['and was moved below the window', `<div style="position:fixed;bottom:0;transform:translateY(100%)">Away</div>${tall}`, 3_000],
+];
+
 describe('a single page', () => {
   let pressroom: Installation;
   before(async () => {
@@ -93,17 +122,47 @@ describe('a single page', () => {
   const print = (request: { html: string; format?: string; [field: string]: unknown }) =>
     pressroom.pdf({ margin: NONE, ...request, ...(request.format?.endsWith('auto') ? {} : { single_page: true }) });
 
+  async function expectWhole(request: { html: string; format?: string }, heightPx: number, toleranceMm: number) {
+    const pdf = await print(request);
+    const info = await pdfInfo(pdf);
+    expect(info.pages).to.equal(1);
+    expect(info.heightMm).to.be.closeTo(heightPx * MM_PER_PX, toleranceMm);
+    const written = new Set(JSON.stringify(request).match(/\b(row\d+|FIXED|LOW|STUCK|HEAD|END|head|foot)\b(?=[ <])/g));
+    const read = new Set((await pdfText(pdf)).split(/\s+/));
+    expect([...written].filter(word => !read.has(word))).to.deep.equal([]);
+  }
+
   for (const [what, document, heightPx, options = {}] of CASES)
-    it(`holds ${what}, and is as tall`, async () => {
-      const request: { html: string; format?: string } = { html: document, ...options };
-      const pdf = await print(request);
-      const info = await pdfInfo(pdf);
-      expect(info.pages).to.equal(1);
-      expect(info.heightMm).to.be.closeTo(heightPx * MM_PER_PX, HALF_MM);
-      const written = new Set(JSON.stringify(request).match(/\b(row\d+|FIXED|LOW|STUCK|HEAD|END|head|foot)\b(?=[ <])/g));
-      const read = new Set((await pdfText(pdf)).split(/\s+/));
-      expect([...written].filter(word => !read.has(word))).to.deep.equal([]);
+    it(`holds ${what}, and is as tall`, () => expectWhole({ html: document, ...options }, heightPx, HALF_MM));
+
+  /** 8 px or a hundredth of the sheet is as close as a search comes. */
+  const searchedMm = (heightPx: number) => Math.max(8, heightPx / 100) * MM_PER_PX + HALF_MM;
+  for (const [what, document, heightPx] of QUIRKS)
+    it(`holds ${what} without a doctype, and is about as tall`, async () => {
+      const start = performance.now();
+      await expectWhole({ html: document }, heightPx, searchedMm(heightPx));
+      expect(performance.now() - start).to.be.below(3_000);
     });
+
+  for (const [what, document, heightPx] of FIXED)
+    it(`holds what is fixed ${what}`, () => expectWhole({ html: page(document) }, heightPx, 1));
+
+  it('of e-mail HTML is a roll too', async () => {
+    const pdf = await pressroom.pdf({ html: email(paragraphs(3)), format: '80mmxauto' });
+    expect((await pdfInfo(pdf)).pages).to.equal(1);
+  });
+
+  it('that no sheet holds is refused within three seconds, and the message says so', async () => {
+    const start = performance.now();
+    const refused = await pressroom.refusal({
+      single_page: true,
+      html: page(`${tall}<div style="position:absolute;bottom:-50px">x</div>`),
+    });
+    expect(refused).to.include({ status: 502, reason: 'output_limit' });
+    expect(refused.message).to.include('does not fit on one page of at most 200 in');
+    expect((await pressroom.refusal({ single_page: true, html: `<b>${paragraphs(600)}</b>` })).message).to.include('at most 200 in');
+    expect(performance.now() - start).to.be.below(3_000);
+  });
 
   for (const [format, widthMm] of [
     ['A5', 210],
@@ -134,6 +193,14 @@ describe('a single page', () => {
       expect(words.map(({ text }) => text)).to.have.members(['LEFT', 'RIGHT', 'row0']);
       expect(words.find(({ text }) => text === 'RIGHT')!.xMm).to.be.within(180, 210);
     });
+
+  it('makes content smaller that is too wide from right to left', async () => {
+    const wide = '<div style="width:1500px;height:2000px">RIGHT<span style="float:left">LEFT</span></div>';
+    const pdf = await print({ html: `<!doctype html><html dir="rtl"><style>body{margin:0}</style>${wide}` });
+    const words = await pdfWords(pdf);
+    expect(words.find(({ text }) => text === 'LEFT')!.xMm).to.be.within(0, 20);
+    expect(words.find(({ text }) => text === 'RIGHT')!.xMm).to.be.within(180, 210);
+  });
 
   it('makes nothing tiny for what the page keeps out of sight', async () => {
     const menu = '<div style="position:absolute;left:4000px;width:100px">MENU</div>';
