@@ -83,7 +83,9 @@ export function watchAddition(
       if (status !== undefined && (status < 200 || status > 299)) return renderFailed('page_status', `${failed}: it answered ${status}.`);
       const isOther = field === 'css' && load.contentType !== '' && load.contentType !== 'text/css';
       if (isOther) return renderFailed('page_status', `${failed}: it answered with ${load.contentType}, which is not ${what}.`);
-      if (ran) return undefined;
+      // A sheet of which only an import fails has an error too, though it applies.
+      const applies = field === 'css' && status !== undefined && load.failure === '';
+      if (ran || applies) return undefined;
       const notTaken = withheld || (status !== undefined && (load.failure === '' || load.failure === 'net::ERR_ABORTED'));
       if (notTaken) return renderFailed('page_status', `${failed}: what it answered with is not ${what}.`);
       return renderFailed('page_unreachable', `${failed}: ${WORDS[load.failure] ?? inPlainWords(load.failure)}.`);

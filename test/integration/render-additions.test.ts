@@ -52,6 +52,8 @@ describe('what is added to a page', () => {
       ['that is a page', () => `${base}/page.css`, { status: 502, reason: 'page_status' }, /`css`.*style sheet/],
       ['that is plain text', () => `${other}/plain.css`, { status: 502, reason: 'page_status' }, /`css`.*text\/plain/],
       ['whose server hangs up', () => `${other}/cut.css`, { status: 502, reason: 'page_unreachable' }, /`css`.*other\.example/],
+      ['of no type, not to be guessed', () => `${base}/unnamed.css`, { status: 502 }, /`css`.*style sheet/],
+      ['that breaks off', () => `${base}/half.css`, { status: 502 }, /`css`.*shop\.example/],
       ['whose host is none', () => 'http://nowhere.example/a.css', { status: 502, reason: 'page_unreachable' }, /`css`.*does not resolve/],
       ['at a private address', () => `http://hidden.example:${victim.port}/`, { status: 422, code: 'ssrf_blocked' }, /`css`/],
       ['that redirects to a private address', () => `${base}/hidden.css`, { status: 422, code: 'ssrf_blocked' }, /`css`/],
@@ -92,6 +94,13 @@ describe('what is added to a page', () => {
       expect(await colour({ url: `${base}/`, css: `${base}/late.css` })).to.deep.equal(GREEN);
       expect(await colour({ html: box(), css: `${other}/hop.css` })).to.deep.equal(GREEN);
       expect(await colour({ url: `${base}/`, css: `${base}/untyped.css` })).to.deep.equal(GREEN);
+    });
+
+    it('goes without what it imports in vain, inline and from an address', async () => {
+      const imports = `@import "${other}/missing.css"; @import "http://hidden.example:${victim.port}/"; #box { background: lime }`;
+      expect(await colour({ html: box(), css: imports })).to.deep.equal(GREEN);
+      expect(await colour({ html: box(), css: `${other}/imports.css` })).to.deep.equal(GREEN);
+      expect(await colour({ url: `${base}/`, css: `${base}/imports.css` })).to.deep.equal(GREEN);
     });
 
     it('styles the screen or the print, as the render says', async () => {

@@ -43,6 +43,13 @@ export async function additionsRig(): Promise<AdditionsRig> {
     '/strict': as('text/html', box('', '<p id="p">P</p><script>document.write("NEVER")</script>'), POLICY),
     '/meta': box(`<meta http-equiv="content-security-policy" content="default-src 'none'">`),
     '/green.css': as('text/css', '#box { background: lime }'),
+    '/unnamed.css': (_request, response) =>
+      response.writeHead(200, { 'x-content-type-options': 'nosniff' }).end('#box { background: red }'),
+    '/imports.css': as('text/css', '@import "/missing.css"; @import "/cut.css"; #box { background: lime }'),
+    '/half.css': (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/css', 'content-length': '1000' }).write('#box { background: red }');
+      setTimeout(() => response.socket!.destroy(), 100);
+    },
     '/drawing.svg': as('image/svg+xml', SQUARE.replaceAll('"200"', '"600"')),
     '/drawing.css': as('text/css', 'rect { fill: lime }'),
     '/nothing.js': as('text/javascript', ''),
