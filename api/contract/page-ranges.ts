@@ -6,22 +6,29 @@ export interface PageRange {
   to: number;
 }
 
-const PAGE = '[1-9]\\d{0,8}';
+const PAGE = '[1-9]\\d*';
 const PART = ` *${PAGE} *(?:- *(?:${PAGE})? *)?`;
 
-/** What a selection looks like, as a regular expression that the API description shows. Nine digits: Chrome reads pages as 32-bit numbers. */
+/** What a selection looks like, as a regular expression that the API description shows. */
 export const PAGES_PATTERN = `^${PART}(?:,${PART})*$`;
 /** Far more than any selection needs: the work of one request stays bounded. */
 export const MAX_PAGES_LENGTH = 4_096;
 
-const RANGE = new RegExp(`^(${PAGE})(-)?(${PAGE})?$`);
+/** Chrome reads pages as 32-bit numbers. No document has so many, so higher ones are cut to it. */
+const LAST_PAGE = 999_999_999;
+const pageNumber = (digits: string) => Math.min(Number(digits), LAST_PAGE);
+
+/** By their digits: numbers of JavaScript are exact up to 16 of them only. */
+const isAtMost = (a: string, b: string) => (a.length === b.length ? a <= b : a.length < b.length);
+
+const RANGE = new RegExp(`^(${PAGE})(?:(-)(${PAGE})?)?$`);
 
 function parseRange(text: string): PageRange | undefined {
   const [, first, hyphen, last] = RANGE.exec(text) ?? [];
-  if (first === undefined || (hyphen === undefined && last !== undefined)) return undefined;
-  const from = Number(first);
-  const to = last === undefined ? (hyphen ? Number.POSITIVE_INFINITY : from) : Number(last);
-  return from <= to ? { from, to } : undefined;
+  if (first === undefined || (last !== undefined && !isAtMost(first, last))) return undefined;
+  const from = pageNumber(first);
+  if (last !== undefined) return { from, to: pageNumber(last) };
+  return { from, to: hyphen === undefined ? from : Number.POSITIVE_INFINITY };
 }
 
 /**

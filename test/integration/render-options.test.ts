@@ -143,7 +143,7 @@ describe('the options of a render', () => {
       ['4, 1-2', ['PAGE1', 'PAGE2', 'PAGE4']],
       ['2,2,1-2', ['PAGE1', 'PAGE2']],
       ['4-', ['PAGE4', 'PAGE5']],
-      ['4-99', ['PAGE4', 'PAGE5']],
+      ['4-9999999999', ['PAGE4', 'PAGE5']],
       ['1,77', ['PAGE1']],
     ];
     for (const [pages, texts] of kept)
@@ -155,7 +155,7 @@ describe('the options of a render', () => {
     it('is refused when nothing is left, naming how many there are, and nothing is counted', async () => {
       const before = await pressroom.usage();
       expect(await refusal({ html: five, pages: '6-9' })).to.deep.include({ status: 400, code: 'validation_error' });
-      expect((await refusal({ html: five, pages: '8' })).message).to.include('5 pages');
+      expect((await refusal({ html: five, pages: '99999999999' })).message).to.include('5 pages');
       expect(await pressroom.usage()).to.equal(before);
     });
   });

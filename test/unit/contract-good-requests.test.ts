@@ -42,6 +42,7 @@ const GOOD: object[] = [
   { html: 'x', wait_for_selector: '#a', wait_for_expression: 'true', wait_for_network_idle: false },
   { html: 'x', raise_for_status: true, emulate_media: 'screen', print_background: false },
   { html: 'x', pages: '999999999-' },
+  { html: 'x', pages: '1-9999999999' },
   { html: 'x', header: {}, footer: {} },
   { html: 'x', header: { html: '' }, footer: { height: '0' } },
   {

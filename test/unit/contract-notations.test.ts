@@ -201,12 +201,27 @@ describe('page ranges', () => {
     [' 3 - 4 , 1 ', '1,3-4'],
     ['2-2', '2'],
     ['999999999', '999999999'],
+    ['1-9999999999', '1-999999999'],
+    [`2,5-${'9'.repeat(4_000)}`, '2,5-999999999'],
+    ['99999999999999999998-99999999999999999999', '999999999'],
   ] as const) {
     it(`are ${chrome} to Chrome when ${text} is asked for`, () => expect(pageRangesText(parsePages(text)!)).to.equal(chrome));
   }
 
+  it('have the lower number first, of any count of digits', () => {
+    for (const text of ['99999999999999999999-99999999999999999998', '10000000000-9', `${'9'.repeat(4_000)}-1`])
+      expect(parsePages(text)).to.equal(undefined);
+  });
+
   it('are read to the end, however hostile the text', () => {
-    for (const text of [`1${' '.repeat(4_000)}x`, '1-'.repeat(2_000), ' '.repeat(4_096), '1,'.repeat(2_000_000)])
+    for (const text of [
+      `1${' '.repeat(4_000)}x`,
+      '1-'.repeat(2_000),
+      ' '.repeat(4_096),
+      `${'1'.repeat(4_095)}x`,
+      '1'.repeat(10 * 2 ** 20),
+      '1,'.repeat(2_000_000),
+    ])
       expect(parsePages(text)).to.equal(undefined);
   });
 });
