@@ -1,21 +1,27 @@
 // The field `metadata`: what the caller wants to be written into the PDF about it.
 import { z } from 'zod';
-import { CONTROL, NO_CONTROL_PATTERN, text } from './field.ts';
+import { text } from './field.ts';
 
 export const MAX_METADATA_BYTES = 2_048;
+
+/** Control characters, but for the line breaks and tabs that are written as spaces. */
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+const PATTERN = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
 function problem(value: string): string | undefined {
   const bytes = Buffer.byteLength(value);
   if (bytes > MAX_METADATA_BYTES) return `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8, not ${bytes}`;
-  if (CONTROL.test(value)) return 'must be one line without control characters';
+  if (CONTROL.test(value)) return 'must not contain control characters other than line breaks and tabs';
   return value.isWellFormed() ? undefined : 'must be valid Unicode, without half of a surrogate pair';
 }
 
 const entry = (description: string, example: string) =>
   text('text in a string', problem, {
-    description: `${description} At most ${MAX_METADATA_BYTES} bytes of UTF-8, without control characters.`,
+    description:
+      `${description} At most ${MAX_METADATA_BYTES} bytes of UTF-8, without control characters other than ` +
+      'line breaks and tabs, which are written as single spaces.',
     examples: [example],
-    pattern: NO_CONTROL_PATTERN,
+    pattern: PATTERN,
     maxLength: MAX_METADATA_BYTES,
   });
 

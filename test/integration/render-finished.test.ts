@@ -53,6 +53,10 @@ describe('the finished PDF', () => {
     it('no title where the caller gives an empty one', async () => {
       expect((await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title: '' } }))).title).to.equal('');
     });
+    it('one line where the caller gives several', async () => {
+      const metadata = { title: 'Invoice\r\n42', subject: 'a\tb\nc' };
+      expect(await pdfInfo(await pressroom.pdf({ html: page('x'), metadata }))).to.include({ title: 'Invoice 42', subject: 'a b c' });
+    });
     it('the longest that it takes', async () => {
       const title = '界'.repeat(682);
       expect((await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title } }))).title).to.equal(title);

@@ -98,6 +98,7 @@ const GOOD: object[] = [
   { html: 'x', lazy_load_images: true, sandbox: true },
   { html: 'x', lazy_load_images: false, sandbox: false },
   { html: 'x', metadata: {} },
+  { html: 'x', metadata: { title: 'a\r\nb', author: 'a\tb', keywords: '\n' } },
   { html: 'x', metadata: { title: '', author: 'Müller & 山田 😀', subject: '(a\\)', keywords: 'x'.repeat(2_048) } },
   { html: 'x', metadata: { title: 'é'.repeat(1_024), author: '日'.repeat(682), subject: '😀'.repeat(512) } },
 ];

@@ -92,7 +92,7 @@ describe('the schema of a render request', () => {
       ['auth.username', ['a:b', 'a\n']],
       ['auth.password', ['a\n']],
       ['header.height', ['-1', '1em', '']],
-      ['metadata.title', ['a\n']],
+      ['metadata.title', ['a\u0000', 'a\u000b', 'a\u007f']],
       ['css', [' ', '\n']],
     ];
     const schemas = Object.fromEntries(fields);

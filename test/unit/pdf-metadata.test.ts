@@ -77,6 +77,11 @@ describe('the metadata', () => {
   it('takes an entry away that is to be empty', () => {
     expect(update({ title: '' })).to.not.include('/Title');
   });
+  it('writes line breaks and tabs as single spaces', () => {
+    expect(update({ title: 'a\r\n\r\nb\tc\nd', author: 'é\n' }))
+      .to.include('/Title (a b c d)')
+      .and.to.include('/Author <FEFF00E90020>');
+  });
   it('takes its place in a dictionary that has nothing', () => {
     expect(update({ author: 'A' }, chromePdf({ info: '' }))).to.include('/Author (A)');
   });

@@ -11,6 +11,9 @@ const KEYS = { title: 'Title', author: 'Author', subject: 'Subject', keywords: '
 /** A name and the text that follows it; Chrome writes no other kind of value here. */
 const ENTRY = /\/(\w+)\s*(\((?:\\[\s\S]|[^\\()])*\)|<[0-9A-Fa-f\s]*>)/g;
 
+/** Each run of line breaks and tabs. */
+const BREAKS = /[\t\n\r]+/g;
+
 /** A text string (ISO 32000-1, 7.9.2.2): as it is when every PDF reader reads it so, else UTF-16 with a byte order mark, in hexadecimal digits. */
 export function textString(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return `(${text.replace(/[\\()]/g, '\\$&')})`;
@@ -24,7 +27,7 @@ function information(written: string, metadata: PdfMetadata): string {
   for (const [field, name] of Object.entries(KEYS)) {
     const text = metadata[field as keyof PdfMetadata];
     if (text === '') entries.delete(name);
-    else if (text !== undefined) entries.set(name, textString(text));
+    else if (text !== undefined) entries.set(name, textString(text.replace(BREAKS, ' ')));
   }
   entries.set('Creator', textString(MAKER)).set('Producer', textString(MAKER));
   return [...entries].map(([name, value]) => `/${name} ${value}`).join('\n');
