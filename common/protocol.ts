@@ -82,8 +82,6 @@ export interface PingAnswer {
   frameId: string;
   /** The worker knows OPEN. One of a release before it leaves this out. */
   keeps?: true;
-  /** The worker knows DEFER. One of a release before it leaves this out. */
-  defers?: true;
 }
 
 /**
@@ -97,22 +95,6 @@ export const OPEN = 'Pressroom.open';
  * command to the page; otherwise it shows the page at the first of them.
  */
 export const STILL = 'Pressroom.still';
-
-/**
- * A command that the gateway sends to the page as the one that its parameters (Deferred) name, when the page has come so far; Chrome answers it. For what follows anyway:
- * nobody needs to be asked between, which spares both ends a message and a wake-up. Whatever else is said meanwhile does not wait for it.
- */
-export const DEFER = 'Pressroom.defer';
-/**
- * `loaded`: at the load event of the document that was written into the page last. `printed`: with the answer to the last `Page.printToPDF` said before, for
- * `IO.read` alone, which gets its `handle` then.
- */
-export type Moment = 'loaded' | 'printed';
-export interface Deferred {
-  until: Moment;
-  method: string;
-  params: object;
-}
 
 /**
  * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: then the socket is free for the next, and a render that was given up has

@@ -26,8 +26,6 @@ export interface Connection {
   off(event: string, listener: (...params: never[]) => void): void;
   /** Known once its first slot was opened: another can be opened on it. */
   keeps: boolean;
-  /** As `keeps`: its worker takes DEFER. */
-  defers: boolean;
   /** Whether something can be opened on it: neither side has begun to close it, it has heard its worker lately, and it has ids left. */
   isFit(silentMs: number): boolean;
   /** Closes it then, unless it is asked again before. */
@@ -90,7 +88,6 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
     on: (event, listener) => client.on(event, listener),
     off: (event, listener) => client.off(event, listener),
     keeps: false,
-    defers: false,
     isFit: silentMs => isOpen(socket) && performance.now() - heardMs <= silentMs && performance.now() - bornMs < AGE_MS,
     closeAfter: ms => {
       clearTimeout(timer);
@@ -159,7 +156,6 @@ export function createConnections({
       const opened = connecting.then(async connection => {
         const answer = (await (known ? known.send(OPEN, { ticket }) : connection.send(PING))) as PingAnswer;
         connection.keeps = answer.keeps ?? false;
-        connection.defers = answer.defers ?? false;
         return { connection, frameId: answer.frameId };
       });
       const aborted = Promise.withResolvers<never>();

@@ -10,7 +10,7 @@ import { type ConsoleLine, readConsole } from './page-console.ts';
 import type { Plan } from './plan.ts';
 import type { Output, Printed, Room } from './print.ts';
 import { printDocument } from './print-document.ts';
-import { type Command, CommandFailed, type Session } from './session.ts';
+import { CommandFailed, type Session } from './session.ts';
 import { STEPS } from './steps.ts';
 import { isStill } from './still.ts';
 
@@ -82,13 +82,8 @@ export async function converse(
     }
   }
 
-  const print = (early?: Command) => printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, room, early);
   try {
     Object.assign(timings, { load: 0, wait: 0 });
-    // Nothing is done to a still page between its load event and its print.
-    const early = isStill(plan) ? session.deferred?.('loaded') : undefined;
-    const printing = early && print(early);
-    printing?.catch(() => {}); // looked at below, unless loading the page fails first
     for (const step of STEPS) {
       if (!step.wanted(plan)) continue;
       waitingFor = step.waitingFor;
@@ -96,7 +91,7 @@ export async function converse(
     }
     waitingFor = 'the PDF to be printed';
     timings.print = 0;
-    const printed = await timed('print', printing ?? print());
+    const printed = await timed('print', printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, room));
     await pageConsole?.heard();
     return printed;
   } catch (error) {

@@ -6,7 +6,7 @@ import { imposePageRules } from './page-rules.ts';
 import { type ChromePdf, readChromePdf } from './pdf/chrome-pdf.ts';
 import { pageCount } from './pdf/page-count.ts';
 import type { Plan } from './plan.ts';
-import { type Command, CommandFailed, type Session } from './session.ts';
+import { CommandFailed, type Session } from './session.ts';
 import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
 
 /** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
@@ -53,11 +53,8 @@ export const noRoom = () =>
  */
 const isLast = (piece: Buffer) => piece.length < PIECE_BYTES && /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
 
-const readPiece = (command: Command, handle: string) => command('IO.read', { handle, size: PIECE_BYTES });
-type Piece = ReturnType<typeof readPiece>;
-
-/** `first`: what was asked for already. Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
-async function readPdf(session: Session, handle: string, first: Piece, maxBytes: number, room: Room): Promise<Printed> {
+/** Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
+async function readPdf(session: Session, handle: string, maxBytes: number, room: Room): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
   let taken = 0;
@@ -68,8 +65,8 @@ async function readPdf(session: Session, handle: string, first: Piece, maxBytes:
   };
 
   async function readAll(): Promise<Printed> {
-    let asked = [first];
-    for (let ended = false; !ended; ) {
+    for (let [ended, count] = [false, 1]; !ended; count = READS_AT_ONCE) {
+      const asked = Array.from({ length: count }, () => session.command('IO.read', { handle, size: PIECE_BYTES }));
       for (const { data, eof, base64Encoded } of await Promise.all(asked)) {
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
         size += piece.length;
@@ -78,7 +75,6 @@ async function readPdf(session: Session, handle: string, first: Piece, maxBytes:
         if (piece.length > 0) pieces.push(piece);
         ended ||= eof || isLast(piece);
       }
-      if (!ended) asked = Array.from({ length: READS_AT_ONCE }, () => readPiece(session.command, handle));
     }
     const pdf = readChromePdf(pieces);
     return { pdf, pages: pageCount(pdf) };
@@ -103,10 +99,10 @@ async function printOnce(
   { heightIn, scale }: Sheet,
   output: Output,
   room: Room,
-  { ranges = plan.print.pageRanges, command = session.command }: { ranges?: string | undefined; command?: Command } = {},
+  ranges = plan.print.pageRanges,
 ): Promise<Printed> {
   const { top, right, bottom, left } = plan.print.marginIn;
-  const printing = command('Page.printToPDF', {
+  const { stream } = await session.command('Page.printToPDF', {
     paperWidth: plan.paper.widthIn,
     paperHeight: heightIn,
     marginTop: top,
@@ -121,11 +117,8 @@ async function printOnce(
     ...headerFooter(plan),
     ...(ranges && { pageRanges: ranges }),
   });
-  const asked = session.deferred && readPiece(session.deferred('printed'), '');
-  asked?.catch(() => {}); // looked at below, unless there is no PDF
-  const { stream } = await printing;
   output.onPrinted?.();
-  return readPdf(session, stream!, asked ?? readPiece(session.command, stream!), output.maxBytes, room);
+  return readPdf(session, stream!, output.maxBytes, room);
 }
 
 /**
@@ -175,19 +168,16 @@ async function printSinglePage(session: Session, plan: Plan, output: Output, roo
   return searchSheet(printAt, frozen.heightIn, untilMs, room);
 }
 
-/**
- * Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF that it gives is taken from `room`.
- * `command` says the first that is said to the page.
- */
-export async function print(session: Session, plan: Plan, output: Output, room: Room, command = session.command): Promise<Printed> {
-  imposePageRules(command, plan);
+/** Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF is taken from `room`. */
+export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+  imposePageRules(session.command, plan);
   if (plan.singlePage) return printSinglePage(session, plan, output, room);
   const sheet = { heightIn: plan.paper.heightIn, scale: plan.print.scale };
   try {
-    return await printOnce(session, plan, sheet, output, room, { command });
+    return await printOnce(session, plan, sheet, output, room);
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
-    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, { ranges: '' });
+    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, '');
     room.give(pdf.bytes);
     throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
   }

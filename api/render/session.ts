@@ -2,12 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
-  DEFER,
-  type Deferred,
   EGRESS_DENIED,
   type EgressDenied,
   END,
-  type Moment,
   type PageEvent,
   PING,
   PING_MS,
@@ -40,8 +37,6 @@ export type Command = <M extends keyof Commands>(method: M, ...params: Params<M>
 
 export interface Session extends SlotSession {
   command: Command;
-  /** As `command`, for what the worker is to send when the page has come so far. Absent when it is of a release that does not. */
-  deferred?: ((until: Moment) => Command) | undefined;
   on<E extends keyof Events>(event: E, listener: (...params: Events[E]) => void): void;
 }
 
@@ -155,10 +150,6 @@ function wrap(connection: Connection, worker: string, frameId: string, giveBack:
       throw new SlotLost('closed', (error as Error).message);
     }
   }
-  const deferred =
-    (until: Moment): Command =>
-    (method, ...[params = {}]) =>
-      ask(DEFER, { until, method, params } satisfies Deferred);
 
   return {
     worker,
@@ -181,6 +172,5 @@ function wrap(connection: Connection, worker: string, frameId: string, giveBack:
       });
     },
     command: (method, ...[params]) => ask(method, params),
-    deferred: connection.defers ? deferred : undefined,
   };
 }

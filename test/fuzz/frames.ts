@@ -110,11 +110,7 @@ function good(chance: Chance): string {
     return `{"id":${id},"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":${JSON.stringify(`<p>${value(chance)}é\\"`)}}}`;
   const method = chance.pick([...LISTED, 'Page.navigate', 'Fetch.continueRequest', ...NOT_LISTED, ...OWN]);
   const params = chance.percent(30) ? { url: chance.pick(ADDRESSES) } : value(chance);
-  const command = { method, params, ...(chance.percent(20) && { sessionId: 'other' }) };
-  if (chance.percent(80)) return JSON.stringify({ id, ...command });
-  const read = { method: 'IO.read', params: { handle: chance.pick(PIECES), size: chance.int(0, 2e9) } };
-  const until = chance.pick(['loaded', 'printed', 'toString']);
-  return JSON.stringify({ id, method: 'Pressroom.defer', params: { until, ...(chance.percent(50) ? command : read) } });
+  return JSON.stringify({ id, method, params, ...(chance.percent(20) && { sessionId: 'other' }) });
 }
 
 function nested(chance: Chance): string {
@@ -186,7 +182,6 @@ export const frames: Fuzzer = {
     const frame = broken(chance, Buffer.from(text));
     const filtered = filterFrame(frame, SESSION);
     if (filtered.kind === 'forward') checkForwarded(Buffer.concat(filtered.parts), frame);
-    else if (filtered.kind === 'deferred') checkForwarded(Buffer.concat(filtered.write('7')), frame);
     else if (filtered.kind === 'own') holds(OWN.includes(filtered.method), 'a method of our own that is none', frame.toString('latin1'));
     else holds(filtered.problem.length < 200, 'a long problem', filtered.problem);
   },

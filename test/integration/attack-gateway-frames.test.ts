@@ -32,7 +32,7 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
     return raw;
   };
   const half = frame('{"id":1,', { first: 0x01 });
-  const deep = `"method":"Page.printToPDF","params":{"a":${'['.repeat(300)}${']'.repeat(300)}}`;
+  const deep = `{"id":1,"method":"Page.printToPDF","params":{"a":${'['.repeat(300)}${']'.repeat(300)}}}`;
   const bad: [string, Buffer][] = [
     ['a binary frame', frame('{}', { first: 0x82 })],
     ['text that is not UTF-8', frame(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))],
@@ -56,8 +56,7 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
     ['an empty text', frame('')],
     ['a list', frame('[]')],
     ['JSON nested 100,000 deep', frame('['.repeat(100_000))],
-    ['a command nested 300 deep, which Chrome would answer without an id', frame(`{"id":1,${deep}}`)],
-    ['the same, to wait for the page', frame(`{"id":1,"method":"Pressroom.defer","params":{"until":"loaded",${deep}}}`)],
+    ['a command nested 300 deep, which Chrome would answer without an id', frame(deep)],
     ['a command without an id', frame('{"method":"Runtime.enable"}')],
     ['an id of the worker’s own commands', frame('{"id":1000000000,"method":"Runtime.enable"}')],
     ['an id that is no whole number', frame('{"id":1.5,"method":"Runtime.enable"}')],
@@ -87,7 +86,6 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
 
   for (const [what, command] of [
     ['pings', '{"id":1,"method":"Pressroom.ping"}'],
-    ['reads of no PDF', '{"id":1,"method":"Pressroom.defer","params":{"until":"printed","method":"IO.read"}}'],
     ['commands that are not allowed', '{"id":1,"method":"Browser.close"}'],
   ] as const)
     it(`${what} without end of which it reads no answer`, async () => {

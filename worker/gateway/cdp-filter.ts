@@ -2,7 +2,7 @@
 // Nothing of a client's text is passed on as it came, except the inside of one big string whose end is known: two parsers that read a
 // doubled key differently could otherwise be talked past this list.
 import { isUtf8 } from 'node:buffer';
-import { DEFER, END, type Moment, OPEN, PING, STILL } from '../../common/protocol.ts';
+import { END, OPEN, PING, STILL } from '../../common/protocol.ts';
 import { OWN_IDS_FROM } from '../cdp-pipe.ts';
 
 const ALLOWED = new Set([
@@ -26,7 +26,6 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 type Check = (value: unknown) => boolean;
 const isText: Check = value => typeof value === 'string';
 const isFlag: Check = value => typeof value === 'boolean';
-const isCount: Check = value => Number.isSafeInteger(value);
 const shape =
   (members: Record<string, Check>): Check =>
   value =>
@@ -62,9 +61,6 @@ const PARAMETERS: Record<string, Check> = {
   'Runtime.enable': shape({}),
 };
 
-/** Of what waits for a PDF: the handle is put in when there is one. */
-const DEFERRED_READ = shape({ handle: isText, size: isCount });
-
 /** Frames over this size must be the one shape that `setDocumentContent` has; all others are parsed and written anew. */
 const PARSED_BYTES = 1024 * 1024;
 const HTML_HEAD = /^\{"id":([1-9]\d{0,8}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
@@ -75,10 +71,7 @@ type Own = (typeof OWN)[number];
 const isOwn = (method: string): method is Own => (OWN as readonly string[]).includes(method);
 
 export type Filtered =
-  /** `prints`: the id of a command that prints. */
-  | { kind: 'forward'; parts: Buffer[]; prints?: number }
-  /** For the page too, when it has come so far; `write` with the handle of what was printed by then. */
-  | { kind: 'deferred'; id: number; until: Moment; write(handle: string): Buffer[]; prints?: number }
+  | { kind: 'forward'; parts: Buffer[] }
   /** For the gateway itself. */
   | { kind: 'own'; id: number; method: Own; params: Record<string, unknown> }
   /** Answered with an error; the slot goes on. */
@@ -147,10 +140,6 @@ const MAX_DEPTH = 100;
 const nestsDeeper = (value: unknown, than: number): boolean =>
   typeof value === 'object' && value !== null && (than === 0 || Object.values(value).some(member => nestsDeeper(member, than - 1)));
 
-const write = (id: number, method: string, params: object, sessionId: string) => [
-  Buffer.from(JSON.stringify({ id, method, params, sessionId })),
-];
-
 function filterCommand(id: number, method: string, params: Record<string, unknown>, sessionId: string): Filtered {
   const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
   if (check && !check(params)) return { kind: 'refused', id, method, problem: 'only some plain parameters are allowed' };
@@ -158,21 +147,7 @@ function filterCommand(id: number, method: string, params: Record<string, unknow
   if (method === 'Page.navigate' && !navigable(params.url))
     return { kind: 'refused', id, method, problem: 'only http, https and about:blank can be opened' };
   if (nestsDeeper(params, MAX_DEPTH)) return { kind: 'garbage', problem: 'a frame that nests too deep' };
-  return { kind: 'forward', parts: write(id, method, params, sessionId), ...(method === 'Page.printToPDF' && { prints: id }) };
-}
-
-function filterDeferred(id: number, { until, method, params = {} }: Record<string, unknown>, sessionId: string): Filtered {
-  const refused = (problem: string): Filtered => ({ kind: 'refused', id, method: DEFER, problem });
-  if (typeof method !== 'string' || !isPlainObject(params)) return refused('what is to wait is no command');
-  if (until === 'printed') {
-    if (method !== 'IO.read' || !DEFERRED_READ(params)) return refused('only a plain IO.read waits for a PDF');
-    return { kind: 'deferred', id, until, write: handle => write(id, method, { ...params, handle }, sessionId) };
-  }
-  if (until !== 'loaded') return refused('it waits for nothing that comes');
-  const filtered = filterCommand(id, method, params, sessionId);
-  if (filtered.kind !== 'forward') return filtered;
-  const { parts, ...more } = filtered;
-  return { ...more, kind: 'deferred', id, until, write: () => parts };
+  return { kind: 'forward', parts: [Buffer.from(JSON.stringify({ id, method, params, sessionId }))] };
 }
 
 /** Decides about one text frame of a slot's client. Pure; `sessionId` is the slot's own CDP session, whatever the frame says. */
@@ -193,5 +168,5 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
     return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
   const command = id as number;
   if (isOwn(method)) return { kind: 'own', id: command, method, params };
-  return method === DEFER ? filterDeferred(command, params, sessionId) : filterCommand(command, method, params, sessionId);
+  return filterCommand(command, method, params, sessionId);
 }

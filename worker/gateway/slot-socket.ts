@@ -19,7 +19,6 @@ import { CRASHED, eventOf } from '../cdp-pipe.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
-import { type Commands, createCommands } from './commands.ts';
 import { isOrdinary, type Refusal } from './refusals.ts';
 
 /** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
@@ -32,8 +31,6 @@ const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** An API waits for a few answers of ours at a time. A client that reads none of them, and asks on, would fill the worker's memory. */
 const MAX_ANSWERS_WAITING = 10_000;
-/** Each message wakes the API, which costs both ends more than all else about a short one. What it can do nothing with yet is told with what it waits for, up to so many. */
-const MAX_LINGERING = 8;
 /** A peer that does not answer the closing handshake is cut off. */
 const CLOSING_MS = 1_000;
 /** JSON-RPC's codes: a method that is not allowed, and a command that cannot be done now. */
@@ -63,9 +60,6 @@ interface Open {
   slot: Slot;
   renderId: string;
   deadline: NodeJS.Timeout;
-  commands: Commands;
-  /** Told with what comes next. */
-  lingering: Buffer[];
   /** Decided by what the API says of the page, or to it, first. */
   shown?: boolean;
 }
@@ -122,8 +116,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     function begin(slot: Slot, ticket: Ticket): void {
       const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
-      const commands = createCommands(toPage, id => refuse(id, NOT_NOW, 'nothing was printed'));
-      open = { slot, renderId: ticket.renderId, deadline, commands, lingering: [] };
+      open = { slot, renderId: ticket.renderId, deadline };
       slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
       slot.guard.onDenied(denied => {
         countDenial(denied.reason);
@@ -148,7 +141,6 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         return watchdog.killedRecently(chrome)
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
-      const mayLinger = open?.commands.hear(event, frame);
       if (event !== undefined && !PASSED_ON.has(event)) return;
       if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
         const value = `(a message of ${Math.round(frame.length / 1024)} KiB)`;
@@ -157,20 +149,11 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
       if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
       if (ws.bufferedAmount > MAX_WAITING_BYTES) return end('flooded', 'the page made more events than the network took');
-      tell(frame, mayLinger);
+      gather();
+      ws.send(frame, { binary: false });
     }
 
-    function tell(frame: Buffer, mayLinger = false): void {
-      const frames = open?.lingering ?? [];
-      frames.push(frame);
-      if (mayLinger && frames.length < MAX_LINGERING) return;
-      for (const each of frames.splice(0)) {
-        gather();
-        ws.send(each, { binary: false });
-      }
-    }
-
-    const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, defers: true, ...(hasRoom() && { keeps: true }) });
+    const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, ...(hasRoom() && { keeps: true }) });
 
     function openNext(id: number, ticket: unknown): void {
       if (open) return end('refused', 'a slot was asked for on a socket that has one');
@@ -196,10 +179,8 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       if (method === PING) return answer(id, pageOf(open.slot));
       if (method === END) return void endByRequest(id, open);
       method satisfies typeof STILL;
-      // Once: what lingers is not counted among the answers that wait.
-      if (open.shown === undefined && open.commands.lingers()) tell(Buffer.from(JSON.stringify({ id, result: {} })), true);
-      else answer(id, {});
       open.shown ??= false;
+      answer(id, {});
     }
 
     function onFrame(data: Buffer): void {
@@ -212,7 +193,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
         log.warn({ method: filtered.method, problem: filtered.problem, renderId: open?.renderId }, 'a command was refused');
         return refuse(filtered.id, NOT_ALLOWED, `${filtered.method}: ${filtered.problem}`);
       }
-      if (open && !open.commands.take(filtered)) end('refused', 'more commands were deferred than a page needs');
+      toPage(filtered.parts);
     }
 
     // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
