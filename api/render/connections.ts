@@ -1,15 +1,14 @@
 // The sockets to the workers' gateways, with chrome-remote-interface: opened with a slot, and kept for the next one when its slot was given back in peace. A new
 // socket costs the two ends a millisecond of CPU together, and each render a handshake.
-import type { Socket } from 'node:net';
 import CDP from 'chrome-remote-interface';
 import type { Service } from '../../common/lifecycle.ts';
-import { END, OPEN, oncePerTurn, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
-import { isOpen, type MessageSocket, sendInPieces } from './large-texts.ts';
+import { END, OPEN, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
 
-/** A socket that no slot was opened on for so long is closed: after a burst a worker need not be asked for signs of life by all of them. */
-const KEPT_MS = 30_000;
-/** A worker pings four times meanwhile. What has heard none of them may lead nowhere. */
-const SILENT_MS = 2 * PING_MS;
+/**
+ * A socket that no slot was opened on for so long is closed. It may lead nowhere: the library does not tell of the worker's
+ * pings, and nothing else is sent on it meanwhile.
+ */
+const KEPT_MS = 2 * PING_MS;
 
 /** The ids of commands grow with each slot, and a worker takes nine digits of them. */
 const AGE_MS = 24 * 60 * 60_000;
@@ -26,8 +25,8 @@ export interface Connection {
   off(event: string, listener: (...params: never[]) => void): void;
   /** Known once its first slot was opened: another can be opened on it. */
   keeps: boolean;
-  /** Whether something can be opened on it: neither side has begun to close it, it has heard its worker lately, and it has ids left. */
-  isFit(silentMs: number): boolean;
+  /** Another slot can be opened on it: it has ids left. */
+  isYoung(): boolean;
   /** Closes it then, unless it is asked again before. */
   closeAfter(ms: number | undefined): void;
   close(): void;
@@ -48,15 +47,12 @@ export interface Connections extends Service {
 }
 
 /** The worker answered a command with an error. */
-export const isRefusal = (error: unknown): error is Error =>
-  error instanceof Error && (error.name === 'ProtocolError' || 'response' in error);
+export const isRefusal = (error: unknown): error is Error => error instanceof Error && 'response' in error;
 
 type Client = CDP.Client & {
   send(method: string, params?: object): Promise<unknown>;
   on(event: string, listener: (...params: never[]) => void): void;
   off(event: string, listener: (...params: never[]) => void): void;
-  /** The library does not hand out its socket. */
-  _ws: MessageSocket & { _socket: Socket; on(event: 'ping', listener: () => void): void };
 };
 
 /** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
@@ -64,15 +60,8 @@ const connect = async (target: string) => (await CDP({ target, local: true, prot
 
 /** `onClosed` is called once, whichever side closed it. */
 function wrap(client: Client, onClosed: (connection: Connection) => void): Connection {
-  const { _ws: socket } = client;
   const bornMs = performance.now();
-  let heardMs = bornMs;
   let timer: NodeJS.Timeout | undefined;
-  const heard = () => {
-    heardMs = performance.now();
-  };
-  client.on('event', heard);
-  socket.on('ping', heard);
   const closed = Promise.withResolvers<void>();
   let isClosed = false;
   const close = () => {
@@ -84,11 +73,11 @@ function wrap(client: Client, onClosed: (connection: Connection) => void): Conne
     client.close().catch(() => {}); // which is no 'disconnect' to the library
   };
   const connection: Connection = {
-    send: sendInPieces({ send: client.send.bind(client) }, socket, oncePerTurn(socket._socket)),
+    send: (method, params) => client.send(method, params),
     on: (event, listener) => client.on(event, listener),
     off: (event, listener) => client.off(event, listener),
     keeps: false,
-    isFit: silentMs => isOpen(socket) && performance.now() - heardMs <= silentMs && performance.now() - bornMs < AGE_MS,
+    isYoung: () => performance.now() - bornMs < AGE_MS,
     closeAfter: ms => {
       clearTimeout(timer);
       timer = ms === undefined ? undefined : setTimeout(close, ms).unref();
@@ -104,14 +93,9 @@ export interface ConnectionsOptions {
   /** Where to connect to for a worker's address (default: there). */
   reach?: (worker: string) => string;
   keptMs?: number;
-  silentMs?: number;
 }
 
-export function createConnections({
-  reach = worker => worker,
-  keptMs = KEPT_MS,
-  silentMs = SILENT_MS,
-}: ConnectionsOptions = {}): Connections {
+export function createConnections({ reach = worker => worker, keptMs = KEPT_MS }: ConnectionsOptions = {}): Connections {
   /** The one that was used last is used next, so that those too many grow old. */
   const kept = new Map<string, Connection[]>();
   /** Their slots are ending. */
@@ -128,7 +112,7 @@ export function createConnections({
     for (let last = kept.get(worker)?.at(-1); last; last = kept.get(worker)?.at(-1)) {
       forget(worker, last);
       last.closeAfter(undefined);
-      if (last.isFit(silentMs)) return last;
+      if (last.isYoung()) return last;
       last.close();
     }
     return undefined;

@@ -3,6 +3,7 @@ import { STILL } from '../../common/protocol.ts';
 import { setCookies } from './cookies.ts';
 import { setsPolicyAside } from './css.ts';
 import { intercept, intercepts } from './interception.ts';
+import { openHtml } from './open-html.ts';
 import type { Page } from './page.ts';
 import { setViewport } from './single-page.ts';
 import { isStill } from './still.ts';
@@ -30,7 +31,7 @@ export async function load({ session, plan, document, movement, fail }: Page): P
   if (plan.source.kind === 'html') {
     // Chrome takes a session's commands in order: nothing waits for the answers before, but for what other processes than the page's do.
     if (plan.cookies.length > 0 || intercepts(plan)) await prepared;
-    await session.command('Page.setDocumentContent', { frameId: session.frameId, html: plan.source.html });
+    await openHtml(session, plan.source.html);
   } else {
     // A navigation moves to another process. What the one before has not answered by then is set up there too late: events of the document get lost
     // (seen on Chromium 156, a third of the pages on a busy machine), and with them the end of the network's activity.

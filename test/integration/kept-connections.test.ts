@@ -124,15 +124,6 @@ describe('a socket that is kept', () => {
       await eventually(() => expect(server.clients.size).to.equal(0));
     }));
 
-  it('is not trusted when it has heard nothing for too long', () =>
-    withGateway(keeping, { silentMs: -1 }, async ({ upgrades, ends }, open) => {
-      for (let slots = 1; slots <= 3; slots++) {
-        (await open()).close();
-        expect(upgrades()).to.equal(slots);
-        await eventually(() => expect(ends()).to.equal(slots));
-      }
-    }));
-
   it('is forgotten when the worker closes it', () =>
     withGateway(keeping, {}, async ({ server, upgrades }, open) => {
       (await open()).close();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { load } from '../../api/render/load.ts';
+import { inPieces, PIECE_CHARS, WHOLE_CHARS } from '../../api/render/open-html.ts';
 import type { Page } from '../../api/render/page.ts';
 import { plan } from '../../api/render/plan.ts';
 import { STEPS } from '../../api/render/steps.ts';
@@ -16,7 +17,7 @@ async function commandsOf(body: object): Promise<string[]> {
     command: async (method: string) => {
       said.push(method);
       await new Promise(setImmediate);
-      return { success: true };
+      return { success: true, result: {} };
     },
   };
   const movement = { documents: () => 1, loaded: async () => {} };
@@ -30,6 +31,21 @@ const url = 'https://example.com/';
 describe('the commands that a render begins with', () => {
   it('are three for a plain document, none of which is waited for', async () => {
     expect(await commandsOf({ html })).to.deep.equal(['Pressroom.still', 'Emulation.setEmulatedMedia', 'Page.setDocumentContent']);
+  });
+
+  it('write a document in pieces when its JSON would hold the event loop', async () => {
+    const opening = async (size: number) => {
+      const said = await commandsOf({ html: 'x'.repeat(size) });
+      return said.filter(each => /setDocument|callFunction/.test(each));
+    };
+    expect(await opening(WHOLE_CHARS)).to.deep.equal(['Page.setDocumentContent']);
+    const pieces = WHOLE_CHARS / PIECE_CHARS + 1;
+    expect(await opening(WHOLE_CHARS + 1)).to.deep.equal(Array(pieces + 1).fill('Runtime.callFunctionOn'));
+    for (let shift = 0; shift < 3; shift++) {
+      const html = 'x'.repeat(shift) + '€😀'.repeat(PIECE_CHARS);
+      const cut = [...inPieces(html)];
+      expect(cut.join('') === html && cut.every(each => each.isWellFormed() && each.length <= PIECE_CHARS)).to.equal(true);
+    }
   });
 
   it('are three for a plain page', async () => {

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { converse } from '../../api/render/conversation.ts';
-import { PIECE_CHARS } from '../../api/render/large-texts.ts';
+import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../api/render/open-html.ts';
 import { plan } from '../../api/render/plan.ts';
 import type { Session } from '../../api/render/session.ts';
+import { eventually } from '../support/eventually.ts';
 import { pdfText } from '../support/pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
-const PIECES = 6;
-/** The characters that JSON escapes, and some of two, three and four bytes; of odd length, so that pieces end inside of every kind of them. */
+/** The characters that JSON escapes, and some of two, three and four bytes; of odd length, so that pieces end inside of all kinds. */
 const ODD = 'é€😀"\\\n\t\u2028';
-const LARGE = ODD.repeat(Math.ceil((PIECES * PIECE_CHARS) / ODD.length));
+const LARGE = ODD.repeat(Math.ceil((6 * PIECE_CHARS) / ODD.length));
 
-describe('a command with a large text', () => {
+describe('a large document', () => {
   let worker: TestWorker;
   let session: Session;
 
@@ -27,27 +27,35 @@ describe('a command with a large text', () => {
   });
   afterEach(() => session.close());
 
-  const open = (text: string) =>
-    session.command('Page.setDocumentContent', { frameId: session.frameId, html: `<!doctype html><meta charset="utf-8"><pre>${text}` });
-  const shown = () => evaluate(session, 'document.querySelector("pre")?.textContent');
+  const shown = (expression: string) => evaluate(session, expression);
+  const text = 'document.querySelector("pre").textContent';
 
-  it('brings the text to the page as it is', async () => {
-    await open(LARGE);
-    expect((await shown()) === LARGE).to.equal(true);
+  it('is on the page as it was sent, in pieces that end inside of every kind of character', async () => {
+    await openHtml(session, `<!doctype html><pre>${LARGE}`);
+    expect((await shown(text)) === LARGE).to.equal(true);
   });
 
-  it('keeps its place before the commands that are sent while it is written, small and large', async () => {
-    const opened = open(`first ${LARGE}`);
-    const first = shown();
-    const again = open(`second ${LARGE}`);
-    const second = shown();
-    await Promise.all([opened, again]);
-    expect((await first) === `first ${LARGE}`).to.equal(true);
-    expect((await second) === `second ${LARGE}`).to.equal(true);
+  it('is to its scripts what a small one is', async () => {
+    const seen: unknown[] = [];
+    for (const size of [0, WHOLE_CHARS]) {
+      const script = `addEventListener('load', () => {
+        const { URL: url, baseURI, characterSet, compatMode, referrer, readyState } = document;
+        const names = Object.getOwnPropertyNames(window).length;
+        document.title = JSON.stringify([url, baseURI, characterSet, compatMode, referrer, readyState, origin, history.length, names]);
+      })`;
+      await openHtml(session, `<!doctype html><script>${script}</script><p>x</p><!--${'x'.repeat(size)}-->`);
+      await eventually(async () => expect(await shown('document.title')).to.not.equal(''));
+      seen.push(await shown('document.title'));
+      session.close();
+      await worker.until({ busy: 0, ready: 2 });
+      session = await worker.open();
+    }
+    expect(seen[1]).to.equal(seen[0]);
+    expect(seen[1]).to.include('"null"').and.include('CSS1Compat');
   });
 
   it('fails as any other when the session ends while it is written', async () => {
-    const opened = open(LARGE).catch((error: Error) => error);
+    const opened = openHtml(session, LARGE).catch((error: Error) => error);
     session.close();
     expect(await opened).to.have.property('name', 'SlotLost');
   });
