@@ -1,6 +1,4 @@
-// What the API and a worker say to each other besides CDP, and how both write frames. Both ends read this file; a release speaks PROTOCOL and the number before it.
-import type { Writable } from 'node:stream';
-
+// What the API and a worker say to each other besides CDP. Both ends read this file; a release speaks PROTOCOL and the number before it.
 export const PROTOCOL = 1;
 
 /** Both ends of a slot's socket ask every PING_MS for a sign of life. A worker that hears nothing for SILENCE_MS ends the slot. */
@@ -101,17 +99,3 @@ export const STILL = 'Pressroom.still';
  * surely ended. A slot ends, too, when its socket closes.
  */
 export const END = 'Pressroom.end';
-
-/** To be called before each write: all that one turn of the event loop writes goes out in one system call. Each wakes the reader, which costs more than the writing. */
-export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
-  let corked = false;
-  return () => {
-    if (corked) return;
-    corked = true;
-    stream.cork();
-    setImmediate(() => {
-      corked = false;
-      stream.uncork();
-    });
-  };
-}

@@ -1,7 +1,6 @@
 // Speaks CDP to one Chrome over its --remote-debugging-pipe: NUL-ended JSON messages. Owns framing, our own commands and the routing of
 // everything else to slots, by the head and the tail of a message, without parsing its body.
 import type { Readable, Writable } from 'node:stream';
-import { oncePerTurn } from '../common/protocol.ts';
 
 /** Our own commands count from here; the ids of a slot's client stay below, so that an answer tells whose it is by its first bytes. */
 export const OWN_IDS_FROM = 1_000_000_000;
@@ -71,6 +70,20 @@ export async function answersWithin(limitMs: number, command: Promise<unknown>):
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** To be called before each write: all that one turn of the event loop writes goes out in one system call. Each wakes the reader, which costs more than the writing. */
+export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
+  let corked = false;
+  return () => {
+    if (corked) return;
+    corked = true;
+    stream.cork();
+    setImmediate(() => {
+      corked = false;
+      stream.uncork();
+    });
+  };
 }
 
 export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
