@@ -46,12 +46,7 @@ interface Handler {
 }
 
 /** `onBroken` is called for each request that is answered here, without `handle`. */
-export function httpServer(
-  config: HttpConfig,
-  { handle, refuseMethod }: Handler,
-  log: Log,
-  onBroken: () => void,
-): HttpServer {
+export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler, log: Log, onBroken: () => void): HttpServer {
   const { headersTimeoutMs = 10_000, checkEveryMs = 1_000 } = config;
   const server = createServer({
     headersTimeout: headersTimeoutMs,

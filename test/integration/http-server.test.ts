@@ -80,7 +80,11 @@ describe('the HTTP server', () => {
         expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
         const code = status === 404 ? 'not_found' : 'method_not_allowed';
         expect(answer.json().error).to.include({ code, request_id: answer.headers['x-request-id'] });
-        expect(http.lines.find(({ msg }) => msg === 'broken request')).to.include({ requestId: answer.headers['x-request-id'], status, code });
+        expect(http.lines.find(({ msg }) => msg === 'broken request')).to.include({
+          requestId: answer.headers['x-request-id'],
+          status,
+          code,
+        });
         await connection.closed;
       });
 
