@@ -51,6 +51,16 @@ export interface EgressDenied {
 }
 
 /**
+ * A server that the guard allows refused the connection, which Chrome sees only as one that closed.
+ * Not a reason of EGRESS_DENIED, which an API of the release before would take for a limit.
+ */
+export const EGRESS_REFUSED = 'Pressroom.egressRefused';
+export interface EgressRefused {
+  host: string;
+  port: number;
+}
+
+/**
  * The events of a page that an API reads; a worker passes on no others. A page makes many that nobody would look at, for each message of a WebSocket too. What the
  * release before has here must stay, since its APIs listen to it.
  */

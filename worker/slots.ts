@@ -1,7 +1,7 @@
 // The slots: each is one fresh browser context with one blank page and one guard, used for one render and destroyed after it. They are opened ahead
 // of need, so that a claim costs nothing. Owns their states and numbers; which Chrome they live in is the supervisor's.
 import type { Log } from '../common/log.ts';
-import type { EgressDenied, SlotEnd } from '../common/protocol.ts';
+import type { EgressDenied, EgressRefused, SlotEnd } from '../common/protocol.ts';
 import type { EgressPolicy } from '../common/ticket.ts';
 import { answersWithin, CRASHED, eventOf } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
@@ -14,6 +14,7 @@ export interface SlotGuard {
   readonly port: number;
   admit(policy: EgressPolicy): void;
   onDenied(listener: (denied: EgressDenied) => void): void;
+  onRefused(listener: (refused: EgressRefused) => void): void;
   /** Refuses everything at once, and gives the port back when `unused` has settled. */
   close(unused?: Promise<unknown>): Promise<void>;
 }

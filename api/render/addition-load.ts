@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiError, renderFailed } from '../contract/errors.ts';
 import { notPublic } from '../contract/page-url.ts';
-import { inPlainWords } from './main-document.ts';
+import { CONNECTION_REFUSED, inPlainWords } from './main-document.ts';
 import type { Page } from './page.ts';
 
 const KINDS = {
@@ -77,6 +77,7 @@ export function watchAddition(
       if (denied === 'address' || denied === 'port') return notPublic(field);
       if (denied === 'name' || denied === 'unresolved')
         return renderFailed('page_unreachable', `${failed}: its host name does not resolve.`);
+      if (denied === 'refused') return renderFailed('page_unreachable', `${failed}: ${CONNECTION_REFUSED}.`);
       if (denied) return renderFailed('output_limit', `${failed}: the page used more of the network than one render may.`);
       const withheld = load.failure === WITHHELD;
       const status = withheld ? await withheldStatus() : statuses.get(load.requestId);

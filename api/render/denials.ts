@@ -1,10 +1,14 @@
-// What the guard refused to open for the page, by host and port: the reason behind a load that Chrome only sees fail.
-import { EGRESS_DENIED, type EgressDenied } from '../../common/protocol.ts';
+// Connections that the guard could not make for the page, by host and port: why a load failed that
+// Chrome only sees fail.
+import { EGRESS_DENIED, EGRESS_REFUSED, type EgressDenied } from '../../common/protocol.ts';
 import type { Session } from './session.ts';
 
+/** `refused`: the guard allows the server, which refused the connection. */
+export type NoConnection = EgressDenied['reason'] | 'refused';
+
 export interface Denials {
-  /** Why the guard refused the server of this address; undefined when it did not. */
-  of(url: string): EgressDenied['reason'] | undefined;
+  /** Why there was no connection to the server of this address; undefined when there was one. */
+  of(url: string): NoConnection | undefined;
 }
 
 /** As the guard names a target; empty for what Chrome takes for an address and Node does not, such as `http://a%20b/`. */
@@ -17,7 +21,8 @@ export function hostPort(url: string): string {
 
 /** Watches from now on. The guard tells before it hangs up, so that a load which failed by it is known here first. */
 export function watchDenials(session: Session): Denials {
-  const reasons = new Map<string, EgressDenied['reason']>();
+  const reasons = new Map<string, NoConnection>();
   session.on(EGRESS_DENIED, ({ host, port, reason }) => reasons.set(`${host.toLowerCase()}:${port}`, reason));
+  session.on(EGRESS_REFUSED, ({ host, port }) => reasons.set(`${host.toLowerCase()}:${port}`, 'refused'));
   return { of: url => (/^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined) };
 }

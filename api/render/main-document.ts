@@ -1,8 +1,7 @@
 // What became of the main document: its status, its redirects, whether it could be reached or was refused by the guard. Owns the verdict, from the
 // first request to the print, since a page may move on by script or refresh at any time.
-import type { EgressDenied } from '../../common/protocol.ts';
 import { ApiError, renderFailed } from '../contract/errors.ts';
-import { type Denials, hostPort } from './denials.ts';
+import { type Denials, hostPort, type NoConnection } from './denials.ts';
 import type { Plan } from './plan.ts';
 import type { Session } from './session.ts';
 
@@ -17,11 +16,12 @@ export interface MainDocument {
   gaveUp(url: string, errorText: string): Error;
 }
 
+export const CONNECTION_REFUSED = 'the server refused the connection';
 const PLAIN: Record<string, string> = {
   'net::ERR_ABORTED': 'it did not answer with a page (a download, or an empty answer)',
   'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without an answer',
   'net::ERR_TUNNEL_CONNECTION_FAILED': 'the server could not be reached',
-  'net::ERR_CONNECTION_REFUSED': 'the server refuses connections',
+  'net::ERR_CONNECTION_REFUSED': CONNECTION_REFUSED,
   'net::ERR_TOO_MANY_REDIRECTS': 'it redirects without end',
   'net::ERR_CERT_AUTHORITY_INVALID': "the server's certificate is not trusted",
   'net::ERR_CERT_COMMON_NAME_INVALID': "the server's certificate is for another name",
@@ -36,13 +36,14 @@ export const inPlainWords = (errorText: string): string =>
     .replaceAll('_', ' ')
     .toLowerCase();
 
-function verdict(url: string, errorText: string, denied: EgressDenied['reason'] | undefined): Error {
+function verdict(url: string, errorText: string, denied: NoConnection | undefined): Error {
   if (denied === 'address' || denied === 'port') return new ApiError('ssrf_blocked', SSRF);
   if (denied === 'name' || denied === 'unresolved')
     return renderFailed('page_unreachable', 'The page could not be opened: its host name does not resolve.');
-  if (denied) return renderFailed('output_limit', 'The page used more of the network than one render may.');
+  if (denied && denied !== 'refused') return renderFailed('output_limit', 'The page used more of the network than one render may.');
   const cause = { url: hostPort(url), errorText };
-  return renderFailed('page_unreachable', `The page could not be opened: ${inPlainWords(errorText)}.`, { cause });
+  const words = denied === 'refused' ? CONNECTION_REFUSED : inPlainWords(errorText);
+  return renderFailed('page_unreachable', `The page could not be opened: ${words}.`, { cause });
 }
 
 /** Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the page elsewhere. */

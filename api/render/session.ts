@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
   EGRESS_DENIED,
+  EGRESS_REFUSED,
   type EgressDenied,
+  type EgressRefused,
   END,
   type PageEvent,
   PING,
@@ -20,6 +22,7 @@ const HANDSHAKE_MS = 1_000;
 
 interface Events extends Pick<ProtocolMapping.Events, PageEvent> {
   [EGRESS_DENIED]: [EgressDenied];
+  [EGRESS_REFUSED]: [EgressRefused];
   [SLOT_ENDED]: [SlotEnded];
 }
 interface Commands extends ProtocolMapping.Commands {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { createNames } from '../../worker/egress/resolve.ts';
 import { type EgressRig, egressRig, type Victim } from '../support/egress-rig.ts';
+import { freePort } from '../support/free-port.ts';
 
 const PUBLIC_V4 = '93.184.216.34';
 const PUBLIC_V6 = '2606:2800:220:1:248:1893:25c8:1946';
@@ -156,6 +157,21 @@ describe('the egress guard', () => {
       await asked;
       names.cancel();
       expect(await waiting).to.equal('LookupFailed');
+    });
+
+    it('tells which allowed servers refuse the connection, and nothing of others', async () => {
+      const port = await freePort();
+      rig.dns.set('shop.example', '127.0.0.1');
+      const guard = await rig.guard('intranet', [`127.0.0.1:${port}`]);
+      expect(await both(guard.port, 'shop.example', port)).to.deep.equal(['dropped', 502]);
+      expect(guard.refused).to.deep.equal(Array(2).fill(`shop.example:${port}`));
+      expect(guard.reasons()).to.deep.equal([]);
+      const closed = await rig.guard('public', [], { ports: [port] });
+      expect(await both(closed.port, 'shop.example', port)).to.deep.equal(['dropped', 403]);
+      expect(closed.refused).to.deep.equal([]);
+      const behindProxy = await rig.guard('intranet', [`127.0.0.1:${port}`], { upstreamProxy: `http://127.0.0.1:${port}` });
+      expect(await both(behindProxy.port, 'shop.example', port)).to.deep.equal(['dropped', 502]);
+      expect(behindProxy.refused).to.deep.equal([]);
     });
 
     it('calls a name that does not exist unresolved', async () => {

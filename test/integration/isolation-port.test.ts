@@ -45,6 +45,7 @@ describe('the port of a render’s guard', () => {
       port: 1,
       admit: () => {},
       onDenied: () => {},
+      onRefused: () => {},
       close: async unused => {
         states.push('closes');
         await unused;

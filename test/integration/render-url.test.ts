@@ -4,6 +4,7 @@ import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { plan } from '../../api/render/plan.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Installation, installation } from '../support/installation.ts';
 import { pdfColour, pdfText } from '../support/pdf.ts';
 import { startWebServer, type WebServer } from '../support/web-server.ts';
@@ -19,6 +20,8 @@ describe('a render of a URL', () => {
   let dns: DnsServer;
   let pressroom: Installation;
   let base: string;
+  /** Open to pages, but no server listens there. */
+  let closedPort: number;
 
   before(async () => {
     dns = await startDnsServer();
@@ -62,12 +65,13 @@ describe('a render of a URL', () => {
     dns.set('shop.example', '127.0.0.1');
     dns.set('hidden.example', '127.0.0.1');
     dns.set('half.example', '127.0.0.1', '192.168.7.7');
+    closedPort = await freePort();
     base = `http://shop.example:${web.port}`;
     pressroom = await installation({
       intranet: true,
       env: {
         PRESSROOM_DNS_SERVERS: dns.address,
-        PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
+        PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port},127.0.0.1:${closedPort}`,
         PRESSROOM_RENDER_TIMEOUT: '4s',
       },
     });
@@ -200,6 +204,20 @@ describe('a render of a URL', () => {
     const error = await refusal({ url: 'http://nowhere.example:8080/' });
     expect(error).to.include({ status: 502, reason: 'page_unreachable' });
     expect(error.message).to.include('does not resolve');
+  });
+
+  it('says that a server refused the connection, for the page, css and javascript', async () => {
+    const server = `shop.example:${closedPort}/`;
+    for (const request of [
+      { url: `http://${server}` },
+      { url: `https://${server}` },
+      { html: 'x', css: `http://${server}` },
+      { html: 'x', javascript: `https://${server}` },
+    ]) {
+      const error = await refusal(request);
+      expect(error, JSON.stringify(request)).to.include({ status: 502, reason: 'page_unreachable' });
+      expect(error.message).to.include('the server refused the connection');
+    }
   });
 
   it('prints error pages when told to, and follows redirects', async () => {

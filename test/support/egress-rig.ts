@@ -82,8 +82,10 @@ export async function egressRig() {
     closers.push(() => opened.close());
     const denied: EgressDenied[] = [];
     opened.onDenied(each => denied.push(each));
+    const refused: string[] = [];
+    opened.onRefused(({ host, port }) => refused.push(`${host}:${port}`));
     if (policy) opened.admit(policy);
-    return { ...opened, denied, reasons: () => denied.map(({ host, port, reason }) => `${host}:${port} ${reason}`) };
+    return { ...opened, denied, refused, reasons: () => denied.map(({ host, port, reason }) => `${host}:${port} ${reason}`) };
   }
 
   /** A connection to the guard's port, to write whatever. */

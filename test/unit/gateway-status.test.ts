@@ -16,7 +16,7 @@ const LIMIT_MS = 4_000;
 
 /** Slots whose numbers never seem to change: each claim comes in the turn in which another slot was given back and the next one opened. */
 function unchangingSlots(): Slots {
-  const guard = { port: 1, admit: () => {}, onDenied: () => {}, close: async () => {} };
+  const guard = { port: 1, admit: () => {}, onDenied: () => {}, onRefused: () => {}, close: async () => {} };
   const chrome = { pipe: { route: () => {}, forward: () => {} } };
   const claim = () => ({ number: 1, chrome, guard, sessionId: 'S', frameId: 'F', state: 'claimed', onEnd: undefined }) as unknown as Slot;
   return { claim, release: async () => {}, drain: async () => {}, claimed: () => [] } as unknown as Slots;

@@ -85,8 +85,12 @@ function createSockets() {
   };
 }
 
-/** `report` hears of every refusal, and of names without an address. Resolver and agent are made when a page first needs them. Throws when the upstream proxy is written wrongly. */
-export function createGate(config: EgressConfig, report: (target: Target, reason: DenyReason) => void): Gate {
+/** `report` receives every denial and names without an address, `refused` servers that refuse the connection. Resolver and agent are made when a page first needs them. Throws when the upstream proxy is written wrongly. */
+export function createGate(
+  config: EgressConfig,
+  report: (target: Target, reason: DenyReason) => void,
+  refused: (target: Target) => void,
+): Gate {
   const names = createNames(config.dnsServers, config.dnsTimeoutMs);
   const route = createRoute(names, config.connectTimeoutMs, config.upstreamProxy);
   const limits = createLimits(config);
@@ -98,6 +102,8 @@ export function createGate(config: EgressConfig, report: (target: Target, reason
   const reported = (target: Target, error: unknown) => {
     if (error instanceof Denied) report(target, error.reason);
     else if (error instanceof LookupFailed) report(target, 'unresolved');
+    // Only allowed addresses are dialled. Behind an upstream proxy it would be that one which refuses.
+    else if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !config.upstreamProxy) refused(target);
     return error;
   };
 

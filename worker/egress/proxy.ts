@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { listen } from '../../common/lifecycle.ts';
-import type { EgressDenied } from '../../common/protocol.ts';
+import type { EgressDenied, EgressRefused } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { DenyReason } from './decide.ts';
 import { forward, MAX_HEAD_BYTES } from './forward.ts';
@@ -19,6 +19,8 @@ export interface Guard {
   admit(policy: EgressPolicy): void;
   /** Limits, and requests before `admit`, are told of once per reason; a refused target each time. */
   onDenied(listener: (denied: EgressDenied) => void): void;
+  /** Servers that refuse the connection. */
+  onRefused(listener: (refused: EgressRefused) => void): void;
   counts(): Counts;
   /**
    * Ends every socket and look-up, and refuses all that comes from now on. The port is given back only when `unused` has settled: what is left of the pages could
@@ -42,13 +44,16 @@ async function openProxy(gate: Gate): Promise<Server> {
 /** Opens a guard on a free port; it costs little more than the `listen`. Throws when the upstream proxy is written wrongly. */
 export async function openGuard(config: EgressConfig): Promise<Guard> {
   const listeners: ((denied: EgressDenied) => void)[] = [];
+  const refusedListeners: ((refused: EgressRefused) => void)[] = [];
   const told = new Set<DenyReason>();
   const report = ({ host, port }: Target, reason: DenyReason) => {
     if (TOLD_ONCE.has(reason) && told.has(reason)) return;
     told.add(reason);
     for (const listener of listeners) listener({ host, port, reason, atMs: Date.now() });
   };
-  const gate = createGate(config, report);
+  const gate = createGate(config, report, ({ host, port }) => {
+    for (const listener of refusedListeners) listener({ host, port });
+  });
   const server = await openProxy(gate);
   let closing: Promise<unknown> | undefined;
   const close = async (unused?: Promise<unknown>) => {
@@ -60,6 +65,7 @@ export async function openGuard(config: EgressConfig): Promise<Guard> {
     port: (server.address() as AddressInfo).port,
     admit: gate.admit,
     onDenied: listener => void listeners.push(listener),
+    onRefused: listener => void refusedListeners.push(listener),
     counts: gate.counts,
     close: async unused => {
       closing ??= close(unused);

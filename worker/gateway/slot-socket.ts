@@ -4,6 +4,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import {
   EGRESS_DENIED,
+  EGRESS_REFUSED,
   END,
   OPEN,
   PAGE_EVENTS,
@@ -121,6 +122,9 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       slot.guard.onDenied(denied => {
         countDenial(denied.reason);
         if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
+      });
+      slot.guard.onRefused(refused => {
+        if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_REFUSED, refused);
       });
       slot.guard.admit(ticket.egress);
       slot.chrome.pipe.route(slot.sessionId, frame => passOn(slot, frame));
