@@ -218,7 +218,7 @@ describe('the body of a request', () => {
     ['of another type', ['Content-Type: text/plain', 'Content-Length: 2'], '{}', '`Content-Type`'],
     ['that is compressed', [JSON_TYPE, 'Content-Encoding: gzip', 'Content-Length: 2'], '{}', '`Content-Encoding`'],
     ['that is not UTF-8', [JSON_TYPE, 'Content-Length: 3'], Buffer.from([0x22, 0xff, 0x22]), 'UTF-8'],
-    ['that is no JSON', [JSON_TYPE, 'Content-Length: 9'], '{"html":}', 'line 1, column 9'],
+    ['that is no JSON', [JSON_TYPE, 'Content-Length: 9'], '{"html" }', 'line 1, column 9'],
     ['that the contract refuses', [JSON_TYPE, 'Content-Length: 2'], '{}', '`html`'],
   ];
   for (const [what, headers, body, words] of refused) {
