@@ -64,7 +64,7 @@ function managed(binary: MongodBinary, dataDir: string, onSpawned: () => void, d
 const loadApi = () => import('../api/api.ts');
 
 const CURL = (url: string, key: string) =>
-  `  curl -sS ${url}/v1/render -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{"html":"<h1>Hello</h1>"}' -o hello.pdf`;
+  `  curl -sS ${url}/v1/render -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{"html":"<h1>Hello</h1>"}' -o render.pdf`;
 
 /**
  * Prepares all that can fail for a reason a person can mend: configuration, lock, ports, Chrome, mongod. Starts nothing yet but downloads.

@@ -49,7 +49,7 @@ const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
   --header "Authorization: Bearer $PRESSROOM_KEY" \\
   --header 'Content-Type: application/json' \\
   --data ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))} \\
-  --fail-with-body --output page.pdf`;
+  --fail-with-body --output render.pdf`;
 
 /** In the tab order, since whoever has no mouse must scroll it too. */
 const code = (text: string) => markup`<pre tabindex="0"><code>${text}</code></pre>`;

@@ -7,4 +7,4 @@ export const firstCall = (publicUrl: string, key = KEY_PLACE) => `curl -sS --fai
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
   -d '{"html": "<h1>Hello from Pressroom</h1>"}' \\
-  -o hello.pdf`;
+  -o render.pdf`;

@@ -41,7 +41,7 @@ function Done({ rendered }: { rendered: Rendered }) {
         <Button
           component="a"
           href={pdfUrl}
-          download="document.pdf"
+          download="render.pdf"
           variant="default"
           size="xs"
           leftSection={<Download size={14} aria-hidden />}

@@ -86,7 +86,7 @@ const PHP: Notation = {
 const curl = (address: string, request: Json) => `curl -sS --fail-with-body '${address}' \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H 'Content-Type: application/json' \\
-  --data-binary @- -o document.pdf <<'JSON'
+  --data-binary @- -o render.pdf <<'JSON'
 ${JSON.stringify(request, undefined, 2)}
 JSON
 `;
@@ -105,7 +105,7 @@ if (!answer.ok) {
   const { error } = await answer.json();
   throw new Error(\`\${error.code}: \${error.message} (\${error.request_id})\`);
 }
-await writeFile('document.pdf', Buffer.from(await answer.arrayBuffer()));
+await writeFile('render.pdf', Buffer.from(await answer.arrayBuffer()));
 `;
 
 const python = (address: string, request: Json) => `import os
@@ -120,7 +120,7 @@ answer = requests.post(
 if not answer.ok:
     error = answer.json()["error"]
     raise SystemExit(f"{error['code']}: {error['message']} ({error['request_id']})")
-with open("document.pdf", "wb") as file:
+with open("render.pdf", "wb") as file:
     file.write(answer.content)
 `;
 
@@ -158,7 +158,7 @@ func main() {
 	if answer.StatusCode != http.StatusOK {
 		log.Fatalf("%s: %s", answer.Status, pdf)
 	}
-	if err := os.WriteFile("document.pdf", pdf, 0o644); err != nil {
+	if err := os.WriteFile("render.pdf", pdf, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -184,7 +184,7 @@ if (curl_getinfo($request, CURLINFO_RESPONSE_CODE) !== 200) {
     fwrite(STDERR, $answer . "\\n");
     exit(1);
 }
-file_put_contents('document.pdf', $answer);
+file_put_contents('render.pdf', $answer);
 `;
 
 /** The call of `request` at the installation of `publicUrl` (without a slash at its end), in every language, curl first. */

@@ -162,7 +162,7 @@ export default function Playground() {
           The same call as code
         </Title>
         <Text size="sm" c="dimmed" mb="sm">
-          It takes an API key from the environment variable {KEY_VARIABLE} and writes document.pdf.
+          It takes an API key from the environment variable {KEY_VARIABLE} and writes render.pdf.
         </Text>
         <CodeTabs publicUrl={me.installation.publicUrl} request={shownCall} />
       </section>

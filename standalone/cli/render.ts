@@ -130,7 +130,7 @@ export function addRenderCommand(program: Command, { say }: Terminal): void {
   command
     .addHelpText('after', '\nExamples:\n  pressroom render invoice.html -o invoice.pdf --format A4 --margin 2cm')
     .addHelpText('after', '  pressroom render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"')
-    .addHelpText('after', '  cat page.html | pressroom render - -o - > page.pdf')
+    .addHelpText('after', '  cat page.html | pressroom render - -o - > render.pdf')
     .action(async (from: string, { output, key, server }: Own) => {
       if (!key) throw wrongUsage('A key is needed: give --key, or set PRESSROOM_KEY. `pressroom keys create` makes one.');
       if (!URL.canParse(server)) throw wrongUsage(`--server ${server} is no URL, such as http://localhost:8080.`);

@@ -41,7 +41,7 @@ describe('home and usage in the dashboard', function () {
     const folder = await mkdtemp(join(tmpdir(), 'first-call-'));
     try {
       await promisify(execFile)('bash', ['-c', call!.replace('http://localhost:8080', rig.url)], { cwd: folder });
-      expect((await readFile(join(folder, 'hello.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
+      expect((await readFile(join(folder, 'render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
     } finally {
       await rm(folder, { recursive: true });
     }

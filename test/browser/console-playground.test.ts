@@ -43,7 +43,7 @@ describe('the playground in a browser', function () {
     expect(phases.join(' ')).to.include('load').and.to.include('print');
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Save the PDF' }).click();
-    expect((await download).suggestedFilename()).to.equal('document.pdf');
+    expect((await download).suggestedFilename()).to.equal('render.pdf');
     quiet();
   });
 

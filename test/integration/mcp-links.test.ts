@@ -119,7 +119,7 @@ describe('a link to a PDF', () => {
       ['a"; filename="evil.exe', `attachment; filename="a- filename-evil.exe.pdf"`],
       ['invoice\u202efdp.exe', `attachment; filename="invoice-fdp.exe.pdf"`],
       ['請求書', `attachment; filename="___.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
-      ['', `attachment; filename="document.pdf"`],
+      ['', `attachment; filename="render.pdf"`],
     ];
     const shown = [];
     for (const [title] of names) {

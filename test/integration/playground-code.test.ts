@@ -91,7 +91,7 @@ describe('the code of the playground', function () {
       expect(heard).to.have.length(1);
       expect(JSON.parse(heard[0]!.body)).to.deep.equal(REQUEST);
       expect(heard[0]!.headers).to.include({ authorization: 'Bearer the-key', 'content-type': 'application/json' });
-      expect(await readFile(join(folder, 'document.pdf'), 'utf8')).to.equal('the answer');
+      expect(await readFile(join(folder, 'render.pdf'), 'utf8')).to.equal('the answer');
     });
 
     it(`renders, and says what is wrong with a key, in ${id}`, async function () {
@@ -100,7 +100,7 @@ describe('the code of the playground', function () {
       expect((await run(command, 'pressroom_live_wrong')).ok, 'it ends with an error').to.equal(false);
       const ran = await run(command, pressroom.key);
       expect(ran, JSON.stringify(ran)).to.have.property('ok', true);
-      expect(await pdfText(await readFile(join(folder, 'document.pdf')))).to.include(`It's "Invoice" $42`);
+      expect(await pdfText(await readFile(join(folder, 'render.pdf')))).to.include(`It's "Invoice" $42`);
     });
   }
 });

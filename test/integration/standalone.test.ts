@@ -46,14 +46,14 @@ describe('npm start', () => {
     const { out, ctrlC, ended, leader } = await start();
     // It comes a moment after the line that says where it is ready.
     const call = await eventually(() => {
-      const found = /^ *curl .* hello\.pdf$/m.exec(out())?.[0];
+      const found = /^ *curl .* render\.pdf$/m.exec(out())?.[0];
       if (found === undefined) throw new Error(`no call yet: ${out()}`);
       return found;
     });
     key = keyIn(out())!;
     expect(call).to.include(key);
     await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
-    expect((await readFile(at('hello.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
+    expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
     expect((await stat(at('data'))).mode & 0o077).to.equal(0);
 
     const programs = groupMembers(leader).map(({ command }) => command);

@@ -17,5 +17,5 @@ export function pdfFilename(title: string | undefined): string {
     .slice(0, MAX_CHARACTERS)
     .join('')
     .replace(/^[-. ]+|[-. ]+$/g, '');
-  return cut === '' || DEVICES.test(cut) ? 'document.pdf' : `${cut}.pdf`;
+  return cut === '' || DEVICES.test(cut) ? 'render.pdf' : `${cut}.pdf`;
 }
