@@ -28,7 +28,9 @@ describe('the name of a PDF', () => {
   it('is render.pdf by default wherever the product and its texts give one', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     const folders = ['README.md', 'api', 'charts', 'dashboard', 'standalone'];
-    const files = execFileSync('git', ['ls-files', '--', ...folders], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+    const files = execFileSync('git', ['ls-files', '--', ...folders], { cwd: root, encoding: 'utf8' })
+      .trim()
+      .split('\n');
     const others = files
       .filter(file => existsSync(`${root}/${file}`))
       .filter(file => /\b(document|page|hello)\.pdf\b/.test(readFileSync(`${root}/${file}`, 'utf8')));
