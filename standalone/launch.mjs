@@ -95,13 +95,15 @@ function findNode() {
   );
 }
 
+/** As early as can be: it is another one when that ended while packages were installed. */
+const shell = process.ppid;
+
 /**
  * Calls `gone` when npm or the shell between npm and us is gone: npm hands SIGTERM to that shell, which dies of it and tells nobody. Without npm it calls
  * nothing, since a process that was sent to the background outlives its shell by right. The parent's end has no event: it is asked for twice a second.
  */
 function watchNpm(gone) {
   if (process.env.npm_lifecycle_event === undefined) return;
-  const shell = process.ppid;
   const npm = Number(/^\d+ \(.*\) \S (\d+)/s.exec(readOr(`/proc/${shell}/stat`, ''))?.[1] ?? shell);
   const timer = setInterval(() => {
     if (process.ppid === shell && existsSync(`/proc/${npm}`)) return;
