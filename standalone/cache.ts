@@ -1,8 +1,11 @@
 // The folder outside the repository where downloaded programs are kept, and how something gets into it: whole or not at all.
-import { constants } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
 import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Say } from './run-command.ts';
 
 /**
  * `PRESSROOM_CACHE_DIR`, else `/var/cache/pressroom` for root (Chrome runs as another user, who cannot enter root's home),
@@ -60,4 +63,46 @@ export async function installOnce(cache: string, name: string, fill: (folder: st
     await rm(folder, { recursive: true, force: true });
   }
   return target;
+}
+
+/** Throws an Error unless the SHA-256 of `file`, which was downloaded, is `expected`. */
+export async function mustHaveSha256(file: string, expected: string): Promise<void> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  const found = hash.digest('hex');
+  if (found !== expected)
+    throw new Error(`${basename(file)} is not the file that was published: its SHA-256 is ${found}, expected is ${expected}`);
+}
+
+/** One line without a full stop at its end. */
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').replace(/[.:, ]+$/, '');
+
+/** Where a program comes from when it is not there yet. `install` throws an Error with one short reason. */
+export interface Source {
+  name: string;
+  install(): Promise<unknown>;
+}
+
+/** What `find` gives, after installing from the first source that works. Says one line a source. */
+export async function findOrInstall<T>(
+  program: string,
+  find: () => Promise<T | undefined>,
+  sources: Source[],
+  say: Say,
+): Promise<T | undefined> {
+  let found = await find();
+  let before = `No ${program} here yet.`;
+  for (const { name, install } of found === undefined ? sources : []) {
+    say(`${before} Getting ${name} (once).`);
+    try {
+      await install();
+      found = await find();
+      if (found !== undefined) return found;
+      before = '';
+    } catch (error) {
+      before = `It is not available (${oneLine((error as Error).message)}).`;
+    }
+  }
+  if (found === undefined && before) say(before);
+  return found;
 }

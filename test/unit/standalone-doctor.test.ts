@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { readApiConfig } from '../../api/config.ts';
@@ -133,6 +133,17 @@ describe('the doctor', () => {
     const empty = { PATH: '/nowhere', PRESSROOM_CACHE_DIR: '/nowhere' };
     expect(await checkChrome(empty, chromeConfig())).to.include({ level: 'warn' });
     expect(await checkMongo(empty, undefined)).to.include({ level: 'warn' });
+  });
+
+  const at = temporaryFolder();
+  it('advises, without a warning, a newer mongod than 6.0', async () => {
+    await mkdir(at('old'), { recursive: true });
+    await writeFile(at('old', 'mongod'), '#!/bin/sh\necho "db version v6.0.5"\n', { mode: 0o755 });
+    const { level, text } = await checkMongo({ PATH: at('old'), PRESSROOM_CACHE_DIR: '/nowhere' }, undefined);
+    expect(level).to.equal('ok');
+    expect(text)
+      .to.match(/^mongod 6\.0\.5 \(.*\)\. .*install MongoDB 7\.0 or newer/)
+      .and.not.include('\n');
   });
 
   it('fails when MONGODB_URI does not answer, without showing its password', async () => {
