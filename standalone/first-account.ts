@@ -9,6 +9,13 @@ import { writePrivate } from './state.ts';
 const PLAN = 'scale';
 export const FIRST_ACCOUNT = 'default';
 
+/** For the person who gets the key: what the plan allows, and how much of it this machine runs at a time. */
+export function aboutFirstAccount(plans: ApiConfig['plans'], slots: number): string {
+  const parallel = plans.find(({ name }) => name === PLAN)?.parallel ?? slots;
+  const waits = parallel > slots ? `; this machine runs ${slots} of them, the others wait (PRESSROOM_SLOTS)` : '';
+  return `The account \`${FIRST_ACCOUNT}\` has the plan ${PLAN}: ${parallel} renders at once${waits}.`;
+}
+
 /**
  * Makes the account `default` and a key, unless this data folder has had its first start or the database has accounts.
  * Gives the key's text, which is stored nowhere, or undefined.

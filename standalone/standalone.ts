@@ -10,9 +10,17 @@ import { readWorkerConfig } from '../worker/config.ts';
 import { createWorker } from '../worker/worker.ts';
 import { findOrInstallChrome } from './chrome.ts';
 import { buildDashboard } from './dashboard.ts';
-import { makeFirstAccount } from './first-account.ts';
+import { aboutFirstAccount, makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
-import { findOrInstallMongod, type ManagedMongod, MONGOD_UID, type MongodBinary, pastEndOfLife, startMongod } from './mongod.ts';
+import {
+  findOrInstallMongod,
+  type ManagedMongod,
+  MONGOD_UID,
+  type MongodBinary,
+  pastEndOfLife,
+  startMongod,
+  upgradeAdvice,
+} from './mongod.ts';
 import { mustBeFree } from './ports.ts';
 import type { Say } from './run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';
@@ -150,9 +158,11 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
         if (apiConfig.mcp.on && !unnamed)
           say(`For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`);
       }
-      if (binary && pastEndOfLife(binary.version))
-        say(`mongod ${binary.version} is past its end of life: for trials and tests. \`npm run -s pressroom -- doctor\` says more.`);
-      if (firstKey) say(`The key of the account \`default\`, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`);
+      if (binary && pastEndOfLife(binary.version)) log.info({ version: binary.version }, upgradeAdvice);
+      if (firstKey)
+        say(
+          `${aboutFirstAccount(apiConfig.plans, workerConfig.capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`,
+        );
     },
     stop: async () => say('Stopping.'),
   };

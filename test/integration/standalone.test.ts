@@ -52,13 +52,20 @@ describe('npm start', () => {
     });
     key = keyIn(out())!;
     expect(call).to.include(key);
+    expect(out()).to.include('plan scale: 8 renders at once; this machine runs 2 of them, the others wait');
+    expect(out()).to.not.match(/end of life|no more fixes/);
     await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
     expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
-    expect((await stat(at('data'))).mode & 0o077).to.equal(0);
+    for (const name of ['', 'pepper', 'secret']) expect((await stat(at('data', name))).mode & 0o077, name).to.equal(0);
 
     const programs = groupMembers(leader).map(({ command }) => command);
     expect(programs.some(command => command.includes('--dbpath'))).to.equal(true);
     expect(programs.some(command => command.includes('--remote-debugging-pipe'))).to.equal(true);
+    if (process.getuid?.() === 0) {
+      const userOf = async (flag: string) =>
+        (await stat(`/proc/${groupMembers(leader).find(({ command }) => command.includes(flag))!.pid}`)).uid;
+      expect(new Set([0, await userOf('--dbpath'), await userOf('--remote-debugging-pipe')])).to.have.length(3);
+    }
     ctrlC();
     expect(await ended).to.equal(0);
     expect(groupMembers(leader)).to.deep.equal([]);
