@@ -1,7 +1,11 @@
 # The images: `--target api`, `--target worker` and `--target controller`. Each has what its process imports and nothing else: no npm, no compiler, no test.
 
+# Debian 12 by the digest of its image index, as github.com/docker-library/repo-info lists it (repos/debian/remote). A newer one:
+# `docker buildx imagetools inspect debian:bookworm-slim`.
+ARG BASE=debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
+
 # Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
-FROM debian:bookworm-slim AS npm
+FROM ${BASE} AS npm
 ENV NPM_CONFIG_AUDIT=false NPM_CONFIG_CACHE=/var/cache/npm NPM_CONFIG_FUND=false NPM_CONFIG_IGNORE_SCRIPTS=true \
     NPM_CONFIG_LOGLEVEL=error NPM_CONFIG_UPDATE_NOTIFIER=false
 RUN apt-get update \
@@ -51,7 +55,7 @@ RUN npm uninstall --offline \
  && find node_modules -type d -empty -delete
 
 # What is compiled is kept by who will run it. Without its configuration the process ends as soon as everything is loaded (2).
-FROM debian:bookworm-slim AS api
+FROM ${BASE} AS api
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=api-packages /app ./
@@ -79,7 +83,7 @@ USER 10001:10001
 EXPOSE 8080 9090
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/api/main.ts"]
 
-FROM debian:bookworm-slim AS worker
+FROM ${BASE} AS worker
 # tini: processes that a Chrome leaves behind become children of the first process, and Node never asks how they ended.
 # fontconfig: it writes down which letters the fonts have, which each Chrome would find out anew at its start (0.2 s). What it
 # wrote counts as long as the folders keep their dates, of which an image's layers keep the whole seconds.
@@ -114,7 +118,7 @@ EXPOSE 9222 9090
 ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=4", "/app/worker/main.ts"]
 
 # Without a cluster the controller ends as soon as everything is loaded (2).
-FROM debian:bookworm-slim AS controller
+FROM ${BASE} AS controller
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=controller-packages /app ./

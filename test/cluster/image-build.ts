@@ -99,7 +99,10 @@ export async function buildImages<Target extends string>(
     await buildah('add', '--quiet', base, await debianBase(cache, onOutput), '/');
     await buildah('config', '--cmd', 'bash', base);
     await buildah('commit', '--quiet', '--rm', base, 'docker.io/library/debian:bookworm-slim');
-    const named = Object.entries(buildArgs).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+    const named = Object.entries({ BASE: 'debian:bookworm-slim', ...buildArgs }).flatMap(([name, value]) => [
+      '--build-arg',
+      `${name}=${value}`,
+    ]);
     const options = ['--layers', '--isolation', 'chroot', '--pull-never', ...named, ...(await volumes(folder, cache))];
     const images: Partial<Record<Target, Image>> = {};
     for (const target of targets) {

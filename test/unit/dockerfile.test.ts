@@ -66,6 +66,14 @@ const { dependencies, overrides } = JSON.parse(read('package.json')) as {
 };
 
 describe('the Dockerfile', () => {
+  it('begins each image with one base, which a digest pins', () => {
+    const [, name, base] = /^ARG (\w+)=(.*)$/m.exec(read('Dockerfile'))!;
+    expect(base).to.match(/^debian:bookworm-\d{8}-slim@sha256:[0-9a-f]{64}$/);
+    const stages = [...read('Dockerfile').matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, from, as]) => [from, as]);
+    const known = new Set([`\${${name}}`, ...stages.map(([, as]) => as)]);
+    expect(stages.filter(([from]) => !known.has(from))).to.deep.equal([]);
+  });
+
   it('installs the fonts that the list names', () => {
     const fonts = wordsAfter('apt-get install', 'worker').filter(name => name.startsWith('fonts-'));
     expect(fonts.sort()).to.deep.equal([...FONT_PACKAGES].sort());
