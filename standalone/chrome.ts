@@ -50,13 +50,3 @@ export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?
   await mustBeOpen('Chrome', found, uid, 'PRESSROOM_CACHE_DIR or PRESSROOM_CHROME');
   return found;
 }
-
-/** `findOrInstallChrome` for the runner of the tests. */
-export async function prepareChrome(
-  env: NodeJS.ProcessEnv,
-  say: Say,
-  { uid }: { uid: number | undefined },
-): Promise<() => Promise<string>> {
-  const found = await findOrInstallChrome(env, say, uid);
-  return async () => found;
-}

@@ -17,7 +17,7 @@ export interface MochaOptions {
   /** Files and options of mocha. */
   args: readonly string[];
   /** Ends it, with its hooks' clean-up if that is quick. */
-  limit: AbortSignal;
+  limit?: AbortSignal;
   /** With a number its output is piped, each line behind that number. */
   lane?: number;
 }
@@ -33,14 +33,14 @@ function printLines(lane: number, output: Readable): void {
 }
 
 /** The first signal interrupts mocha, which then runs its hooks; the second one kills it. */
-function passSignalsOn(child: ReturnType<typeof spawn>, limit: AbortSignal): void {
+function passSignalsOn(child: ReturnType<typeof spawn>, limit?: AbortSignal): void {
   let asked = false;
   const interrupt = () => {
     child.kill(asked ? 'SIGKILL' : 'SIGINT');
     asked = true;
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
-  limit.addEventListener('abort', () => {
+  limit?.addEventListener('abort', () => {
     interrupt();
     setTimeout(interrupt, CLEAN_UP_MS).unref();
   });

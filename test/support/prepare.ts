@@ -1,7 +1,7 @@
 // Installs what tests need beside the packages: Chrome, mongod, the dashboard's page, tools of poppler, iproute2 and NSS, and fonts.
 import { aptInstall } from '../../standalone/apt.ts';
 import { findOnPath } from '../../standalone/cache.ts';
-import { prepareChrome } from '../../standalone/chrome.ts';
+import { findOrInstallChrome } from '../../standalone/chrome.ts';
 import { buildDashboard } from '../../standalone/dashboard.ts';
 import { scriptsWithoutFont } from '../../standalone/fonts.ts';
 import { findOrInstallMongod } from '../../standalone/mongod.ts';
@@ -20,7 +20,7 @@ const TOOLS = { pdftotext: 'poppler-utils', ip: 'iproute2', certutil: 'libnss3-t
 
 /** Returns Chrome's executable. Throws an Error that says what could not be installed. */
 export async function prepareTests(say: Say): Promise<string> {
-  const chrome = await (await prepareChrome(process.env, say, readWorkerConfig(process.env).chrome))();
+  const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome.uid);
   await findOrInstallMongod(process.env, say);
   await buildDashboard(say);
   for (const [program, aptPackage] of Object.entries(TOOLS)) if (!findOnPath([program], process.env)) await aptInstall([aptPackage], say);
