@@ -6,7 +6,7 @@ describe('the test suites', () => {
   it('run every test file in exactly one suite', () => {
     const files = SUITES.flatMap(filesOf);
     expect(new Set(files).size).to.equal(files.length);
-    expect(files).to.include.members(['test/unit/suites.test.ts', 'test/cluster/crd.test.ts', 'test/fault/cap.test.ts']);
+    expect(files).to.include.members(['test/unit/suites.test.ts', 'test/cluster/crd.test.ts', 'test/fault/long/cap.test.ts']);
   });
 
   it('share files out over two lanes of about equal length', () => {

@@ -1,11 +1,11 @@
 // A Chrome that has grown old or large is replaced while the work goes on, and a page that grows without end ends alone.
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { type HeldPage, holdPage } from './harness/held-page.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { browserOf, chromeLives, ofKind, type Sighting, watchWorker } from './harness/worker-look.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type HeldPage, holdPage } from '../harness/held-page.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { browserOf, chromeLives, ofKind, type Sighting, watchWorker } from '../harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
-import type { LeaseDocument } from '../../api/store/store.ts';
-import { type LeaseRig, leaseRig, QUICK, refusal } from '../support/lease-rig.ts';
-import { lookAt } from './account-look.ts';
-import { chanceOfThisRun } from './harness/random.ts';
-import { CAP, settleRig } from './settle-rig.ts';
-import { settles } from './settles.ts';
+import { EXPIRED_KEPT } from '../../../api/accounts/account-rules.ts';
+import type { LeaseDocument } from '../../../api/store/store.ts';
+import { type LeaseRig, leaseRig, QUICK, refusal } from '../../support/lease-rig.ts';
+import { lookAt } from '../account-look.ts';
+import { chanceOfThisRun } from '../harness/random.ts';
+import { CAP, settleRig } from '../settle-rig.ts';
+import { settles } from '../settles.ts';
 
 describe('one account that renders without end', () => {
   it('has an exact count and a document that does not grow, after 20,000 renders', async function () {

@@ -1,9 +1,9 @@
 // Dispatch to a single worker: a page that hangs costs its own time only, and a worker that dies may be replaced in time.
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 
 describe('dispatch to a single worker', function () {
   this.timeout(240_000);

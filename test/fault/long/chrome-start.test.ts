@@ -2,17 +2,17 @@
 // is killed leaves nothing behind.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { killQuietly } from '../../worker/chrome.ts';
-import { findChrome } from '../../worker/find-chrome.ts';
-import { eventually } from '../support/eventually.ts';
-import { freeze } from '../support/freeze.ts';
-import { httpCall } from '../support/http-call.ts';
-import { temporaryFolder } from '../support/temporary.ts';
-import { chromeProcesses, stillAlive } from './harness/chrome-processes.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from './harness/worker-look.ts';
+import { killQuietly } from '../../../worker/chrome.ts';
+import { findChrome } from '../../../worker/find-chrome.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freeze } from '../../support/freeze.ts';
+import { httpCall } from '../../support/http-call.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+import { chromeProcesses, stillAlive } from '../harness/chrome-processes.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from '../harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
 /** Between the end of a Chrome and the starts that fail, at least. */

@@ -1,12 +1,12 @@
 // Usage when an API process dies with renders that it has not counted yet, or is told to end while MongoDB is away.
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { countedRight } from './harness/counted-right.ts';
-import { openCustomers } from './harness/customers.ts';
-import { type Ledger, openLedger } from './harness/ledger.ts';
-import { quiet } from './harness/quiet.ts';
-import { chanceOfThisRun } from './harness/random.ts';
-import { type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { countedRight } from '../harness/counted-right.ts';
+import { openCustomers } from '../harness/customers.ts';
+import { type Ledger, openLedger } from '../harness/ledger.ts';
+import { quiet } from '../harness/quiet.ts';
+import { chanceOfThisRun } from '../harness/random.ts';
+import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 
 const RENDERS = 200;
 

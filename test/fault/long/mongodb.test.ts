@@ -1,14 +1,14 @@
 // MongoDB works, but badly: each write takes two seconds, its primary changes or dies, its disk is full, its password is another one. What callers and operators see of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { httpCall } from '../support/http-call.ts';
-import { skip } from '../support/skip.ts';
-import { openLink } from './harness/link.ts';
-import { type PatientCallers, startPatientCallers, type Visit, visit } from './harness/patient-callers.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
-import { mountSmallDisk, type SmallDisk } from './harness/small-disk.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpCall } from '../../support/http-call.ts';
+import { skip } from '../../support/skip.ts';
+import { openLink } from '../harness/link.ts';
+import { type PatientCallers, startPatientCallers, type Visit, visit } from '../harness/patient-callers.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
+import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 
 const GONE = 'MongoDB has no primary that answers';
 const BACK = 'MongoDB has a primary again';

@@ -1,7 +1,7 @@
 // Two minutes of chaos, with another seed each time; `npm run chaos` goes on for as long as told.
 import { expect } from 'chai';
-import { type ChaosReport, runChaos } from './chaos/run-chaos.ts';
-import { chanceOfThisRun } from './harness/random.ts';
+import { type ChaosReport, runChaos } from '../chaos/run-chaos.ts';
+import { chanceOfThisRun } from '../harness/random.ts';
 
 const RUN_MS = 120_000;
 /** With the calls that still end and the quiet after it; a busy machine needs more. */

@@ -1,10 +1,10 @@
 // Chrome loses one of its processes: what ran there is rendered elsewhere or fails clearly, others notice nothing, and nothing of it is left.
 import { expect } from 'chai';
-import { killQuietly as kill } from '../../worker/chrome.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { type StruckWorker, strikeable } from './harness/struck-worker.ts';
-import { BUSY_FIRST, browserOf, busiestRenderer, ofKind } from './harness/worker-look.ts';
+import { killQuietly as kill } from '../../../worker/chrome.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
+import { BUSY_FIRST, browserOf, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
 describe('a Chrome of which a process is killed', function () {
   this.timeout(120_000);

@@ -1,15 +1,15 @@
 // Usage when MongoDB has written and its answer never comes: the connection breaks, the answer vanishes, or the server can not say that others have it too.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { countedRight, metricsAgree } from './harness/counted-right.ts';
-import { openCustomers, type Rush } from './harness/customers.ts';
-import { commandOf } from './harness/frames.ts';
-import { type Ledger, openLedger } from './harness/ledger.ts';
-import type { FrameRule } from './harness/link.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Chance, chanceOfThisRun } from './harness/random.ts';
-import { type Site, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { countedRight, metricsAgree } from '../harness/counted-right.ts';
+import { openCustomers, type Rush } from '../harness/customers.ts';
+import { commandOf } from '../harness/frames.ts';
+import { type Ledger, openLedger } from '../harness/ledger.ts';
+import type { FrameRule } from '../harness/link.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Chance, chanceOfThisRun } from '../harness/random.ts';
+import { type Site, startSite } from '../harness/site.ts';
 
 const RENDERS = 300;
 

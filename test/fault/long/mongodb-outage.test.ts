@@ -1,13 +1,13 @@
 // MongoDB is gone for a minute under load, killed or frozen: callers are refused fast and clearly, what ran keeps its promise, nothing is counted wrong, and all works again at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { httpCall } from '../support/http-call.ts';
-import type { Member } from './harness/cluster.ts';
-import { type PatientCallers, startPatientCallers, type Visit, visit } from './harness/patient-callers.ts';
-import type { PressroomProcess } from './harness/pressroom-process.ts';
-import { quiet } from './harness/quiet.ts';
-import { type ApiSeat, type Site, type SiteAccount, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpCall } from '../../support/http-call.ts';
+import type { Member } from '../harness/cluster.ts';
+import { type PatientCallers, startPatientCallers, type Visit, visit } from '../harness/patient-callers.ts';
+import type { PressroomProcess } from '../harness/pressroom-process.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 const OUTAGE_MS = 60_000;
 /** The most that one database operation may take; see OPERATION_TIMEOUT_MS. */

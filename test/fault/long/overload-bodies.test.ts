@@ -1,16 +1,16 @@
 // Callers who send wrongly, slowly or without a key, many at once: each has an answer that says what is wrong, while others are served.
 import { expect } from 'chai';
-import { createKeyText } from '../../api/accounts/keys.ts';
-import { eventually } from '../support/eventually.ts';
-import { rawConnection } from '../support/http-rig.ts';
-import type { PressroomProcess } from './harness/pressroom-process.ts';
-import { type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { ends, send } from './overload-callers.ts';
-import { largePdf } from './overload-pages.ts';
+import { createKeyText } from '../../../api/accounts/keys.ts';
+import { eventually } from '../../support/eventually.ts';
+import { rawConnection } from '../../support/http-rig.ts';
+import type { PressroomProcess } from '../harness/pressroom-process.ts';
+import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { ends, send } from '../overload-callers.ts';
+import { largePdf } from '../overload-pages.ts';
 
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
-const QUICK = `--import=${new URL('overload-body-times.ts', import.meta.url)}`;
+const QUICK = `--import=${new URL('../overload-body-times.ts', import.meta.url)}`;
 /** What V8 has not collected yet of what was read and thrown away, and buffers of sockets. 85 to 120 MiB of it were seen. */
 const BESIDE_BYTES = 256 * MIB;
 

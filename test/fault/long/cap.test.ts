@@ -1,10 +1,10 @@
 // The cap: over all API processes an account never has more renders running than its plan allows, whatever crashes, freezes or is cut off.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import type { Answer, Call } from '../support/http-call.ts';
-import { quiet } from './harness/quiet.ts';
-import { type ApiSeat, type Site, type SiteAccount, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Answer, Call } from '../../support/http-call.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 const CAP = 4;
 

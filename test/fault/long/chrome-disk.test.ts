@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { skip } from '../support/skip.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from './harness/worker-look.ts';
+import { eventually } from '../../support/eventually.ts';
+import { skip } from '../../support/skip.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from '../harness/worker-look.ts';
 
 const FOR_FILES = 400;
 

@@ -1,11 +1,11 @@
 // Upgrades: API processes and workers of two releases work together, as far as their protocol numbers allow.
 import { expect } from 'chai';
-import { PROTOCOL } from '../../common/protocol.ts';
-import { eventually } from '../support/eventually.ts';
-import type { Rule } from './harness/link.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Site, type SiteAccount, startSite } from './harness/site.ts';
+import { PROTOCOL } from '../../../common/protocol.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Rule } from '../harness/link.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 describe('workers of another release', function () {
   this.timeout(300_000);

@@ -1,10 +1,10 @@
 // Usage when MongoDB's primary gives up its office, or dies with it, while its customers' renders are admitted and counted.
 import { expect } from 'chai';
-import { countedRight, metricsAgree } from './harness/counted-right.ts';
-import { openCustomers } from './harness/customers.ts';
-import { openLedger } from './harness/ledger.ts';
-import { chanceOfThisRun } from './harness/random.ts';
-import { type Site, startSite } from './harness/site.ts';
+import { countedRight, metricsAgree } from '../harness/counted-right.ts';
+import { openCustomers } from '../harness/customers.ts';
+import { openLedger } from '../harness/ledger.ts';
+import { chanceOfThisRun } from '../harness/random.ts';
+import { type Site, startSite } from '../harness/site.ts';
 
 const RENDERS = 300;
 

@@ -1,11 +1,11 @@
 // Usage: what is counted is exactly what was rendered, among callers who leave, pages that fail and a MongoDB that stops for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { countedRight, metricsAgree } from './harness/counted-right.ts';
-import { openCustomers } from './harness/customers.ts';
-import { openLedger } from './harness/ledger.ts';
-import { chanceOfThisRun } from './harness/random.ts';
-import { type Site, startSite } from './harness/site.ts';
+import { countedRight, metricsAgree } from '../harness/counted-right.ts';
+import { openCustomers } from '../harness/customers.ts';
+import { openLedger } from '../harness/ledger.ts';
+import { chanceOfThisRun } from '../harness/random.ts';
+import { type Site, startSite } from '../harness/site.ts';
 
 const RENDERS = 1_000;
 const PAUSE_MS = 3_000;

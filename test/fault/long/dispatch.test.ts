@@ -1,11 +1,11 @@
 // Dispatch: a worker that dies, freezes or is cut off loses no render; one that drains finishes what it has.
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import type { Call } from '../support/http-call.ts';
-import { chromeProcesses, stillAlive } from './harness/chrome-processes.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Call } from '../../support/http-call.ts';
+import { chromeProcesses, stillAlive } from '../harness/chrome-processes.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 
 describe('dispatch, when a worker goes', function () {
   this.timeout(240_000);

@@ -1,10 +1,10 @@
 // What one API process holds stays inside its budget, whoever sends and whatever is printed: seen from the outside, as resident memory of the process.
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import type { PressroomProcess } from './harness/pressroom-process.ts';
-import { type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { ends, send } from './overload-callers.ts';
-import { largePdf } from './overload-pages.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { PressroomProcess } from '../harness/pressroom-process.ts';
+import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { ends, send } from '../overload-callers.ts';
+import { largePdf } from '../overload-pages.ts';
 
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));

@@ -1,15 +1,15 @@
 // The tool and the OAuth server when an API process is killed in the midst of a call: the place is freed, the next call at another process works, and no half of a PDF is left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { connectStore, type Store } from '../../api/store/store.ts';
-import { silentLog } from '../../common/log.ts';
-import { eventually } from '../support/eventually.ts';
-import { httpCall } from '../support/http-call.ts';
-import { mcpClients, type ToolAnswer, textOf } from '../support/mcp-rig.ts';
-import { PUBLIC_URL, refresh, type Tokens, tokensOf, type Walked, type WalkedRig, walk } from '../support/oauth-walk.ts';
-import { signedIn } from '../support/signed-in.ts';
-import { quiet } from './harness/quiet.ts';
-import { type ApiSeat, type Site, type SiteAccount, startSite } from './harness/site.ts';
+import { connectStore, type Store } from '../../../api/store/store.ts';
+import { silentLog } from '../../../common/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpCall } from '../../support/http-call.ts';
+import { mcpClients, type ToolAnswer, textOf } from '../../support/mcp-rig.ts';
+import { PUBLIC_URL, refresh, type Tokens, tokensOf, type Walked, type WalkedRig, walk } from '../../support/oauth-walk.ts';
+import { signedIn } from '../../support/signed-in.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 /** Longer than any of these scenarios: what is blocked so is ended by the kill. */
 const BLOCK_MS = 60_000;

@@ -1,11 +1,11 @@
 // A process of Chrome stands still: it is noticed, what ran there is rendered elsewhere or ends at its limit, others notice nothing, and nothing of it is left.
 import { expect } from 'chai';
-import { killQuietly as kill } from '../../worker/chrome.ts';
-import { eventually } from '../support/eventually.ts';
-import { freeze } from '../support/freeze.ts';
-import { type Site, type SiteAccount, startSite } from './harness/site.ts';
-import { type StruckWorker, strikeable } from './harness/struck-worker.ts';
-import { BUSY_FIRST, browserOf, busiestRenderer, ofKind } from './harness/worker-look.ts';
+import { killQuietly as kill } from '../../../worker/chrome.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freeze } from '../../support/freeze.ts';
+import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
+import { BUSY_FIRST, browserOf, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
 describe('a Chrome of which a process is frozen', function () {
   this.timeout(120_000);

@@ -1,12 +1,12 @@
 // Drain: API processes and workers are replaced under load, one after the other or all at once, and no caller notices.
 import { Agent } from 'node:http';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import { renderCall } from '../support/http-call.ts';
-import { type Front, startFront } from './harness/front.ts';
-import { failuresOf, type Load, startLoad } from './harness/load.ts';
-import { quiet } from './harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from './harness/site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { renderCall } from '../../support/http-call.ts';
+import { type Front, startFront } from '../harness/front.ts';
+import { failuresOf, type Load, startLoad } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 
 const CALLERS = 6;
 /** The longest that a load balancer here may take to notice that a process is not ready any more. */

@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { type MongodProcess, spawnMongod } from '../../standalone/mongod-process.ts';
-import { eventually } from '../support/eventually.ts';
-import { httpCall } from '../support/http-call.ts';
-import { mongodBinary, testMongod } from '../support/mongod.ts';
-import { startCluster } from './harness/cluster.ts';
-import { commandOf } from './harness/frames.ts';
-import { type Link, openLink } from './harness/link.ts';
-import { asMongoDb5, asWireVersion8 } from './harness/old-mongod.ts';
-import { ownPort } from './harness/ports.ts';
-import { type PressroomProcess, startPressroom } from './harness/pressroom-process.ts';
+import { type MongodProcess, spawnMongod } from '../../../standalone/mongod-process.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpCall } from '../../support/http-call.ts';
+import { mongodBinary, testMongod } from '../../support/mongod.ts';
+import { startCluster } from '../harness/cluster.ts';
+import { commandOf } from '../harness/frames.ts';
+import { type Link, openLink } from '../harness/link.ts';
+import { asMongoDb5, asWireVersion8 } from '../harness/old-mongod.ts';
+import { ownPort } from '../harness/ports.ts';
+import { type PressroomProcess, startPressroom } from '../harness/pressroom-process.ts';
 
 const WAITS = 'MongoDB does not answer, waiting for it';
 
