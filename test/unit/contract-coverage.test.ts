@@ -13,7 +13,7 @@ interface Row {
   proofs: { file: string; title: string }[];
 }
 
-const PROOF = /^`((?:unit|integration|fault|browser|cluster)\/[\w-]+\.test\.ts)`: (.+)$/;
+const PROOF = /^`((?:unit|integration|browser|cluster|fault)\/[\w/.-]+)`: (.+)$/;
 
 function rowOf(line: string): Row {
   const [what = '', , ...proven] = line.replace(/^\| /, '').replace(/ \|$/, '').split(' | ');
