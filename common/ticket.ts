@@ -32,6 +32,16 @@ export type TicketCheck =
   | { ok: true; ticket: Ticket }
   | { ok: false; reason: 'malformed' | 'signature' | 'expired' | 'pool' | 'purpose' | 'used' };
 
+/** Undefined for what is no JSON object, which a holder of the secret could sign too. */
+function readPayload(payload: string): Ticket | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Ticket) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Checks tickets for one pool and remembers which were used until they would have expired anyway. */
 export function createTicketChecker(secret: string, pool: string) {
   const used = new Map<string, number>();
@@ -41,7 +51,8 @@ export function createTicketChecker(secret: string, pool: string) {
     const given = Buffer.from(signature, 'base64url');
     const wanted = mac(secret, payload);
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return { ok: false, reason: 'signature' };
-    const ticket = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Ticket;
+    const ticket = readPayload(payload);
+    if (!ticket) return { ok: false, reason: 'malformed' };
     if (ticket.pool !== pool) return { ok: false, reason: 'pool' };
     if (ticket.purpose !== purpose) return { ok: false, reason: 'purpose' };
     if (nowMs > ticket.notAfterMs || ticket.notAfterMs > nowMs + 2 * TICKET_LIFE_MS) return { ok: false, reason: 'expired' };

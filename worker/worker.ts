@@ -48,7 +48,7 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
   const slots = createSlots({
     capacity: config.capacity,
     spare: Math.max(1, Math.floor(config.capacity / 2)),
-    openGuard: () => openGuard(config.egress),
+    openGuard: () => openGuard(config.egress, log),
     log,
     onChange,
     onClosed: supervisor.onClosed,

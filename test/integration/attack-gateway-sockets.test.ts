@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -59,7 +60,10 @@ describe('an attacker at the gateway’s door', () => {
   describe('is not let in', () => {
     const signed = (nowMs: number) =>
       signTicket(TEST_SECRET, { pool: 'default', purpose: 'slot', renderId: 'r', egress: 'public', maxMs: 1_000 }, nowMs);
+    const payload = Buffer.from('{"pool":').toString('base64url');
+    const notJson = `${payload}.${createHmac('sha256', TEST_SECRET).update(payload).digest('base64url')}`;
     const tickets: [string, string, () => string][] = [
+      ['with a signed ticket that is not JSON', 'malformed', () => notJson],
       ['without a ticket', 'malformed', () => ''],
       ['with a ticket of another secret', 'signature', () => worker.ticket().replace(/\..*$/, `.${'A'.repeat(43)}`)],
       ['with a ticket that it has written on', 'signature', () => `e30${worker.ticket()}`],

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { type EgressRig, egressRig } from '../support/egress-rig.ts';
 
 describe('the egress guard', () => {
@@ -28,6 +29,22 @@ describe('the egress guard', () => {
       expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('dropped');
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} bytes`]);
       expect(guard.counts().open).to.equal(0);
+    });
+
+    it('ends one connection, and logs why, when a handler of it fails', async () => {
+      const lines: string[] = [];
+      const log = pino({}, { write: (line: string) => void lines.push(line) });
+      const victim = await rig.tcp(socket => socket.write(Buffer.alloc(300_000)));
+      const echo = await rig.tcp();
+      const allow = [victim, echo].map(({ port }) => `127.0.0.1:${port}`);
+      const guard = await rig.guard('intranet', allow, { maxBytes: 200_000 }, log);
+      guard.onDenied(() => {
+        throw new Error('a bug');
+      });
+      const tunnel = await rig.open(guard.port, allow[0]!);
+      await tunnel.rest;
+      expect((await rig.open(guard.port, allow[1]!)).status).to.equal(403);
+      expect(lines.join('')).to.include('a bug');
     });
 
     it('counts what a page sends', async () => {

@@ -9,6 +9,7 @@ import {
   createServer as webServer,
 } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { silentLog } from '../../common/log.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { parseAllowList } from '../../worker/egress/policy.ts';
@@ -75,10 +76,10 @@ export async function egressRig() {
   const tcp = (handler: (socket: Socket) => void = socket => socket.pipe(socket), host = '127.0.0.1') => serve(createServer(handler), host);
 
   /** A guard with the installation's defaults, short waits, and this rig's name server. */
-  async function guard(policy: EgressPolicy | undefined, allow: string[], config: Partial<EgressConfig> = {}) {
+  async function guard(policy: EgressPolicy | undefined, allow: string[], config: Partial<EgressConfig> = {}, log = silentLog) {
     const defaults = { ports: [80, 443], dnsServers: [dns.address], dnsTimeoutMs: 400, connectTimeoutMs: 2_000, idleTimeoutMs: 10_000 };
     const bounds = { maxBytes: 100 * 2 ** 20, maxRequests: 500, maxConnections: 50 };
-    const opened: Guard = await openGuard({ ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config });
+    const opened: Guard = await openGuard({ ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config }, log);
     closers.push(() => opened.close());
     const denied: EgressDenied[] = [];
     opened.onDenied(each => denied.push(each));

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { createTicketChecker, signTicket, TICKET_LIFE_MS, type Ticket } from '../../common/ticket.ts';
 
@@ -22,7 +23,14 @@ describe('a ticket', () => {
     const changed = { ...JSON.parse(Buffer.from(payload!, 'base64url').toString()), ...changes };
     return `${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${signature}`;
   };
+  const signed = (text: string) => {
+    const payload = Buffer.from(text).toString('base64url');
+    return `${payload}.${createHmac('sha256', SECRET).update(payload).digest('base64url')}`;
+  };
   const refused: [string, string, string, number?][] = [
+    ['a signed text that is not JSON', signed('{"pool":"p"'), 'malformed'],
+    ['a signed null', signed('null'), 'malformed'],
+    ['a signed list', signed('[]'), 'malformed'],
     ['nothing', '', 'malformed'],
     ['one part', 'abc', 'malformed'],
     ['three parts', `${ticket()}.x`, 'malformed'],

@@ -30,6 +30,7 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
   const method = request.method ?? 'GET';
   const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
   const spend = (bytes: number) => gate.spend(bytes, target);
+  const onData = gate.edge((chunk: Buffer) => spend(chunk.length), drop);
 
   const answer = (outgoing: ClientRequest, incoming: IncomingMessage) => {
     if (!spend(headBytes(incoming.rawHeaders))) return;
@@ -40,7 +41,7 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
       outgoing.destroy(); // a status or a field that node:http takes but does not send
       return drop();
     }
-    incoming.on('data', chunk => spend(chunk.length));
+    incoming.on('data', onData);
     pipeline(incoming, response, error => error && drop());
   };
 
@@ -58,21 +59,23 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
     });
     outgoing.on('error', () => {}); // `close` follows
     outgoing.on('timeout', () => outgoing.destroy());
-    outgoing.on('response', incoming => {
+    const onResponse = (incoming: IncomingMessage) => {
       answered = true;
       answer(outgoing, incoming);
-    });
-    outgoing.on('close', () => {
+    };
+    outgoing.on('response', gate.edge(onResponse, drop));
+    const onClose = () => {
       if (answered || request.socket.destroyed) return;
       // A kept connection may have been closed by the far end just now: that says nothing about the site. Each try uses one up, so it ends.
       if (outgoing.reusedSocket && REPEATABLE.has(method) && !hasBody) attempt();
       else drop();
-    });
+    };
+    outgoing.on('close', gate.edge(onClose, drop));
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
     });
     if (hasBody) {
-      request.on('data', chunk => spend(chunk.length));
+      request.on('data', onData);
       request.pipe(outgoing);
     } else outgoing.end();
   };

@@ -4,7 +4,9 @@ import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Network } from '../../common/addresses.ts';
+import type { Log } from '../../common/log.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
+import { edge } from '../edge.ts';
 import { Denied, type DenyReason } from './decide.ts';
 import { type Counts, createLimits } from './limits.ts';
 import type { AllowRule } from './policy.ts';
@@ -44,6 +46,8 @@ export interface Gate {
   /** A connection on which nothing moves for so long is ended. */
   idleMs: number;
   counts(): Counts;
+  /** See edge.ts. */
+  edge<A extends unknown[]>(handler: (...args: A) => unknown, close: (...args: A) => void): (...args: A) => void;
   /** From now on the socket ends with the gate. */
   hold(socket: Socket): void;
   /** Ends look-ups and sockets, and resolves when the last one has closed. */
@@ -90,6 +94,7 @@ export function createGate(
   config: EgressConfig,
   report: (target: Target, reason: DenyReason) => void,
   refused: (target: Target) => void,
+  log: Log,
 ): Gate {
   const names = createNames(config.dnsServers, config.dnsTimeoutMs);
   const route = createRoute(names, config.connectTimeoutMs, config.upstreamProxy);
@@ -135,8 +140,8 @@ export function createGate(
 
   function spend(bytes: number, target: Target) {
     if (limits.spend(bytes)) return true;
-    report(target, 'bytes');
     void sockets.cut();
+    report(target, 'bytes');
     return false;
   }
 
@@ -153,6 +158,7 @@ export function createGate(
       agent ??= new GuardedAgent(options, target => reach(target, ending.signal));
       return agent;
     },
+    edge: (handler, close) => edge(log, handler, close),
     idleMs: config.idleTimeoutMs,
     counts: limits.counts,
     hold,

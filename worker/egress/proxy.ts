@@ -1,7 +1,9 @@
 // The guard of one slot: an HTTP proxy on a loopback port of its own, the only way from the slot's pages to any network.
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { listen } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
 import type { EgressDenied, EgressRefused } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { DenyReason } from './decide.ts';
@@ -33,16 +35,27 @@ const TOLD_ONCE = new Set<DenyReason>(['closed', 'requests', 'connections', 'byt
 
 async function openProxy(gate: Gate): Promise<Server> {
   const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, keepAliveTimeout: gate.idleMs, requestTimeout: 0, headersTimeout: 0 });
-  server.on('connection', gate.hold);
-  server.on('request', (request, response) => forward(gate, request, response));
-  server.on('connect', (request, socket, head) => void tunnel(gate, request, socket as Socket, head));
+  const onRequest: RequestListener = (request, response) => forward(gate, request, response);
+  const onConnect = (request: IncomingMessage, socket: Duplex, head: Buffer) => tunnel(gate, request, socket as Socket, head);
+  server.on(
+    'connection',
+    gate.edge(gate.hold, socket => socket.destroy()),
+  );
+  server.on(
+    'request',
+    gate.edge(onRequest, request => request.socket.destroy()),
+  );
+  server.on(
+    'connect',
+    gate.edge(onConnect, (_request, socket) => socket.destroy()),
+  );
   server.on('clientError', (_error, socket) => socket.destroy());
   await listen(server, 0, '127.0.0.1', () => {}); // Chrome sees the connection fail, the worker lives
   return server;
 }
 
 /** Opens a guard on a free port; it costs little more than the `listen`. Throws when the upstream proxy is written wrongly. */
-export async function openGuard(config: EgressConfig): Promise<Guard> {
+export async function openGuard(config: EgressConfig, log: Log): Promise<Guard> {
   const listeners: ((denied: EgressDenied) => void)[] = [];
   const refusedListeners: ((refused: EgressRefused) => void)[] = [];
   const told = new Set<DenyReason>();
@@ -51,9 +64,10 @@ export async function openGuard(config: EgressConfig): Promise<Guard> {
     told.add(reason);
     for (const listener of listeners) listener({ host, port, reason, atMs: Date.now() });
   };
-  const gate = createGate(config, report, ({ host, port }) => {
+  const refused = ({ host, port }: Target) => {
     for (const listener of refusedListeners) listener({ host, port });
-  });
+  };
+  const gate = createGate(config, report, refused, log);
   const server = await openProxy(gate);
   let closing: Promise<unknown> | undefined;
   const close = async (unused?: Promise<unknown>) => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Denied } from './decide.ts';
 import type { Gate } from './gate.ts';
-import { parseAuthority } from './target.ts';
+import { parseAuthority, type Target } from './target.ts';
 
 /** Refusals have no body: Chrome shows none for a tunnel, and a page could read nothing from it. */
 function refuse(client: Socket, status: string): void {
@@ -11,17 +11,21 @@ function refuse(client: Socket, status: string): void {
   client.destroySoon();
 }
 
-function join(client: Socket, upstream: Socket, idleMs: number, spend: (bytes: number) => boolean): void {
+function join(gate: Gate, target: Target, client: Socket, upstream: Socket): void {
   for (const [from, to] of [
     [client, upstream],
     [upstream, client],
   ] as const) {
     // Before pipe's own listener, so that the chunk which breaks the limit goes no further.
-    from.on('data', chunk => spend(chunk.length));
+    const onData = (chunk: Buffer) => gate.spend(chunk.length, target);
+    from.on(
+      'data',
+      gate.edge(onData, () => from.destroy()),
+    );
     from.pipe(to);
     // What came before the end is still delivered; a far end that takes nothing is cut by the idle limit.
     from.once('close', () => to.destroySoon());
-    from.setTimeout(idleMs, () => from.destroy());
+    from.setTimeout(gate.idleMs, () => from.destroy());
   }
 }
 
@@ -43,7 +47,7 @@ export async function tunnel(gate: Gate, request: IncomingMessage, client: Socke
     }
     client.write('HTTP/1.1 200 Connection established\r\n\r\n');
     if (head.length > 0) client.unshift(head);
-    join(client, upstream, gate.idleMs, bytes => gate.spend(bytes, target));
+    join(gate, target, client, upstream);
   } catch (error) {
     refuse(client, error instanceof Denied ? '403 Forbidden' : '502 Bad Gateway');
   }

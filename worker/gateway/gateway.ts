@@ -10,6 +10,7 @@ import type { Metrics } from '../../common/operations.ts';
 import { PING_MS, SILENCE_MS, type WorkerStatus } from '../../common/protocol.ts';
 import { createTicketChecker } from '../../common/ticket.ts';
 import { oncePerTurn } from '../cdp-pipe.ts';
+import { edge } from '../edge.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slots } from '../slots.ts';
 import { createNewcomers } from './newcomers.ts';
@@ -64,10 +65,16 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   }
 
   const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS, connectionsCheckingInterval: LOOK_MS };
-  const answerPlain: RequestListener = (request, response) => {
-    note(request.socket, 426, 'path');
-    response.writeHead(426, { 'content-type': 'text/plain', connection: 'close' }).end('Only WebSockets with a ticket are served here.\n');
-  };
+  const answerPlain: RequestListener = edge(
+    log,
+    (request, response) => {
+      note(request.socket, 426, 'path');
+      response
+        .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
+        .end('Only WebSockets with a ticket are served here.\n');
+    },
+    request => request.socket.destroy(),
+  );
   const { tls } = config;
   const mutual = tls?.ca !== undefined;
   const server = tls
@@ -81,7 +88,10 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   server.maxConnections = MAX_CONNECTIONS;
   server.on('drop', () => countRefusal('crowded'));
   const newcomers = createNewcomers(server, MAX_NEWCOMERS, socket => note(socket, 503, 'crowded'));
-  server.on('upgrade', onUpgrade);
+  server.on(
+    'upgrade',
+    edge(log, onUpgrade, (_request, socket) => socket.destroy()),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     // One that is gone was refused nothing.
@@ -117,14 +127,14 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     }
     const claimed = claim(ticket);
     if (!claimed.ok) return refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
-    newcomers.letIn(socket);
     // A socket that dies inside the handshake never reaches the callback: then the slot must not stay claimed.
     const onEarlyClose = () => void slots.release(claimed.slot);
     socket.once('close', onEarlyClose);
+    newcomers.letIn(socket);
     sockets.handleUpgrade(request, socket, head, ws => {
-      socket.off('close', onEarlyClose);
       keepAlive(ws);
       serveSlots(ws, claimed, oncePerTurn(socket));
+      socket.off('close', onEarlyClose);
     });
   }
 

@@ -5,6 +5,8 @@ import type { Metrics } from '../../common/operations.ts';
 import {
   EGRESS_DENIED,
   EGRESS_REFUSED,
+  type EgressDenied,
+  type EgressRefused,
   END,
   OPEN,
   PAGE_EVENTS,
@@ -17,6 +19,7 @@ import {
 } from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
 import { CRASHED, eventOf } from '../cdp-pipe.ts';
+import { edge } from '../edge.ts';
 import type { MemoryWatchdog } from '../memory.ts';
 import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
@@ -108,6 +111,8 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       });
     }
 
+    /** Whatever fails in `handler` ends this connection alone. */
+    const safely = <A extends unknown[]>(handler: (...args: A) => void) => edge(log, handler, () => ws.terminate());
     const cutOffLater = () => void setTimeout(() => ws.terminate(), CLOSING_MS).unref();
 
     function release({ slot, deadline }: Open): Promise<void> {
@@ -116,18 +121,21 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     }
 
     function begin(slot: Slot, ticket: Ticket): void {
-      const deadline = setTimeout(end, ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
+      const deadline = setTimeout(safely(end), ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
       open = { slot, renderId: ticket.renderId, deadline };
       slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
-      slot.guard.onDenied(denied => {
+      const onDenied = (denied: EgressDenied) => {
         countDenial(denied.reason);
         if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
-      });
-      slot.guard.onRefused(refused => {
+      };
+      slot.guard.onDenied(safely(onDenied));
+      const onRefused = (refused: EgressRefused) => {
         if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_REFUSED, refused);
-      });
+      };
+      slot.guard.onRefused(safely(onRefused));
       slot.guard.admit(ticket.egress);
-      slot.chrome.pipe.route(slot.sessionId, frame => passOn(slot, frame));
+      const onFrameOfPage = (frame: Buffer) => passOn(slot, frame);
+      slot.chrome.pipe.route(slot.sessionId, safely(onFrameOfPage));
     }
 
     function toPage(parts: Buffer[]): void {
@@ -201,12 +209,17 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     }
 
     // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
-    ws.on('error', error => {
+    const onError = (error: Error) => {
       void takeBack('refused', error.message);
       cutOffLater();
-    });
-    ws.on('close', () => open && void release(open));
-    ws.on('message', (data: Buffer, isBinary) => (isBinary ? end('refused', 'a binary frame') : onFrame(data)));
+    };
+    ws.on('error', safely(onError));
+    ws.on(
+      'close',
+      safely(() => open && void release(open)),
+    );
+    const onMessage = (data: Buffer, isBinary: boolean) => (isBinary ? end('refused', 'a binary frame') : onFrame(data));
+    ws.on('message', safely(onMessage));
     begin(first.slot, first.ticket);
   };
 }

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import WebSocket from 'ws';
+import { createMetrics } from '../../common/operations.ts';
+import type { EgressDenied } from '../../common/protocol.ts';
+import { signTicket } from '../../common/ticket.ts';
+import { createGateway, type Gateway } from '../../worker/gateway/gateway.ts';
+import type { Slot, Slots } from '../../worker/slots.ts';
+import { eventually } from '../support/eventually.ts';
+import { workerStatus } from '../support/fake-slots.ts';
+
+const SECRET = 'the secret of the pool';
+const CLAIMS = 8;
+/** Far too short for the regular words, of which there is one a second, to be as many. */
+const LIMIT_MS = 4_000;
+
+/** Slots whose numbers never seem to change: each claim comes in the turn in which another slot was given back and the next one opened. */
+function unchangingSlots(parts: FakeSlot): Slots {
+  const claim = () => {
+    const { admit, onDenied, route, forward } = parts;
+    const guard = { port: 1, admit, onDenied, close: async () => {} };
+    const chrome = { pipe: { route, forward } };
+    return { number: 1, chrome, guard, sessionId: 'S', frameId: 'F', state: 'claimed', onEnd: undefined } as unknown as Slot;
+  };
+  const release = async (slot: Slot) => {
+    slot.state = 'closing';
+    parts.released();
+  };
+  return { claim, release, show: () => {}, drain: async () => {}, claimed: () => [] } as unknown as Slots;
+}
+
+const fakeSlot = () => ({
+  admit: () => {},
+  onDenied: (_listener: (denied: EgressDenied) => void) => {},
+  route: (_sessionId: string, _listener: (frame: Buffer) => void) => {},
+  forward: () => {},
+  released: () => {},
+});
+type FakeSlot = ReturnType<typeof fakeSlot>;
+
+describe('the gateway of a worker', () => {
+  let gateway: Gateway;
+  let parts: FakeSlot;
+  const lines: string[] = [];
+  const sockets: WebSocket[] = [];
+
+  beforeEach(async () => {
+    parts = fakeSlot();
+    lines.length = 0;
+    gateway = createGateway({
+      config: { host: '127.0.0.1', port: 0 },
+      pool: 'default',
+      secret: SECRET,
+      slots: unchangingSlots(parts),
+      watchdog: { killedRecently: () => false },
+      status: () => workerStatus(2),
+      log: pino({}, { write: (line: string) => void lines.push(line) }),
+      metrics: createMetrics({ processDefaults: false }),
+    });
+    await gateway.start();
+  });
+
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.terminate();
+    await gateway.stop(AbortSignal.abort());
+  });
+
+  function connect(purpose: 'slot' | 'status'): WebSocket {
+    const ticket = signTicket(SECRET, { pool: 'default', purpose, renderId: '', egress: 'public', maxMs: 10_000 });
+    const socket = new WebSocket(`ws://127.0.0.1:${gateway.port()}/v1/${purpose}?ticket=${ticket}`);
+    sockets.push(socket);
+    socket.on('error', () => {});
+    return socket;
+  }
+  async function open(purpose: 'slot' | 'status'): Promise<WebSocket> {
+    const socket = connect(purpose);
+    await once(socket, 'open');
+    return socket;
+  }
+
+  it('tells its status after each claim, also when the numbers are what they were before it', async () => {
+    const status = await open('status');
+    let words = 0;
+    status.on('message', () => words++);
+    for (let i = 0; i < CLAIMS; i++) await open('slot');
+    await eventually(() => expect(words).to.be.at.least(CLAIMS), LIMIT_MS);
+  });
+
+  const fail = () => {
+    throw new Error('a bug');
+  };
+  const failures: [string, () => void, (socket: WebSocket) => void][] = [
+    [
+      'a slot begins',
+      () => {
+        parts.admit = fail;
+      },
+      () => {},
+    ],
+    [
+      'a client says something',
+      () => {
+        parts.forward = fail;
+      },
+      socket => socket.send('{"id":1,"method":"Runtime.enable"}'),
+    ],
+    [
+      'a page says something',
+      () => {
+        parts.route = (_sessionId, listener) => setTimeout(() => listener(undefined as never), 50);
+      },
+      () => {},
+    ],
+    [
+      'the guard of a page refuses something',
+      () => {
+        parts.onDenied = listener => setTimeout(() => listener({ reason: 'name', atMs: 1n } as never), 50);
+      },
+      () => {},
+    ],
+  ];
+  for (const [when, breaks, act] of failures)
+    it(`ends one connection and its slot, and logs why, when it fails as ${when}`, async () => {
+      const other = await open('slot');
+      breaks();
+      let released = 0;
+      parts.released = () => released++;
+      const socket = connect('slot');
+      socket.once('open', () => act(socket));
+      await once(socket, 'close');
+      await eventually(() => expect(released).to.be.at.least(1));
+      expect(lines.join(''))
+        .to.include('"level":50')
+        .and.match(/a bug|TypeError/);
+      other.send('{"id":7,"method":"Pressroom.ping"}');
+      const [answer] = await once(other, 'message');
+      expect(JSON.parse(String(answer))).to.deep.include({ id: 7 });
+    });
+});
