@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
+import type { Route } from '../../api/http/state.ts';
 import { type HttpRig, type HttpRigOptions, httpRig, PDF } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
 
@@ -217,6 +218,26 @@ describe('the HTTP server', () => {
         await until(() => http.budget.used() === 0);
         expect(await render.usage()).to.equal(0);
       });
+
+    it('by ending a stream that has begun, into which no probe can be written', async () => {
+      const ended = Promise.withResolvers<void>();
+      const stream: Route = {
+        method: 'get',
+        path: '/stream',
+        handle: [
+          ctx => {
+            ctx.respond = false;
+            ctx.res.once('close', ended.resolve).writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': begun\n\n');
+          },
+        ],
+      };
+      const connection = await opened({ console: { routes: [stream], renders: undefined as never } });
+      connection.send('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await connection.answer()).status).to.equal(200);
+      connection.socket.end();
+      await ended.promise;
+      await connection.closed;
+    });
 
     it('by cancelling what a client of HTTP/1.0 waits for, which knows no interim answers', async () => {
       const connection = await opened();
