@@ -73,6 +73,21 @@ describe('an OAuth server under attack', () => {
       }
     });
 
+    it('that is refused leads to the app on this computer, and to a program of another scheme by a link alone', async () => {
+      for (const uri of ['http://localhost:7/cb', 'http://127.0.0.1:7/cb', 'http://[::1]:7/cb']) {
+        const local = await newClient(rig, { redirect_uris: [uri] });
+        expect(locationOf(await ask({ prompt: 'none' }, local)).href).to.include(`${uri}?error=consent_required`);
+      }
+      for (const uri of ['cursor://anysphere.cursor-mcp/cb', 'com.example.app:/cb']) {
+        const program = await newClient(rig, { redirect_uris: [uri] });
+        for (const more of [{ prompt: 'none' }, { response_type: 'none' }, { resource: 'https://other.example/' }]) {
+          const answer = await ask(more, program);
+          expect([answer.status, answer.headers['location']], uri).to.deep.equal([400, undefined]);
+          expect(answer.body.toString()).to.include(`<a href="${uri}?error=`).and.include(`Back to the app (${new URL(uri).protocol})`);
+        }
+      }
+    });
+
     it('takes any port of this computer, and no other path there', async () => {
       expect(locationOf(await ask({ redirect_uri: 'http://127.0.0.1:50001/callback' })).pathname).to.match(/^\/app\/allow\//);
       expect((await ask({ redirect_uri: 'http://127.0.0.1:50001/other' })).status).to.equal(400);

@@ -11,6 +11,12 @@ const NO_APP: ReadonlySet<string> = new Set(
 /** Windows opens its own tools by these, with what stands behind: `ms-msdt`, `ms-officecmd`. */
 const OF_WINDOWS = 'ms-';
 
+/** A program that listens on the person's own computer. */
+export function isLoopback(uri: string): boolean {
+  const url = URL.parse(uri);
+  return url?.protocol === 'http:' && LOOPBACK.has(url.hostname);
+}
+
 const isExtension = (scheme: string) => scheme.endsWith('-extension');
 
 /** What is wrong with it, or undefined. */
@@ -21,7 +27,7 @@ export function redirectProblem(uri: string): string | undefined {
   if (url.username !== '' || url.password !== '') return 'must not have a name or password';
   const scheme = url.protocol.slice(0, -1);
   if (scheme === 'https') return undefined;
-  if (scheme === 'http') return LOOPBACK.has(url.hostname) ? undefined : 'must be https, or http on localhost';
+  if (scheme === 'http') return isLoopback(uri) ? undefined : 'must be https, or http on localhost';
   if (NO_APP.has(scheme) || scheme.startsWith(OF_WINDOWS) || isExtension(scheme)) return `must not have the scheme ${scheme}`;
   return undefined;
 }
@@ -34,7 +40,7 @@ export function redirectName(uri: string): string {
 
 /** The same as a sentence's end: "It will get the answer …". */
 export function redirectWords(uri: string): string {
-  const { protocol, hostname, host } = new URL(uri);
+  const { protocol, host } = new URL(uri);
   if (protocol === 'https:') return `at ${host}`;
-  return protocol === 'http:' && LOOPBACK.has(hostname) ? `on this computer (${host})` : `in the program that opens ${protocol} links`;
+  return isLoopback(uri) ? `on this computer (${host})` : `in the program that opens ${protocol} links`;
 }

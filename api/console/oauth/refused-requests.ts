@@ -1,21 +1,22 @@
 // Where an authorization request ends that is refused before anybody was asked. Owns when that is a page of ours instead of a redirect, and the way on from it.
 import type { ProviderContext } from 'oidc-provider';
+import { isLoopback } from './redirects.ts';
 
 export interface Refusal {
   error: string;
   error_description?: string;
 }
 
-/** A program on the person's own computer: it waits for the answer, and is nobody's site. */
-const isProgram = (uri: unknown) => typeof uri === 'string' && /^(?!https:)[a-z]/i.test(uri);
-
 /**
- * For the library's event of that name. Whoever registers an app, and everybody may, could otherwise send people from an address of ours to any site without a
- * word (https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2). After the consent the answer goes straight to the app.
+ * For the library's event of that name. Anybody may register an app, and could otherwise send people from an address of ours to
+ * any site, or open any program on their computer (https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2): they get a page with
+ * a link. A program that listens on this computer is redirected to, since it waits and is no site. After the consent the answer
+ * goes straight to the app.
  */
 export function keepRefused({ oidc, query }: ProviderContext, error: { allow_redirect: boolean }): void {
   const { redirect_uri } = oidc.params ?? query;
-  if (oidc.route === 'authorization' && !isProgram(redirect_uri)) error.allow_redirect = false;
+  const waits = typeof redirect_uri === 'string' && isLoopback(redirect_uri);
+  if (oidc.route === 'authorization' && !waits) error.allow_redirect = false;
 }
 
 /** The app's address with the refusal, to be followed by the person; undefined when it is none of the app's. */
