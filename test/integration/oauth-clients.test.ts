@@ -109,6 +109,7 @@ describe('apps', () => {
       'view-source:https://app.example',
       'chrome-extension://x/y',
       'ms-msdt:/id',
+      'search:query=x',
       'search-ms:query=x',
       'microsoft-edge:https://app.example',
       'localhost:8080/cb',

@@ -5,7 +5,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 const NO_APP: ReadonlySet<string> = new Set(
   [
     'javascript data vbscript blob file filesystem about view-source ws wss ftp ftps mailto tel sms intent jar chrome edge resource',
-    'localhost smb ldap ldaps ssh telnet shell help search-ms microsoft-edge itms-services android-app',
+    'localhost smb ldap ldaps ssh telnet shell help search search-ms microsoft-edge itms-services android-app',
   ].flatMap(line => line.split(' ')),
 );
 /** Windows opens its own tools by these, with what stands behind: `ms-msdt`, `ms-officecmd`. */
