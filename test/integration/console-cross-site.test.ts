@@ -27,6 +27,7 @@ describe('a call that another site makes a browser send', function () {
     ['a foreign Origin', { 'sec-fetch-site': '', origin: 'https://evil.example' }],
     ['an Origin that begins as ours', { 'sec-fetch-site': '', origin: 'http://localhost:8080.evil.example' }],
     ['our host by another scheme', { 'sec-fetch-site': '', origin: 'https://localhost:8080' }],
+    ['an Origin that is the Host, but not our address', { 'sec-fetch-site': '', origin: 'http://evil.example', host: 'evil.example' }],
     ['the Origin null', { 'sec-fetch-site': '', origin: 'null' }],
   ];
 

@@ -18,8 +18,7 @@ export function isSameOrigin(ctx: Context, publicOrigin: string, { navigation }:
   // Typed into the address bar, or a link from elsewhere: good for reading a page, not for the API.
   if (site !== '') return SAFE.has(ctx.method) && (navigation || site === 'none');
   const origin = ctx.get('Origin');
-  if (origin !== '') return origin === publicOrigin || origin === `${ctx.protocol}://${ctx.get('Host')}`;
-  return true;
+  return origin === '' || origin === publicOrigin;
 }
 
 /** `navigation`: pages, which may be opened from anywhere; what they change must still come from our own. */
