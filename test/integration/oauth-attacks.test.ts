@@ -83,7 +83,9 @@ describe('an OAuth server under attack', () => {
         for (const more of [{ prompt: 'none' }, { response_type: 'none' }, { resource: 'https://other.example/' }]) {
           const answer = await ask(more, program);
           expect([answer.status, answer.headers['location']], uri).to.deep.equal([400, undefined]);
-          expect(answer.body.toString()).to.include(`<a href="${uri}?error=`).and.include(`Back to the app (${new URL(uri).protocol})`);
+          expect(answer.body.toString())
+            .to.include(`<a href="${uri}?error=`)
+            .and.include(`Back to the app (${new URL(uri).protocol})`);
         }
       }
     });
