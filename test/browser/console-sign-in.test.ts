@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { createSetup } from '../../api/console/people/setup.ts';
 import { createTwoFactor } from '../../api/console/people/two-factor.ts';
 import { createUsers } from '../../api/console/people/users.ts';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 
 const EMAIL = 'ada@example.com';
@@ -30,20 +30,8 @@ describe('the sign-in pages in a browser', function () {
   /** One browser after the other comes from here, as a guesser would. */
   beforeEach(() => rig.store.console.signInLimits.deleteMany({}));
 
-  /** Light and dark, desktop and phone: axe finds nothing, nothing sticks out, the page is quiet. */
-  async function looks(path: string, name: string, act: (page: Page) => Promise<unknown> = async () => {}, expected?: RegExp) {
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const size of ['desktop', 'phone'] as const) {
-        await rig.store.console.signInLimits.deleteMany({});
-        const { page, quiet } = await browser.open(undefined, path, { colorScheme, viewport: SIZES[size] });
-        await act(page);
-        await picture(page, `${name}-${size}-${colorScheme}`);
-        expect(await barriers(page), `${name}, ${size}, ${colorScheme}`).to.deep.equal([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(SIZES[size].width);
-        quiet(expected);
-        await page.context().close();
-      }
-  }
+  const looks = (path: string, name: string, act: (page: Page) => Promise<unknown> = async () => {}, expected?: RegExp) =>
+    browser.looks(undefined, path, name, act, expected);
 
   async function typed(page: Page, password = PASSWORD): Promise<void> {
     await page.getByLabel('Email').fill(EMAIL);
@@ -136,6 +124,7 @@ describe('the sign-in pages in a browser', function () {
         await page.getByLabel('Code').waitFor();
       };
       await looks('/sign-in', 'second-factor', toCode);
+      await rig.store.console.signInLimits.deleteMany({});
       await looks(
         '/sign-in',
         'recovery-code-wrong',

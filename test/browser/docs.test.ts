@@ -1,21 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
+import { looks } from '../support/console-browser.ts';
 import { type Installation, installation } from '../support/installation.ts';
-
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-/** What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that break them. */
-async function barriers(page: Page): Promise<string[]> {
-  // The page's policy forbids foreign scripts, so axe comes by the debugger's way.
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
-  });
-}
 
 describe('the documentation page in a browser', () => {
   let pressroom: Installation;
@@ -114,13 +101,9 @@ describe('the documentation page in a browser', () => {
     await says(page).filter({ hasText: '200' }).waitFor();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const)
-    it(`has no barrier that axe finds, in ${colorScheme} colours, wide and narrow, and asks nothing of foreign hosts`, async () => {
-      const { page, quiet } = await open({ colorScheme, viewport: { width: 1_200, height: 900 } });
-      expect(await barriers(page)).to.deep.equal([]);
-      await page.setViewportSize({ width: 360, height: 740 });
-      expect(await barriers(page)).to.deep.equal([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth'), 'nothing sticks out sideways').to.be.at.most(360);
-      quiet();
-    });
+  it('has no barrier that axe finds, in either colours, wide and narrow, and asks nothing of foreign hosts', async () => {
+    const { page, quiet } = await open();
+    await looks(page, 'docs');
+    quiet();
+  });
 });
