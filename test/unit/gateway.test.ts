@@ -19,7 +19,7 @@ const LIMIT_MS = 4_000;
 function unchangingSlots(parts: FakeSlot): Slots {
   const claim = () => {
     const { admit, onDenied, route, forward } = parts;
-    const guard = { port: 1, admit, onDenied, close: async () => {} };
+    const guard = { port: 1, admit, onDenied, onRefused: () => {}, close: async () => {} };
     const chrome = { pipe: { route, forward } };
     return { number: 1, chrome, guard, sessionId: 'S', frameId: 'F', state: 'claimed', onEnd: undefined } as unknown as Slot;
   };
