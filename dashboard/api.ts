@@ -19,6 +19,21 @@ export class CallFailed extends Error {
 
 const signInAgain = () => location.assign(`/app/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 
+let signingOut = false;
+
+/** Ends the session. Calls that are refused meanwhile do not lead to the sign-in, whose way back would be to this person's screen. */
+export async function endSession(): Promise<void> {
+  signingOut = true;
+  try {
+    await post('/me/sign-out');
+  } catch (error) {
+    // It had ended already.
+    if (error instanceof CallFailed && error.status === 401) return;
+    signingOut = false;
+    throw error;
+  }
+}
+
 /** The answer of a good call. Throws CallFailed with the server's sentence; goes to the sign-in when the session is over. */
 export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   let response: Response;
@@ -33,7 +48,7 @@ export async function send(method: string, path: string, body?: unknown, signal?
     throw new CallFailed(0, 'unreachable', 'The server does not answer. Check your connection and try again.');
   }
   if (response.ok) return response;
-  if (response.status === 401) signInAgain();
+  if (response.status === 401 && !signingOut) signInAgain();
   const { error } = (await response.json().catch(() => ({}))) as {
     error?: { code: string; message: string; request_id: string; reason?: string };
   };

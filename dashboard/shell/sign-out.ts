@@ -1,10 +1,10 @@
 // Ends the session, here and on the server.
-import { post } from '../api.ts';
+import { endSession } from '../api.ts';
 import { notify } from '../parts/notices.tsx';
 
 export async function signOut(): Promise<void> {
   try {
-    await post('/me/sign-out');
+    await endSession();
   } catch (error) {
     notify((error as Error).message, 'error');
     return;
