@@ -67,10 +67,15 @@ const KINDS = ['desktop', 'phone'] as const;
 /** A picture of a long page takes as long as axe. */
 const PICTURED = new Set(['desktop-light', 'phone-dark']);
 
+/** Colors of a transition that has not ended are no colors of the page. */
+const TRANSITIONS_ENDED =
+  'Promise.allSettled(document.getAnimations().filter(one => one instanceof CSSTransition).map(one => one.finished)).then(() => {})';
+
 /** The dashboard follows the scheme a moment later than the style sheets. */
 async function changeScheme(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.locator(`html:not([data-mantine-color-scheme]), html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+  await page.evaluate(TRANSITIONS_ENDED);
 }
 
 /**
