@@ -37,6 +37,8 @@ const UNREAD_MS = 30_000;
 const MAX_CONNECTIONS = 10_000;
 /** How long a caller who is still sending garbage has to read the answer. */
 const RAW_ANSWER_MS = 2_000;
+/** What may come after a request that was refused, while the answers before it are due. */
+const MAX_BYTES_AFTER = 64 * 1_024;
 
 /** What the application does with requests. */
 interface Handler {
@@ -61,13 +63,14 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
   const running = new Map<Duplex, Set<ServerResponse>>();
-  const answered = new WeakSet<Duplex>();
+  /** Connections that get no further answer, with the bytes that had been read by then. */
+  const answered = new WeakMap<Duplex, number>();
   let stopping = false;
 
   /** As the last answer of the connection: what comes after it is not looked at. */
   function answerRaw(socket: Duplex, error: ApiError): void {
     if (answered.has(socket)) return;
-    answered.add(socket);
+    answered.set(socket, (socket as Socket).bytesRead);
     const requestId = randomUUIDv7();
     onBroken();
     log.info({ requestId, status: error.status, code: error.code }, 'broken request');
@@ -101,7 +104,12 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    if (answered.has(socket)) return;
+    const readBefore = answered.get(socket);
+    if (readBefore !== undefined) {
+      // Node keeps each of these in memory until the answers before it are written.
+      if (socket.bytesRead - readBefore > MAX_BYTES_AFTER) socket.destroy();
+      return;
+    }
     const target = readTarget(request.url!);
     const hosts = request.headersDistinct['host']?.length ?? 0;
     if (hosts === 0 && request.httpVersion === '1.1') return answerRaw(socket, invalid('The header `Host` is missing.'));

@@ -157,6 +157,18 @@ describe('the HTTP server', () => {
       expect(await render.usage()).to.equal(0);
     });
 
+    it('and gives up a client that goes on and on', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.send(`${render.bytes}GET /healthz HTTP/1.1\r\n\r\n`);
+      const signal = await render.began;
+      // Each would be kept until the answer before the refusal is there.
+      connection.send('GET /healthz HTTP/1.1\r\n\r\n'.repeat(10_000));
+      await once(signal, 'abort');
+      await connection.closed;
+      expect(await render.usage()).to.equal(0);
+    });
+
     it('but CONNECT, with which the connection ends and its renders too', async () => {
       const connection = await opened();
       const render = await call();
