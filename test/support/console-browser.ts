@@ -67,30 +67,29 @@ const KINDS = ['desktop', 'phone'] as const;
 /** A picture of a long page takes as long as axe. */
 const PICTURED = new Set(['desktop-light', 'phone-dark']);
 
-/** Colors of a transition that has not ended are no colors of the page. */
-const TRANSITIONS_ENDED =
-  'Promise.allSettled(document.getAnimations().filter(one => one instanceof CSSTransition).map(one => one.finished)).then(() => {})';
+const TRANSITIONS_END = `Promise.allSettled(
+  document.getAnimations().filter(each => each instanceof CSSTransition).map(({ finished }) => finished))`;
 
-/** The dashboard follows the scheme a moment later than the style sheets. */
+/** The dashboard follows the scheme a moment later than the style sheets, and colours that pass into one another are measured in between. */
 async function changeScheme(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.locator(`html:not([data-mantine-color-scheme]), html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-  await page.evaluate(TRANSITIONS_ENDED);
+  await page.evaluate(TRANSITIONS_END);
 }
 
 /**
  * The page in light and dark, as on a desktop and a phone: keeps two pictures, and expects that axe finds nothing in it and that nothing sticks out sideways.
  */
 export async function looks(page: Page, name: string): Promise<void> {
-  for (const size of KINDS) {
-    await page.setViewportSize(SIZES[size]);
-    for (const colorScheme of SCHEMES) {
-      await changeScheme(page, colorScheme);
+  for (const colorScheme of SCHEMES) {
+    await changeScheme(page, colorScheme);
+    for (const size of KINDS) {
+      await page.setViewportSize(SIZES[size]);
       if (PICTURED.has(`${size}-${colorScheme}`)) await picture(page, `${name}-${size}-${colorScheme}`);
       expect(await barriers(page, colorScheme === 'light' ? ALL_RULES : CONTRAST), `${name}, ${size}, ${colorScheme}`).to.deep.equal([]);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width, `${name} sticks out on a ${size}`).to.be.at.most(SIZES[size].width);
     }
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    expect(width, `${name} sticks out on a ${size}`).to.be.at.most(SIZES[size].width);
   }
 }
 
