@@ -1,4 +1,5 @@
-// `npm run test:repeat -- FILE … [--times 10] [--load 4]`: runs each test file so many times in a row beside so many busy loops, and says which run failed first.
+// `npm run test:repeat -- FILE … [--times 10] [--load 4]`: runs each test file `times` times in a row beside `load` busy loops.
+// Stops a file at its first failure and prints how many runs passed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { runMocha } from './support/mocha-process.ts';
@@ -6,9 +7,9 @@ import { prepareTests } from './support/prepare.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** One run of one file; a file that takes longer hangs. */
+/** Limit of one run of one file: a longer run hangs. */
 const FILE_LIMIT_MS = 20 * 60_000;
-/** A busy loop that ends with the process that started it, however that ends. */
+/** A busy loop that ends when its parent process ends, even when that is killed. */
 const BUSY =
   'const parent = process.ppid; for (;;) { const end = Date.now() + 100; while (Date.now() < end); if (process.ppid !== parent) process.exit(); }';
 
@@ -28,7 +29,7 @@ function readArguments(): { files: string[]; times: number; load: number } {
   return { files: positionals, times: count('times', 1), load: count('load', 0) };
 }
 
-/** The number of runs that passed before one failed. */
+/** Returns the number of runs that passed before the first failure. */
 async function repeat(chrome: string, file: string, times: number): Promise<number> {
   for (let passed = 0; passed < times; passed++) {
     const { code } = await runMocha({ chrome, args: [file], limit: AbortSignal.timeout(FILE_LIMIT_MS) });

@@ -1,20 +1,21 @@
-// `npm test`, `test:cluster`, `test:faults` and `test:all`: installs what the tests need, runs each suite in two lanes, and closes with one line of numbers.
+// `npm test`, `test:cluster`, `test:faults` and `test:all`: installs what the tests need, runs each suite in two lanes, and
+// prints one line of totals at the end. With arguments (`npm test -- FILE -g TITLE`) it runs one mocha with them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type MochaResult, runMocha } from './support/mocha-process.ts';
 import { prepareTests } from './support/prepare.ts';
 import type { FileTime } from './support/reporter.ts';
-import { filesOf, lanesOf, measuredSeconds, SUITES, suites } from './support/suites.ts';
+import { filesOf, lanesOf, measuredSeconds, SUITES, type SuiteName, suites } from './support/suites.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const ARTIFACTS = new URL('../artifacts/', import.meta.url);
 const MINUTE_MS = 60_000;
-/** How many of the slowest files a run that took too long names. */
+/** How many of the slowest files are listed when a run took too long. */
 const SLOWEST = 10;
 
 interface Outcome {
   results: MochaResult[];
-  /** Why the run ended before its tests did. */
+  /** Why the run was stopped early. */
   problem?: string;
 }
 
@@ -23,7 +24,7 @@ const timesOf = (results: readonly MochaResult[]): FileTime[] =>
 
 const row = ({ file, seconds, cpuSeconds }: FileTime) => `| ${file} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} |`;
 
-/** A table to read, and the seconds by which lanes are balanced, in the form of `test/timings.json`. */
+/** Writes a readable table, and the seconds that balance the lanes in the format of `test/timings.json`. */
 function writeTimings(name: string, times: readonly FileTime[]): void {
   mkdirSync(ARTIFACTS, { recursive: true });
   const write = (file: string, text: string) => writeFileSync(new URL(file, ARTIFACTS), text);
@@ -36,7 +37,7 @@ function writeTimings(name: string, times: readonly FileTime[]): void {
   say(`Times per file: artifacts/timings-${name}.md (artifacts/timings.json is the next test/timings.json).`);
 }
 
-async function runSuite(name: (typeof SUITES)[number], chrome: string, args: readonly string[]): Promise<Outcome> {
+async function runSuite(name: SuiteName, chrome: string, args: readonly string[]): Promise<Outcome> {
   if (args.length > 0) return { results: [await runMocha({ chrome, args })] };
   const { limitMinutes } = suites[name];
   const limit = AbortSignal.timeout(limitMinutes * MINUTE_MS);
@@ -48,8 +49,8 @@ async function runSuite(name: (typeof SUITES)[number], chrome: string, args: rea
   return { results, problem: `the ${name} suite was stopped after ${limitMinutes} minutes. The slowest files so far:\n${named}` };
 }
 
-/** Runs suites one after the other; a suite whose set-up fails is a failure like any other. */
-async function run(names: readonly (typeof SUITES)[number][], args: readonly string[], timings: boolean): Promise<Outcome[]> {
+/** Runs suites one after the other. A failed installation is a failure like any other. */
+async function run(names: readonly SuiteName[], args: readonly string[], timings: boolean): Promise<Outcome[]> {
   try {
     const chrome = await prepareTests(say);
     const outcomes: Outcome[] = [];
@@ -64,7 +65,7 @@ async function run(names: readonly (typeof SUITES)[number][], args: readonly str
   }
 }
 
-/** The failures once more, since two lanes bury them, and the sum of all numbers. A mocha that ended early counts as one more failure. */
+/** Repeats all failures, which are hard to find in the output of two lanes, and adds the totals. A mocha that ended early is one more failure. */
 function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean } {
   const failed = outcomes.flatMap(({ problem }) => problem ?? []);
   let [passed, skipped] = [0, 0];
@@ -79,8 +80,10 @@ function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean
 }
 
 const [wanted, ...rest] = process.argv.slice(2);
-const names = wanted === 'all' ? SUITES : SUITES.filter(name => name === wanted);
 const args = rest.filter(arg => arg !== '--timings');
+const wantedNames = SUITES.filter(name => wanted === 'all' || name === wanted);
+// Arguments of mocha take the place of the suites' files, so they are run once.
+const names = args.length > 0 ? wantedNames.slice(0, 1) : wantedNames;
 const { lines, good } = closing(await run(names, args, args.length < rest.length));
 for (const line of lines) say(line);
 process.exitCode = good ? 0 : 1;

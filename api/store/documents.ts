@@ -29,7 +29,7 @@ export interface LeaseDocument {
 }
 
 /** What Stripe says of an account, as it was last asked. */
-export interface BillingDocument {
+interface BillingDocument {
   /** The customer at Stripe; made once for each account. */
   customer: string;
   /** Grows with each write, which must find the one that was read before Stripe was asked: so an older answer never replaces a newer one. */

@@ -1,4 +1,4 @@
-// One mocha in a process of its own, and what it came to.
+// Runs mocha in its own process and returns its result.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import type { RunNumbers } from './reporter.ts';
 
 export interface MochaResult {
   code: number;
-  /** As far as it got. */
+  /** Undefined when it ended before its first test. */
   numbers: RunNumbers | undefined;
 }
 
@@ -16,18 +16,18 @@ export interface MochaOptions {
   chrome: string;
   /** Files and options of mocha. */
   args: readonly string[];
-  /** Ends it, with its hooks' clean-up if that is quick. */
+  /** Interrupts it when aborted, and kills it if its hooks then take too long. */
   limit?: AbortSignal;
-  /** With a number its output is piped, each line behind that number. */
+  /** When given, its output is piped and each line is prefixed with this number. */
   lane?: number;
 }
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** How long the clean-up of an interrupted run may take. */
+/** How long the hooks of an interrupted run may take. */
 const CLEAN_UP_MS = 15_000;
 
-/** Each line begins with the number of its lane, since the lines of two lanes alternate. */
+/** Prefixes each line with the number of its lane, since the lines of two lanes alternate. */
 function printLines(lane: number, output: Readable): void {
   createInterface({ input: output }).on('line', line => process.stdout.write(`${lane} | ${line}\n`));
 }
@@ -39,7 +39,10 @@ function passSignalsOn(child: ReturnType<typeof spawn>, limit?: AbortSignal): vo
     child.kill(asked ? 'SIGKILL' : 'SIGINT');
     asked = true;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, interrupt);
+    child.once('close', () => process.off(signal, interrupt));
+  }
   limit?.addEventListener('abort', () => {
     interrupt();
     setTimeout(interrupt, CLEAN_UP_MS).unref();

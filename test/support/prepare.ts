@@ -1,4 +1,4 @@
-// Installs what tests need beside the packages: Chrome, mongod, the dashboard's page, tools of poppler, iproute2 and NSS, and fonts.
+// Installs what the tests need besides npm packages: Chrome, mongod, the dashboard, tools of poppler, iproute2 and NSS, and fonts.
 import { aptInstall } from '../../standalone/apt.ts';
 import { findOnPath } from '../../standalone/cache.ts';
 import { findOrInstallChrome } from '../../standalone/chrome.ts';
@@ -8,14 +8,14 @@ import { findOrInstallMongod } from '../../standalone/mongod.ts';
 import type { Say } from '../../standalone/run-command.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 
-/** Tests of scripts whose fonts are missing all the same skip themselves. */
+/** Tests of scripts whose fonts are still missing skip themselves. */
 async function installFonts(executable: string, say: Say): Promise<void> {
   const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable });
   const packages = new Set(missing.map(({ fontPackage }) => fontPackage));
   if (packages.size > 0) await aptInstall([...packages], say);
 }
 
-/** A program of each package that tests call. */
+/** A program that tests call, and its Debian package. */
 const TOOLS = { pdftotext: 'poppler-utils', ip: 'iproute2', certutil: 'libnss3-tools' };
 
 /** Returns Chrome's executable. Throws an Error that says what could not be installed. */

@@ -2,7 +2,7 @@
 import Mocha from 'mocha';
 import { treeOf } from './processes.ts';
 
-/** What a test file took: the wall and the CPU time of its process tree, hooks included. */
+/** Wall time and CPU time of a test file's process tree, hooks included. */
 export interface FileTime {
   file: string;
   seconds: number;
@@ -15,13 +15,13 @@ export interface RunNumbers {
   failed: string[];
   /** Those with a reason; a skip without one counts as failed. */
   skipped: number;
-  /** Of the files that have begun; the last one may still run. */
+  /** Of the files that have ended. */
   times: FileTime[];
 }
 
 type Skippable = (Mocha.Test | Mocha.Suite) & { skipReason?: string };
 
-/** The reason is on the test, or on the hook or suite that skipped all of it. */
+/** The reason is stored on the test, or on the suite that was skipped as a whole. */
 function reasonOf(test: Mocha.Test): string | undefined {
   for (let at: Skippable | undefined = test as Skippable; at; at = at.parent as Skippable | undefined)
     if (at.skipReason) return at.skipReason;
@@ -75,14 +75,9 @@ class Reporter extends Mocha.reporters.Spec {
       console.log(`      skipped: ${reason ?? 'no reason was given'}`);
     });
     runner.on('fail', test => failed.push(test.fullTitle()));
-    // After every test, so that the numbers of an interrupted run are known as well.
+    // Sent after every test, so that the numbers of an interrupted run are known too.
     const send = () =>
-      process.send?.({
-        passed: runner.stats!.passes,
-        failed,
-        skipped,
-        times: times.list(),
-      } satisfies RunNumbers);
+      process.send?.({ passed: runner.stats!.passes, failed, skipped, times: times.list() } satisfies RunNumbers);
     runner.on('test end', send);
     runner.once('end', send);
   }

@@ -1,4 +1,4 @@
-// The suites that `npm test`, `test:cluster` and `test:faults` run, and how files are shared out over two lanes.
+// The suites that `npm test`, `test:cluster` and `test:faults` run, and how their files are distributed over two lanes.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export const SUITES = ['quick', 'cluster', 'faults'] as const;
@@ -6,7 +6,7 @@ export type SuiteName = (typeof SUITES)[number];
 
 interface Suite {
   folders: readonly string[];
-  /** A run that takes longer ends by itself, before whoever started it gives up. */
+  /** A longer run is stopped, before the caller's own time limit. */
   limitMinutes: number;
 }
 
@@ -30,15 +30,15 @@ export function filesOf(name: SuiteName): string[] {
   );
 }
 
-/** These share the product's images, which one process builds once: they stay in one lane. */
+/** These files use the product's images, which one process builds once, so they stay in one lane. */
 const WITH_IMAGES = /^test\/cluster\/(images\.|end-to-end\.|node\/node\.)/;
 
-/** What a file without a measured time is taken for. */
+/** Assumed for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
 
 /**
- * Two lanes of about equal length by the seconds in `test/timings.json`: the longest first, each to
- * the lane that is shorter by then. Within a lane the files keep their order.
+ * Balances two lanes by the files' measured seconds: assigns the longest file first, each to the
+ * lane that is shorter so far. Within a lane the files keep their order.
  */
 export function lanesOf(files: readonly string[], seconds: Readonly<Record<string, number>>): string[][] {
   const blocks = Object.values(Object.groupBy(files, file => (WITH_IMAGES.test(file) ? 'images' : file))).map(block => ({
@@ -54,5 +54,5 @@ export function lanesOf(files: readonly string[], seconds: Readonly<Record<strin
   return lanes.map(lane => files.filter(file => lane.files.has(file))).filter(lane => lane.length > 0);
 }
 
-/** Seconds per file of the last run that somebody measured and committed. */
+/** Seconds per file, as last measured and committed. */
 export const measuredSeconds = (): Record<string, number> => JSON.parse(readFileSync(new URL('timings.json', TEST), 'utf8'));

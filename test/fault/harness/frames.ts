@@ -1,5 +1,4 @@
 // Where the frames of a stream of bytes begin and end: chunks, WebSocket frames (RFC 6455), MongoDB's messages. It changes nothing.
-import { BSON, type Document } from 'mongodb';
 
 export type FrameKind = 'bytes' | 'websocket' | 'mongodb';
 
@@ -91,13 +90,6 @@ export function commandOf(message: Buffer): string | undefined {
   // The document's length, the type of its first field, and the field's name up to a zero.
   const name = at + 4 + 1;
   return message.toString('utf8', name, message.indexOf(0, name));
-}
-
-/** The command of a MongoDB message, or its answer, without the sequences beside it. Throws when it is compressed. */
-export function documentOf(message: Buffer): Document {
-  const at = documentAt(message);
-  if (at === undefined) throw new Error('A compressed message of MongoDB cannot be read here: connect without compressors.');
-  return BSON.deserialize(message.subarray(at));
 }
 
 /** Up to the blank line it is HTTP. What follows are frames when the connection was upgraded, else it passes unseen. */
