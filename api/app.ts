@@ -54,7 +54,7 @@ const nosniff: Middleware = async (ctx, next) => {
 
 export interface App {
   handle: ReturnType<Koa['callback']>;
-  /** The error of a request whose method no route knows: 405 with the methods of its path, or 404. */
+  /** The error for a request whose method no route accepts: 405 with the path's methods, or 404. */
   refuseMethod(path: string): ApiError;
 }
 

@@ -1,4 +1,4 @@
-// What the API and a worker say to each other besides CDP. Both ends read this file; a release speaks PROTOCOL and the number before it.
+// Messages between the API and a worker besides CDP. Both import this file; a release supports PROTOCOL and the number before it.
 export const PROTOCOL = 1;
 
 /** Both ends of a slot's socket ask every PING_MS for a sign of life. A worker that hears nothing for SILENCE_MS ends the slot. */
@@ -51,8 +51,8 @@ export interface EgressDenied {
 }
 
 /**
- * A server that the guard allows refused the connection, which Chrome sees only as one that closed.
- * Not a reason of EGRESS_DENIED, which an API of the release before would take for a limit.
+ * An allowed server refused the connection, which Chrome sees only as closed. Not a reason of
+ * EGRESS_DENIED: an API of the previous release reports unknown reasons as limits.
  */
 export const EGRESS_REFUSED = 'Pressroom.egressRefused';
 export interface EgressRefused {

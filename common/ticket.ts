@@ -32,7 +32,7 @@ export type TicketCheck =
   | { ok: true; ticket: Ticket }
   | { ok: false; reason: 'malformed' | 'signature' | 'expired' | 'pool' | 'purpose' | 'used' };
 
-/** Undefined for what is no JSON object, which a holder of the secret could sign too. */
+/** Undefined when it is not a JSON object: a holder of the secret can sign anything. */
 function readPayload(payload: string): Ticket | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());

@@ -72,7 +72,7 @@ export async function answersWithin(limitMs: number, command: Promise<unknown>):
   }
 }
 
-/** To be called before each write: all that one turn of the event loop writes goes out in one system call. Each wakes the reader, which costs more than the writing. */
+/** Call it before each write: all writes of one turn of the event loop share one system call. Each call wakes the reader, which costs more than the write. */
 export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
   let corked = false;
   return () => {

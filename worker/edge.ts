@@ -1,12 +1,12 @@
-// The edge of a connection: what a handler of its events throws is logged and ends that connection. Otherwise it would end the
-// process, and with it the renders of others.
+// The error boundary of a connection: an exception in one of its event handlers is logged and closes that connection. Uncaught,
+// it would end the process and every render in it.
 import type { Log } from '../common/log.ts';
 
 /** A handler that never throws or rejects: `close` is called with the same arguments instead. `close` must not throw. */
 export function edge<A extends unknown[]>(log: Log, handler: (...args: A) => unknown, close: (...args: A) => void): (...args: A) => void {
   return (...args) => {
     const failed = (error: unknown) => {
-      log.error({ err: error }, 'a connection is ended, since a handler of its events failed');
+      log.error({ err: error }, 'an event handler failed; its connection is closed');
       close(...args);
     };
     try {

@@ -45,7 +45,7 @@ export interface Accounts {
   renameAccount(id: string, name: string): Promise<string>;
   createKey(accountName: string, key: NewKey): Promise<CreatedKey>;
   listKeys(accountName: string): Promise<ShownKey[]>;
-  /** Acts on the next request with the key; a render that runs is not stopped. Gives what is gone. */
+  /** Takes effect with the next request that uses the key; running renders continue. Returns the revoked key. */
   revokeKey(accountName: string, keyId: string): Promise<ShownKey>;
 }
 

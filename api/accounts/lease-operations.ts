@@ -48,10 +48,10 @@ export interface LeaseOperations {
   admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]): Promise<Admission | null>;
   /** The same for a member, who needs no key. */
   admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
-  /** Returns the ids of those that could not be renewed: expired, or gone. Rejects when nothing is known. */
+  /** Returns the ids of those that could not be renewed: expired, or gone. Rejects when the result is unknown. */
   renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>>;
   /**
-   * Removes the lease and counts the render; returns the count of the billing period after it.
+   * Removes the lease and counts the render; returns the new count of the billing period.
    * Undefined: the lease was not there.
    */
   settle(accountId: string, leaseId: string): Promise<number | undefined>;
@@ -63,8 +63,8 @@ export const leaseKeyOf = (user: string): string => `user:${user}`;
 
 /**
  * All writes are the driver's retryable writes. When an answer is lost, the driver sends the
- * command again, and the server answers what the first attempt did, with the whole document as
- * that attempt left it and without the projection. A refusal writes nothing, so it is decided again.
+ * command again, and the server returns the result of the first attempt: the whole document as
+ * that attempt left it, without the projection. A refusal writes nothing, so it is decided again.
  */
 export function leaseOperations(
   { accounts, limits }: Pick<Store, 'accounts' | 'limits'>,

@@ -39,7 +39,7 @@ export interface Leases<C = Caller> {
    */
   admit(caller: C): Promise<Lease>;
   /**
-   * Counts the render and gives the place back, once: the lease is the token, also when it has expired. Gives the account's count in the
+   * Counts the render and gives the place back, once: the lease is the token, also when it has expired. Returns the account's count in the
    * billing period, or undefined when it will be counted in the background. Never throws.
    */
   settle(lease: Lease): Promise<number | undefined>;

@@ -1,13 +1,13 @@
-// What was read a moment ago, by name: bounded in number and time. Calls that come at once share one read.
+// A cache of recent reads by name, bounded in number and time. Concurrent calls share one read.
 import { LRUCache } from 'lru-cache';
 
 export interface RecentReads<T> {
-  /** What was read under this name lately, or what `read` returns now. Rejects as it does. */
+  /** Returns the cached value of this name, or calls `read`. Rejects when `read` does. */
   of(name: string, read: () => Promise<T>): Promise<T>;
   forget(name: string): void;
 }
 
-/** Keeps what was read for `forMs`, unless the read failed or found what is not `kept`. `nowMs` is monotonic. */
+/** Caches each value for `forMs`, except failed reads and values for which `kept` is false. `nowMs` is monotonic. */
 export function createRecentReads<T>(
   { most, forMs, kept = () => true }: { most: number; forMs: number; kept?: (found: T) => boolean },
   nowMs: () => number,
@@ -25,7 +25,7 @@ export function createRecentReads<T>(
       if (known) return known;
       const found = read();
       reads.set(name, found);
-      // A later read may stand there by then.
+      // A later read may have replaced it.
       const drop = () => reads.peek(name) === found && reads.delete(name);
       found.then(value => !kept(value) && drop(), drop);
       return found;

@@ -4,7 +4,7 @@ import { text } from './field.ts';
 
 export const MAX_METADATA_BYTES = 2_048;
 
-/** Control characters, but for the line breaks and tabs that are written as spaces. */
+/** Control characters other than line breaks and tabs, which are written as spaces. */
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 const PATTERN = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 

@@ -9,16 +9,16 @@ export interface PageRange {
 const PAGE = '[1-9]\\d*';
 const PART = ` *${PAGE} *(?:- *(?:${PAGE})? *)?`;
 
-/** What a selection looks like, as a regular expression that the API description shows. */
+/** The syntax of a selection, as a regular expression for the API description. */
 export const PAGES_PATTERN = `^${PART}(?:,${PART})*$`;
 /** Far more than any selection needs: the work of one request stays bounded. */
 export const MAX_PAGES_LENGTH = 4_096;
 
-/** Chrome reads pages as 32-bit numbers. No document has so many, so higher ones are cut to it. */
+/** Chrome reads page numbers as 32-bit integers. No document has this many pages, so higher numbers are lowered to it. */
 const LAST_PAGE = 999_999_999;
 const pageNumber = (digits: string) => Math.min(Number(digits), LAST_PAGE);
 
-/** By their digits: numbers of JavaScript are exact up to 16 of them only. */
+/** Compares digits, since JavaScript's numbers are exact only up to about 16 of them. */
 const isAtMost = (a: string, b: string) => (a.length === b.length ? a <= b : a.length < b.length);
 
 const RANGE = new RegExp(`^(${PAGE})(?:(-)(${PAGE})?)?$`);

@@ -1,6 +1,6 @@
-// TLS to the workers: for each `wss://` worker a port on loopback that leads to it. chrome-remote-interface opens its socket
-// itself and takes no TLS options. Node has no default for a client's certificate, and `tls.setDefaultCACertificates` would make
-// the workers' authority count for every connection of the process. What travels through the tunnel still needs a ticket.
+// TLS to the workers: a loopback port for each `wss://` worker, forwarded to it over TLS. chrome-remote-interface opens its own
+// socket and accepts no TLS options. Node has no default client certificate, and `tls.setDefaultCACertificates` would trust the
+// workers' authority on every connection of the process. A slot still needs a ticket.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 import { listen, type Service } from '../../common/lifecycle.ts';

@@ -60,7 +60,7 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
   };
 };
 
-/** The error of a request that no route takes; `matched` are the routes at its path. */
+/** The error for a request that no route accepts; `matched` are the routes at its path. */
 export function noRoute(matched: { methods: string[] }[]): ApiError {
   const allowed = [...new Set(matched.flatMap(route => route.methods))];
   if (allowed.length === 0) return new ApiError('not_found', 'There is nothing at this path. The paths are described at /docs.');

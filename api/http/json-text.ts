@@ -23,8 +23,8 @@ function tooMuch(bytes: Buffer): string | undefined {
 }
 
 /**
- * Node's message of a mistake. Those with a place quote nothing of the text; of the others, which
- * quote it, only the token is kept: no part of a body may reach an answer or a log.
+ * Node's message for a syntax error. Messages with a position do not quote the text. The others do,
+ * so only their token is kept: no other part of a body may reach a response or a log.
  */
 export function mistakeIn(message: string): string {
   const [, what, line, column] = /^([^"]+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/.exec(message) ?? [];

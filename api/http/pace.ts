@@ -1,14 +1,14 @@
-// Delays what comes too often: to at most one per gap, and never longer than a bound.
+// Delays frequent calls to at most one per gap, up to a maximum delay.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface PaceOptions {
   /** Between two calls. */
   gapMs: number;
-  /** The longest delay. A call that would wait longer waits this long and takes no place in the line. */
+  /** The longest delay. A call that would wait longer waits this long and takes no place in the queue. */
   maxMs: number;
 }
 
-/** Returns what a call awaits: no delay when none came for `gapMs`. `nowMs` is monotonic. */
+/** Returns the function that each call awaits. It does not delay the first call after `gapMs` without one. `nowMs` is monotonic. */
 export function createPace(
   { gapMs, maxMs }: PaceOptions,
   nowMs = () => performance.now(),

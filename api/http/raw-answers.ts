@@ -1,5 +1,5 @@
-// Answers to what never became a request for Koa: broken or oversized headers, unknown methods, requests that do not end.
-// Node would answer them bare; these carry the envelope.
+// Responses to requests that never reach Koa: broken or oversized headers, unknown methods, requests that do not end.
+// Node's own responses to them lack the error envelope.
 import { STATUS_CODES } from 'node:http';
 import { ApiError, invalid } from '../contract/errors.ts';
 import { envelope } from './errors.ts';
@@ -10,7 +10,7 @@ const SENTENCES: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it without pauses.',
 };
 
-/** The error of Node's `clientError` event; a parse error has the bytes that were read last, and where in them it is. */
+/** The error of Node's `clientError` event; a parse error has the bytes that were read last, and its position in them. */
 export interface BrokenRequest extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
   bytesParsed?: number;
@@ -22,11 +22,11 @@ const MAX_REQUEST_LINE_BYTES = 16 * 1_024;
 
 export const badTarget = (): ApiError => invalid('The request target is not a valid path or URL.');
 
-/** Names no methods: the target of CONNECT is another host, which takes none here. */
+/** `Allow` is empty: the target of CONNECT is another host, for which no method is allowed. */
 export const noProxy = (): ApiError =>
-  new ApiError('method_not_allowed', 'CONNECT is not supported: this server is no proxy.', { headers: { Allow: '' } });
+  new ApiError('method_not_allowed', 'CONNECT is not supported: this server is not a proxy.', { headers: { Allow: '' } });
 
-/** Path and query without fragment, which is all that Koa's parser takes without throwing. Undefined when the target has none. */
+/** Path and query without fragment: Koa's parser throws on anything else. Undefined when the target has no path. */
 export function readTarget(target: string): string | undefined {
   if (target.startsWith('/') && !/[#\s]/.test(target)) return target;
   const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
@@ -40,10 +40,10 @@ function targetOf({ rawPacket, bytesParsed = 0 }: BrokenRequest): string | undef
   return REQUEST_LINE.exec(rawPacket.toString('latin1', start, start + MAX_REQUEST_LINE_BYTES))?.[1];
 }
 
-/** A method of no protocol, and one of RTSP. */
+/** Node's codes for a method of no protocol, and for one of RTSP. */
 const UNKNOWN_METHOD: ReadonlySet<string | undefined> = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
 
-/** Node's parser accepts a fixed list of methods and reports any other as broken HTTP: those get the error that their path calls for. */
+/** Node's parser accepts a fixed list of methods and reports any other as broken HTTP. Those get the error for their path. */
 export function brokenRequest(error: BrokenRequest, refuseMethod: (path: string) => ApiError): ApiError {
   const target = UNKNOWN_METHOD.has(error.code) ? targetOf(error) : undefined;
   if (target === undefined) return invalid(SENTENCES[error.code ?? ''] ?? 'The request is not valid HTTP/1.1.');

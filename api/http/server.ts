@@ -59,7 +59,7 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     requireHostHeader: false, // checked below, to answer with the envelope
   });
   server.maxConnections = MAX_CONNECTIONS;
-  // Without it Node ends a connection when its client has sent everything. A public property that is missing in Node's documentation and types.
+  // Otherwise Node closes a connection when its client closes its half. Public, but missing in Node's documentation and types.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
   const running = new Map<Duplex, Set<ServerResponse>>();
@@ -67,7 +67,7 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   const answered = new WeakMap<Duplex, number>();
   let stopping = false;
 
-  /** As the last answer of the connection: what comes after it is not looked at. */
+  /** Sends the last response of the connection: what the client sends after it is ignored. */
   function answerRaw(socket: Duplex, error: ApiError): void {
     if (answered.has(socket)) return;
     answered.set(socket, (socket as Socket).bytesRead);
@@ -77,12 +77,12 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     const write = () => {
       if (!socket.writable) return;
       socket.end(rawAnswer(error, requestId));
-      // Its handlers would write after us; the answer is in the kernel's hands by the time they could.
+      // Their handlers could write after it; by then the kernel has the whole response.
       for (const response of running.get(socket) ?? []) response.destroy();
       const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);
       socket.once('close', () => clearTimeout(timer)).resume();
     };
-    // A client that sends several requests at once takes each answer for that of the oldest request without one.
+    // A client that pipelines requests matches each response with its oldest unanswered request.
     const previous = [...(running.get(socket) ?? [])].findLast(({ req }) => req.complete);
     if (previous) previous.once('close', write);
     else write();
@@ -113,7 +113,7 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     const target = readTarget(request.url!);
     const hosts = request.headersDistinct['host']?.length ?? 0;
     if (hosts === 0 && request.httpVersion === '1.1') return answerRaw(socket, invalid('The header `Host` is missing.'));
-    // Node keeps the first, a proxy may have looked at another (RFC 9112 section 3.2).
+    // Node uses the first; a proxy may have used another (RFC 9112 section 3.2).
     if (hosts > 1) return answerRaw(socket, invalid('The header `Host` appears more than once.'));
     if (target === undefined) return answerRaw(socket, badTarget());
     request.url = target;
@@ -130,12 +130,12 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     handle(request, response);
   }
   server.on('request', onRequest);
-  // Node has taken the connection out of its HTTP parser, and its listeners with it.
+  // Node has detached its HTTP parser and its listeners from this socket.
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
     const before = running.get(socket);
     if (!before) return answerRaw(socket, noProxy());
-    // Answers that are due before this one can no longer be written.
+    // Pending responses to earlier requests can no longer be written.
     for (const response of before) response.destroy();
     socket.destroy();
   });

@@ -84,7 +84,7 @@ export function watchAddition(
       if (status !== undefined && (status < 200 || status > 299)) return renderFailed('page_status', `${failed}: it answered ${status}.`);
       const isOther = field === 'css' && load.contentType !== '' && load.contentType !== 'text/css';
       if (isOther) return renderFailed('page_status', `${failed}: it answered with ${load.contentType}, which is not ${what}.`);
-      // A sheet of which only an import fails has an error too, though it applies.
+      // A style sheet with a failing `@import` reports an error too, but applies.
       const applies = field === 'css' && status !== undefined && load.failure === '';
       if (ran || applies) return undefined;
       const notTaken = withheld || (status !== undefined && (load.failure === '' || load.failure === 'net::ERR_ABORTED'));

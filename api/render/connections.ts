@@ -5,7 +5,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import { END, OPEN, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
 
 /**
- * A socket that no slot was opened on for so long is closed. It may lead nowhere: the library does not tell of the worker's
+ * A socket is closed when no slot was opened on it for this long. It may be dead: the library does not report the worker's
  * pings, and nothing else is sent on it meanwhile.
  */
 const KEPT_MS = 2 * PING_MS;

@@ -1,5 +1,5 @@
-// Connections that the guard could not make for the page, by host and port: why a load failed that
-// Chrome only sees fail.
+// Connections that the guard could not make for the page, by host and port: the reasons for failed
+// loads, which Chrome does not know.
 import { EGRESS_DENIED, EGRESS_REFUSED, type EgressDenied } from '../../common/protocol.ts';
 import type { Session } from './session.ts';
 

@@ -3,15 +3,15 @@ import type { Session } from './session.ts';
 import { onceInOwnWorld } from './waits.ts';
 
 /**
- * In one command: its JSON takes about 2 ms of the event loop, which every other render of the process waits for. That of
- * 10 MB takes 70 ms and more.
+ * The largest html that is sent in one command. Making its JSON blocks the event loop, and so every other render of the process,
+ * for about 2 ms; 10 MB block it for 70 ms and more.
  */
 export const WHOLE_CHARS = 256 * 1024;
-/** A gateway takes no other command of more than 1 MiB, and JSON writes a character in up to six bytes. */
+/** A gateway accepts no other command over 1 MiB, and JSON writes a character in up to six bytes. */
 export const PIECE_CHARS = 128 * 1024;
 
 const ADD_PIECE = 'piece => void (globalThis.html ??= []).push(piece)';
-/** What `Page.setDocumentContent` does with a text. */
+/** Does what `Page.setDocumentContent` does. */
 const WRITE = `() => {
   const text = globalThis.html.join('');
   delete globalThis.html;
@@ -22,7 +22,7 @@ const WRITE = `() => {
 
 const isFirstHalf = (unit: number) => (unit & 0xfc00) === 0xd800;
 
-/** Pure. Cuts no character in two, since half of a surrogate pair does not survive as a text of its own. */
+/** Pure. Never splits a surrogate pair, since half of one is lost in transfer. */
 export function* inPieces(html: string): Generator<string> {
   for (let at = 0, end = 0; at < html.length; at = end) {
     end = at + PIECE_CHARS;
@@ -31,7 +31,7 @@ export function* inPieces(html: string): Generator<string> {
   }
 }
 
-/** Resolves when all of it is written; what it loads may still be on its way. */
+/** Resolves when all of it is written; its resources may still be loading. */
 export async function openHtml(session: Session, html: string): Promise<void> {
   if (html.length <= WHOLE_CHARS) {
     await session.command('Page.setDocumentContent', { frameId: session.frameId, html });

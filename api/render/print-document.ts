@@ -6,7 +6,7 @@ import { CommandFailed } from './session.ts';
 /** A page that loads itself again without end is printed as it is met the last time. */
 const PRINTS = 5;
 
-/** As `print`; also rejects as `Movement.loaded` does. It has no end of its own while every print fails. */
+/** As `print`; also rejects as `Movement.loaded` does. It has no limit of its own while every print fails. */
 export async function printDocument({ session, plan, movement }: Page, output: Output, room: Room): Promise<Printed> {
   for (let prints = 1; ; ) {
     await movement.loaded();

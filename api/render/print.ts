@@ -13,7 +13,7 @@ import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type S
 const PIECE_BYTES = 512 * 1024;
 /** Asked for together when the first was not the last: one piece is on its way while the other is read. */
 const READS_AT_ONCE = 2;
-/** After this time no further sheet is tried for a single page: the shortest so far is taken. */
+/** After this time no further sheet is tried for a single page: the shortest so far is used. */
 const SEARCH_MS = 2_500;
 const PX_IN = 1 / 96;
 /** A search ends when it is this close: in inches, and as a share of the sheet. */
@@ -53,7 +53,7 @@ export const noRoom = () =>
  */
 const isLast = (piece: Buffer) => piece.length < PIECE_BYTES && /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
 
-/** Each piece counts as it arrives. What is taken when this resolves is the PDF, when it rejects nothing. */
+/** Takes room for each piece as it arrives. When this rejects, all room is given back. */
 async function readPdf(session: Session, handle: string, maxBytes: number, room: Room): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -123,7 +123,8 @@ async function printOnce(
 
 /**
  * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the screen,
- * is too short, mostly by some pixels, so each try halves the logarithm of what is left over.
+ * is too short, mostly by some pixels, so each try adds the geometric mean of the largest addition
+ * that was too short and the smallest that was enough.
  */
 async function searchSheet(print: (heightIn: number) => Promise<Printed>, heightIn: number, untilMs: number, room: Room): Promise<Printed> {
   let held = await print(MAX_HEIGHT_IN);
@@ -132,7 +133,7 @@ async function searchSheet(print: (heightIn: number) => Promise<Printed>, height
     throw renderFailed(
       'output_limit',
       `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in; it may grow with the height of its page. ` +
-        'Print it on several pages, or give it a height of its own.',
+        'Print it on several pages, or give it a fixed height.',
     );
   }
   let tooShort = PX_IN;

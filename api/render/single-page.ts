@@ -41,8 +41,8 @@ interface Measured {
 /**
  * The content's size. `scrollHeight` is a whole number and never less than the viewport, so a short
  * page is measured by its boxes and texts. Without a doctype html and body fill the viewport, so they
- * get the height of their content meanwhile. At most 20,000 nodes are looked at: a page with more is
- * not short. A body that scrolls inside itself is opened first, or what it hides would be cut off.
+ * temporarily get the height of their content. At most 20,000 nodes are examined: a page with more
+ * is not short. A body that scrolls inside itself is opened first, or what it hides would be cut off.
  * On a short page, what is fixed to the lower edge goes below the content.
  */
 const MEASURE = `() => {
@@ -94,10 +94,10 @@ const MEASURE = `() => {
 
 /**
  * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it and
- * never fits. This writes the viewport's present height into those styles, and into a root that fills
- * it, instead. Sheets of other origins cannot be read and are left as they are. What is fixed beyond
- * the lower edge would be beyond that of every sheet: what shows in part is moved up, and what does
- * not show, such as a banner that has yet to slide in, is hidden.
+ * never fits. This writes the viewport's current height into those styles, and into a root that fills
+ * it, instead. Sheets of other origins cannot be read and are left as they are. An element fixed
+ * beyond the lower edge would be beyond that of every sheet: a partly visible one is moved up, an
+ * invisible one, such as a banner that has yet to slide in, is hidden.
  */
 const FREEZE = `heightPx => {
   const unit = /(-?[\\d.]+)(?:[sld]?v(?:h|b|min|max))\\b/g;

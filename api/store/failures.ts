@@ -30,8 +30,8 @@ export class NoPrimary extends Error {
 }
 
 /**
- * Server errors that pass by themselves: the primary is another one, or about to be (those of
- * https://github.com/mongodb/specifications, "retryable writes"), over the time limit, no quorum, stale.
+ * Transient server errors: the primary changes (those of https://github.com/mongodb/specifications,
+ * "retryable writes"), the time limit was exceeded, there is no quorum, or data is stale.
  */
 const PASSING = new Set([...[6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436], ...[50, 64, 100, 134, 202, 10058, 13388]]);
 
@@ -46,9 +46,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const OUT_OF_TIME = new Set([50, 64, 202, 262]);
 
 /**
- * Runs a write that is safe to repeat again when its connection broke and the driver did not. When
- * all connections break at once, as when MongoDB dies, the first error clears the driver's pool, and
- * the writes on the other connections lack its label for errors that it repeats (driver 7.8).
+ * Repeats a write when its connection broke and the driver did not repeat it. It must be safe to
+ * repeat. When all connections break at once, as when MongoDB dies, the first error clears the
+ * driver's pool, and writes on the other connections lack the label of retryable errors (driver 7.8).
  */
 export async function repeatedOnce<T>(write: () => Promise<T>): Promise<T> {
   try {

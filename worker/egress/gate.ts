@@ -107,7 +107,7 @@ export function createGate(
   const reported = (target: Target, error: unknown) => {
     if (error instanceof Denied) report(target, error.reason);
     else if (error instanceof LookupFailed) report(target, 'unresolved');
-    // Only allowed addresses are dialled. Behind an upstream proxy it would be that one which refuses.
+    // Only allowed addresses are dialed. With an upstream proxy, the refusal would be the proxy's.
     else if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !config.upstreamProxy) refused(target);
     return error;
   };

@@ -21,7 +21,7 @@ export interface Guard {
   admit(policy: EgressPolicy): void;
   /** Limits, and requests before `admit`, are told of once per reason; a refused target each time. */
   onDenied(listener: (denied: EgressDenied) => void): void;
-  /** Servers that refuse the connection. */
+  /** Called for each allowed server that refuses a connection. */
   onRefused(listener: (refused: EgressRefused) => void): void;
   counts(): Counts;
   /**

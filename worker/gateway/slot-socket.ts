@@ -111,7 +111,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       });
     }
 
-    /** Whatever fails in `handler` ends this connection alone. */
+    /** An exception in `handler` closes only this connection. */
     const safely = <A extends unknown[]>(handler: (...args: A) => void) => edge(log, handler, () => ws.terminate());
     const cutOffLater = () => void setTimeout(() => ws.terminate(), CLOSING_MS).unref();
 

@@ -11,7 +11,7 @@ const NO_APP: ReadonlySet<string> = new Set(
 /** Windows opens its own tools by these, with what stands behind: `ms-msdt`, `ms-officecmd`. */
 const OF_WINDOWS = 'ms-';
 
-/** A program that listens on the person's own computer. */
+/** True for http on a loopback address: a program on the user's own computer listens there. */
 export function isLoopback(uri: string): boolean {
   const url = URL.parse(uri);
   return url?.protocol === 'http:' && LOOPBACK.has(url.hostname);

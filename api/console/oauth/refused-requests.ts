@@ -8,15 +8,14 @@ export interface Refusal {
 }
 
 /**
- * For the library's event of that name. Anybody may register an app, and could otherwise send people from an address of ours to
- * any site, or open any program on their computer (https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2): they get a page with
- * a link. A program that listens on this computer is redirected to, since it waits and is no site. After the consent the answer
- * goes straight to the app.
+ * Handles the library's event of that name. Anyone may register an app, and could otherwise redirect people from our address to
+ * any site or program (https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2): they get a page with a link. Loopback addresses
+ * are redirected to, since a program waits there and it is not a site. After consent, responses redirect to the app.
  */
 export function keepRefused({ oidc, query }: ProviderContext, error: { allow_redirect: boolean }): void {
   const { redirect_uri } = oidc.params ?? query;
-  const waits = typeof redirect_uri === 'string' && isLoopback(redirect_uri);
-  if (oidc.route === 'authorization' && !waits) error.allow_redirect = false;
+  const toLoopback = typeof redirect_uri === 'string' && isLoopback(redirect_uri);
+  if (oidc.route === 'authorization' && !toLoopback) error.allow_redirect = false;
 }
 
 /** The app's address with the refusal, to be followed by the person; undefined when it is none of the app's. */

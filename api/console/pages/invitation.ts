@@ -19,7 +19,7 @@ const ACCEPT_PAGE = '/app/invitation/accept';
 const REMEMBERED_MS = 30 * 60_000;
 
 const GONE =
-  'This invitation was used, was revoked, or is older than 7 days. If you joined with it, sign in. If not, ask who invited you for a new link.';
+  'This invitation was used, was revoked, or is older than 7 days. If you have already joined, sign in. Otherwise, ask for a new link.';
 
 interface Typed {
   name?: string;

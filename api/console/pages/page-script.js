@@ -15,7 +15,7 @@ function takeToken() {
     }
   }
 }
-// What is wrong with a field was said of its former value.
+// A field's error describes its previous value: it is removed when the value changes.
 for (const field of document.querySelectorAll('input[aria-invalid]')) {
   const error = document.getElementById(`${field.name}-error`);
   const forget = () => {
@@ -26,7 +26,7 @@ for (const field of document.querySelectorAll('input[aria-invalid]')) {
   field.addEventListener('input', forget, { once: true });
 }
 takeToken();
-// A link that is opened where its page is shown already changes nothing but the fragment.
+// Opening a link in a tab that already shows its page changes only the fragment.
 addEventListener('hashchange', takeToken);
 for (const field of document.querySelectorAll('input[type=password]')) {
   const button = document.createElement('button');

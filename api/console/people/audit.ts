@@ -29,7 +29,7 @@ export function createAudit(store: Store): Audit {
 
 export const accountCreated = ({ name, plan }: Account): Act => ({ action: 'account.created', target: name, details: { plan } });
 
-/** What an operator changed: each setting that is another one now, with what it was before. */
+/** Each setting that an operator changed, with its previous value. */
 export const accountChanged = (before: Account, after: Account): Act => ({
   action: 'account.changed',
   target: after.name,
