@@ -33,14 +33,14 @@ export async function closedToOthers(file: string): Promise<string | undefined> 
   }
 }
 
-/** Throws an Error naming the folder and the variables that help when `uid`, another user than ours, could not execute `path`. */
+/** Throws an Error that names the closed folder and the variables that help, when `uid` is another user and cannot execute `path`. */
 export async function mustBeOpen(program: string, path: string, uid: number | undefined, variables: string): Promise<void> {
   if (uid === undefined || uid === process.getuid?.()) return;
   const closed = await closedToOthers(path);
   if (closed)
     throw new Error(
-      `${program} runs as user ${uid}, who cannot execute ${path}: ${closed} is closed to other users. ` +
-        `Open it (chmod o+x ${closed}), or set ${variables} to a place that everyone can enter.`,
+      `${program} runs as user ${uid}, which cannot execute ${path}: ${closed} is closed to other users. ` +
+        `Open it (chmod o+x ${closed}), or set ${variables} to a folder that every user can enter.`,
     );
 }
 
@@ -65,25 +65,24 @@ export async function installOnce(cache: string, name: string, fill: (folder: st
   return target;
 }
 
-/** Throws an Error unless the SHA-256 of `file`, which was downloaded, is `expected`. */
+/** Throws an Error unless the SHA-256 of the downloaded `file` is `expected`. */
 export async function mustHaveSha256(file: string, expected: string): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   const found = hash.digest('hex');
-  if (found !== expected)
-    throw new Error(`${basename(file)} is not the file that was published: its SHA-256 is ${found}, expected is ${expected}`);
+  if (found !== expected) throw new Error(`${basename(file)} is not the published file: its SHA-256 is ${found}, expected is ${expected}`);
 }
 
 /** One line without a full stop at its end. */
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').replace(/[.:, ]+$/, '');
 
-/** Where a program comes from when it is not there yet. `install` throws an Error with one short reason. */
+/** A source to install a missing program from. `install` throws an Error with one short reason. */
 export interface Source {
   name: string;
   install(): Promise<unknown>;
 }
 
-/** What `find` gives, after installing from the first source that works. Says one line a source. */
+/** Returns what `find` does, after installing from the first source that works. Prints one line per source. */
 export async function findOrInstall<T>(
   program: string,
   find: () => Promise<T | undefined>,

@@ -49,11 +49,11 @@ export const installForTesting = (cache: string, env: NodeJS.ProcessEnv, uid?: n
     await mustWork(join(folder, 'chrome'), uid);
   });
 
-/** Its compressed files are unpacked here and nothing of its code runs; a new version needs its own hash and a look at what it holds. */
+/** Only its compressed files are unpacked; none of its code runs. A new version needs a new hash and a review of its contents. */
 export const NPM_PACKAGE = `@sparticuz/chromium@${NPM_VERSION}`;
 const NPM_SHA256 = '20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0';
 
-/** The tarball of the package, as the registry has it. */
+/** Downloads the package's tarball from the registry and returns its path. */
 async function downloadPackage(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
   const options = ['--ignore-scripts', '--loglevel=error', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000'];
   const npm = await runCommand('npm', ['pack', '--pack-destination', folder, ...options, NPM_PACKAGE], {
@@ -75,7 +75,7 @@ async function untar(file: string, folder: string): Promise<void> {
 
 const decompress = (file: string, target: string) => pipeline(createReadStream(file), createBrotliDecompress(), createWriteStream(target));
 
-/** The parts of the package: the program, and three archives with the folders that they belong into. */
+/** Unpacks the program and three archives, each into its folder. */
 async function unpackChromium(from: string, to: string): Promise<void> {
   await decompress(join(from, 'chromium.br'), join(to, 'chromium'));
   await chmod(join(to, 'chromium'), 0o755);

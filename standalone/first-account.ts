@@ -9,7 +9,7 @@ import { writePrivate } from './state.ts';
 const PLAN = 'scale';
 export const FIRST_ACCOUNT = 'default';
 
-/** For the person who gets the key: what the plan allows, and how much of it this machine runs at a time. */
+/** Describes the plan of the first account, and how many of its renders this machine runs at once. */
 export function aboutFirstAccount(plans: ApiConfig['plans'], slots: number): string {
   const parallel = plans.find(({ name }) => name === PLAN)?.parallel ?? slots;
   const waits = parallel > slots ? `; this machine runs ${slots} of them, the others wait (PRESSROOM_SLOTS)` : '';

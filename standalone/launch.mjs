@@ -95,7 +95,7 @@ function findNode() {
   );
 }
 
-/** As early as can be: it is another one when that ended while packages were installed. */
+/** Read early: when the shell ends while packages are installed, this process gets another parent. */
 const shell = process.ppid;
 
 /**

@@ -24,7 +24,7 @@ const WHEEL_BINARY = 'fiftyone/db/bin/mongod';
 
 /** True for releases that get no more fixes; such a server is for trials and tests only. */
 export const pastEndOfLife = (version: string): boolean => Number(version.split('.')[0]) <= 6;
-export const upgradeAdvice = 'MongoDB 6.0 gets no more fixes: for more than a trial, install MongoDB 7.0 or newer or set MONGODB_URI';
+export const upgradeAdvice = 'MongoDB 6.0 receives no more fixes: for more than a trial, install MongoDB 7.0 or newer, or set MONGODB_URI';
 
 /** Runs `mongod --version`: the proof that the file is there, fits this machine and is new enough. */
 export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
@@ -124,12 +124,12 @@ export async function findOrInstallMongod(env: NodeJS.ProcessEnv, say: Say): Pro
     { name: 'MongoDB’s official build', install: () => downloadOfficial(cache, env) },
     { name: `the Python package ${WHEEL_PACKAGE}`, install: () => downloadWheel(cache, env, say) },
   ];
-  // What is wrong with the one on PATH is said once.
-  let tell = say;
+  // A problem of the mongod on PATH is printed once.
+  let sayOnce = say;
   const find = () => {
-    const told = tell;
-    tell = () => {};
-    return findMongod(env, told);
+    const sayNow = sayOnce;
+    sayOnce = () => {};
+    return findMongod(env, sayNow);
   };
   const found = await findOrInstall('MongoDB', find, sources, say);
   if (found) return found;

@@ -98,8 +98,8 @@ const said = (line: string): string => {
 };
 
 /**
- * Starts mongod in the folder `cwd`, as the user `uid` when there is one, and waits until it listens. Throws an Error with mongod's
- * own words when it ends before that.
+ * Starts mongod in the folder `cwd`, as the user `uid` if given, and waits until it listens. Throws an Error with mongod's own
+ * message when it ends before that.
  */
 export async function spawnMongod(
   binary: string,

@@ -1,22 +1,22 @@
-// The user that mongod runs as when this process is root, and how the files of the data become that user's.
+// The user that mongod runs as when this process is root, and the change of the data's owner to that user.
 import { lchown, lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Next to Chrome's default (PRESSROOM_CHROME_UID): a page that breaks out of Chrome must not own the data. */
 export const MONGOD_UID = 64_118;
 
-/** What is called by two names, or by a link, may lie outside the folder: its owner is not for us to change. */
+/** A file with a second name, or behind a symbolic link, may be outside the folder: its owner must not change. */
 async function mustLieHere(path: string, uid: number): Promise<void> {
   const { nlink, uid: owner } = await stat(path);
   const link = (await lstat(path)).isSymbolicLink();
   if (link ? owner === uid : nlink === 1) return;
   throw new Error(
-    `mongod runs as user ${uid}, but ${path} is a ${link ? 'symbolic' : 'hard'} link, whose target stays as it is. ` +
-      `Move the target here, or give it to that user (chown -R ${uid}:${uid}).`,
+    `mongod runs as user ${uid}, but ${path} is a ${link ? 'symbolic' : 'hard'} link, and the owner of its target is not changed. ` +
+      `Move the target here, or change its owner yourself (chown -R ${uid}:${uid}).`,
   );
 }
 
-/** A folder comes after what is in it: one that has its owner is done, also after a crash in the middle. */
+/** Changes a folder after its contents, so that a folder with the new owner is complete, even after a crash. */
 async function changeOwner(path: string, uid: number): Promise<void> {
   if ((await lstat(path)).isDirectory()) for (const name of await readdir(path)) await changeOwner(join(path, name), uid);
   else await mustLieHere(path, uid);
@@ -24,8 +24,8 @@ async function changeOwner(path: string, uid: number): Promise<void> {
 }
 
 /**
- * Gives `folder` and all that is in it to `uid`, unless it has it: earlier versions ran mongod as root. Follows no link; throws
- * an Error that says what to do when there is one that leads to another owner's file. No mongod may run on the folder.
+ * Changes the owner of `folder` and everything in it to `uid`, if needed: earlier versions ran mongod as root. Follows no links;
+ * throws an Error that says what to do about a link to a file of another owner. No mongod may be running on the folder.
  */
 export async function giveDataTo(uid: number, folder: string): Promise<void> {
   const paths = [folder, ...(await readdir(folder)).map(name => join(folder, name))];

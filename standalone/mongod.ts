@@ -93,8 +93,8 @@ const commonArguments = (port: number, keyFile: string, extra: readonly string[]
 ];
 
 /**
- * Lets mongod's own user at the data and the keyfile. The folder and the password in it stay root's: where root writes, no other
- * user may be able to put a link.
+ * Gives mongod's user access to the data and the keyfile. The folder and the password in it stay root's: no other user may be
+ * able to create a link where root writes.
  */
 async function openTo(uid: number, binary: string, dataDir: string): Promise<void> {
   await mustBeOpen('mongod', binary, uid, 'PRESSROOM_CACHE_DIR');
@@ -120,7 +120,7 @@ export async function startMongod({
   await stopPredecessor(db);
   if (uid !== undefined) await openTo(uid, binary, dataDir);
   const kept: Kept = { founded: false, password: newSecret(), ...before, port: await freePort(port || before?.port || 0) };
-  // The folders above are root's alone: its own user finds the data by the folder that it is started in.
+  // Only root may enter the folders above: mongod's user reaches the data through its working directory.
   const files = uid === undefined ? dataDir : '/proc/self/cwd';
   const args = commonArguments(kept.port, join(files, 'keyfile'), extraArgs);
   const start = (...more: string[]) =>

@@ -14,7 +14,7 @@ export function dataFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): st
   return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'pressroom');
 }
 
-/** Makes the folder, or gives it `mode` when it is there: closed to others unless told otherwise. Throws an Error naming the folder and the variable. */
+/** Creates the folder, or changes its mode to `mode` (by default closed to other users). Throws an Error naming the folder and the variable. */
 export async function openDataFolder(folder: string, mode = 0o700): Promise<string> {
   try {
     await mkdir(folder, { recursive: true, mode });

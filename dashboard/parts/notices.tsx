@@ -2,7 +2,7 @@
 import { Notifications, notifications } from '@mantine/notifications';
 import { Check, CircleAlert } from 'lucide-react';
 
-/** An error takes longer to read, and is perhaps noted down. */
+/** An error takes longer to read, and may be copied. */
 const SHOWN_MS = { done: 5_000, error: 15_000 };
 
 /** Shows a sentence. */

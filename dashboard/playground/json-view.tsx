@@ -7,7 +7,7 @@ import { type Draft, draftFrom, requestOf } from './request.ts';
 interface Props {
   draft: Draft;
   onChange(draft: Draft): void;
-  /** What is wrong with the text, while something is and the editor is shown. */
+  /** Receives the error of the text; undefined when it is valid or the editor is closed. */
   onError(error: string | undefined): void;
   editorRef: Ref<HTMLTextAreaElement>;
 }

@@ -48,7 +48,7 @@ interface Props {
   accountsOnly?: boolean;
 }
 
-/** Words in any order, of what a choice is called and where it belongs. */
+/** Matches words in any order in a choice's kind and label. */
 const matches = (query: string) => {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return ({ label, kind }: Choice) => words.every(word => `${kind} ${label}`.toLowerCase().includes(word));
@@ -69,7 +69,7 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
   return (
     <Spotlight.Root
       store={store}
-      // The header's: it also works while a field has the focus, and before this was loaded.
+      // The header has its own, which also works while a field has the focus and before this is loaded.
       shortcut={null}
       onSpotlightClose={onClose}
       returnFocus={false}
@@ -77,7 +77,7 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
       scrollable
       attributes={{ content: { 'aria-label': what } }}
     >
-      {/* The roles are ours: the component does not tell screen readers what is selected, and its store does not notify of it. */}
+      {/* The roles are ours: the component does not expose the selection to screen readers, and its store does not notify of it. */}
       <Spotlight.Search
         aria-label={what}
         placeholder={what}
@@ -93,20 +93,20 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
           <Spotlight.Action
             key={choice.id}
             ref={element => {
-              // An id of its own is not passed on.
+              // The component does not pass on an `id` property.
               if (element) element.id = optionId(choice)!;
             }}
             role="option"
             aria-selected={index === selected}
             label={choice.label}
-            // Dimmed, it could not be read on the selected one.
+            // Dimmed text is not readable on the selected choice.
             dimmedSections={false}
             rightSection={<Text size="xs">{choice.kind}</Text>}
             onClick={choice.go}
           />
         ))}
       </Spotlight.ActionsList>
-      <div role="status">{found.length === 0 && <Spotlight.Empty>Nothing has this name.</Spotlight.Empty>}</div>
+      <div role="status">{found.length === 0 && <Spotlight.Empty>No matches.</Spotlight.Empty>}</div>
     </Spotlight.Root>
   );
 }

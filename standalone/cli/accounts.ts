@@ -35,7 +35,7 @@ const keyRow = (account: string, key: ShownKey) => [
   key.expiresAt?.toISOString().slice(0, 10) ?? 'never',
 ];
 
-/** Stands in the log of the account itself: its people see what was done to them. */
+/** Writes into the account's own log, so that its members see the change. */
 const note = (store: Store, account: string, act: Act) => createAudit(store).note({ account, actor: 'command line' }, act);
 
 export function addAccountCommands(program: Command, { print, say, withAccounts }: Terminal): void {

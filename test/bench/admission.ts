@@ -9,7 +9,7 @@ import { machineLine, readNumbers, runScript } from './script.ts';
 
 const LIMIT_MS = 15 * 60_000;
 const WARM_UP = 1_000;
-/** Times mongod's CPU for two plain writes, which is what a busy or slow machine leaves to compare. */
+/** In multiples of mongod's CPU for two plain writes, since a busy or slow machine changes absolute times. */
 const WANTED = 3;
 
 const NAMES: Record<Kind, string> = {

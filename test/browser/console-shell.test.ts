@@ -100,11 +100,11 @@ describe('the dashboard’s shell in a browser', function () {
     await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Go to a screen or an account' });
     const selected = page.getByRole('option', { selected: true });
-    // What a screen reader is told of: the focus stays in the field.
+    // What screen readers announce: the focus stays in the field.
     const announced = async () => page.locator(`id=${await field.getAttribute('aria-activedescendant')}`).textContent();
     await page.getByRole('dialog', { name: 'Go to a screen or an account' }).waitFor();
     await page.keyboard.type('no such screen');
-    await page.getByRole('status').filter({ hasText: 'Nothing has this name.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'No matches.' }).waitFor();
     await field.fill('colours');
     await selected.filter({ hasText: 'Light colours' }).waitFor();
     await page.keyboard.press('ArrowDown');

@@ -31,7 +31,7 @@ describe('the egress guard', () => {
       expect(guard.counts().open).to.equal(0);
     });
 
-    it('ends one connection, and logs why, when a handler of it fails', async () => {
+    it('closes one connection, and logs why, when its event handler fails', async () => {
       const lines: string[] = [];
       const log = pino({}, { write: (line: string) => void lines.push(line) });
       const victim = await rig.tcp(socket => socket.write(Buffer.alloc(300_000)));

@@ -159,7 +159,7 @@ describe('the egress guard', () => {
       expect(await waiting).to.equal('LookupFailed');
     });
 
-    it('tells which allowed servers refuse the connection, and nothing of others', async () => {
+    it('reports allowed servers that refuse the connection, and no others', async () => {
       const port = await freePort();
       rig.dns.set('shop.example', '127.0.0.1');
       const guard = await rig.guard('intranet', [`127.0.0.1:${port}`]);

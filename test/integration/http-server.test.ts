@@ -124,7 +124,7 @@ describe('the HTTP server', () => {
     return { bytes, began: began.promise, finish: finish.resolve, usage };
   }
 
-  describe('answers a request that it refuses after those before it on the connection', () => {
+  describe('answers a rejected request after those before it on the connection', () => {
     const refused: [string, string, number][] = [
       ['garbage', 'nonsense\r\n\r\n', 400],
       ['an unknown method', '\r\nFOO /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 405],
@@ -145,7 +145,7 @@ describe('the HTTP server', () => {
         expect(await render.usage()).to.equal(1);
       });
 
-    it('and does nothing that comes after it', async () => {
+    it('and executes nothing after it', async () => {
       const connection = await opened();
       const render = await call();
       render.finish();
@@ -169,7 +169,7 @@ describe('the HTTP server', () => {
       expect(await render.usage()).to.equal(0);
     });
 
-    it('but CONNECT, with which the connection ends and its renders too', async () => {
+    it('except CONNECT, which ends the connection and its renders', async () => {
       const connection = await opened();
       const render = await call();
       connection.send(`${render.bytes}${render.bytes}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -179,7 +179,7 @@ describe('the HTTP server', () => {
     });
   });
 
-  /** The next that is no interim answer. */
+  /** The next final response. */
   async function lastAnswer(connection: Awaited<ReturnType<typeof opened>>) {
     for (;;) {
       const answer = await connection.answer();
@@ -187,13 +187,13 @@ describe('the HTTP server', () => {
     }
   }
 
-  describe('tells a client that has sent everything from one that is gone', () => {
+  describe('distinguishes a client that closed its half of the connection from one that is gone', () => {
     it('by answering the one that closes its half of the connection after the body', async () => {
       const connection = await opened();
       const render = await call();
       connection.socket.end(render.bytes);
       await render.began;
-      // Long enough for several probes, each of which is an interim answer.
+      // Long enough for several probes, each of which is an interim response.
       expect((await connection.answer()).status).to.equal(100);
       expect((await connection.answer()).status).to.equal(100);
       render.finish();
@@ -204,7 +204,7 @@ describe('the HTTP server', () => {
       expect(await render.usage()).to.equal(1);
     });
 
-    it('by answering each of the requests that it sent at once', async () => {
+    it('by answering each of its pipelined requests', async () => {
       const connection = await opened();
       connection.socket.end(['/healthz', '/readyz', '/nothing'].map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
       for (const status of [200, 200, 404]) expect((await lastAnswer(connection)).status).to.equal(status);
@@ -217,10 +217,10 @@ describe('the HTTP server', () => {
       ['closes its half first, and all of it later', socket => socket.end() && setTimeout(() => socket.destroy(), 50)],
     ];
     for (const [what, leave] of gone)
-      it(`by cancelling the render of one that ${what}`, async () => {
+      it(`by canceling the render of one that ${what}`, async () => {
         const connection = await opened();
         const render = await call();
-        // The second waits for its turn on the connection.
+        // The second is queued on the connection.
         connection.send(render.bytes + render.bytes);
         const signal = await render.began;
         const left = performance.now();
@@ -251,7 +251,7 @@ describe('the HTTP server', () => {
       await connection.closed;
     });
 
-    it('by cancelling what a client of HTTP/1.0 waits for, which knows no interim answers', async () => {
+    it('by canceling the render of an HTTP/1.0 client, which accepts no interim responses', async () => {
       const connection = await opened();
       const render = await call();
       connection.send(render.bytes.replace('HTTP/1.1', 'HTTP/1.0'));
@@ -264,7 +264,7 @@ describe('the HTTP server', () => {
     });
   });
 
-  it('closes a connection on which nothing comes without a word', async () => {
+  it('closes a connection without an answer when no byte arrives', async () => {
     const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
     await connection.closed;
     expect(connection.socket.bytesRead).to.equal(0);

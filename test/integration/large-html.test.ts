@@ -9,7 +9,7 @@ import { pdfText } from '../support/pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
-/** The characters that JSON escapes, and some of two, three and four bytes; of odd length, so that pieces end inside of all kinds. */
+/** Characters that JSON escapes, and some of two, three and four bytes. Its odd length makes pieces end inside each kind. */
 const ODD = 'é€😀"\\\n\t\u2028';
 const LARGE = ODD.repeat(Math.ceil((6 * PIECE_CHARS) / ODD.length));
 
@@ -30,12 +30,12 @@ describe('a large document', () => {
   const shown = (expression: string) => evaluate(session, expression);
   const text = 'document.querySelector("pre").textContent';
 
-  it('is on the page as it was sent, in pieces that end inside of every kind of character', async () => {
+  it('reaches the page unchanged, in pieces that end inside every kind of character', async () => {
     await openHtml(session, `<!doctype html><pre>${LARGE}`);
     expect((await shown(text)) === LARGE).to.equal(true);
   });
 
-  it('is to its scripts what a small one is', async () => {
+  it('looks to its scripts like a small one', async () => {
     const seen: unknown[] = [];
     for (const size of [0, WHOLE_CHARS]) {
       const script = `addEventListener('load', () => {
@@ -54,13 +54,13 @@ describe('a large document', () => {
     expect(seen[1]).to.include('"null"').and.include('CSS1Compat');
   });
 
-  it('fails as any other when the session ends while it is written', async () => {
+  it('fails like a small one when the session ends while it is written', async () => {
     const opened = openHtml(session, LARGE).catch((error: Error) => error);
     session.close();
     expect(await opened).to.have.property('name', 'SlotLost');
   });
 
-  it('is answered by a large PDF that is read whole, though Chrome ends pieces early where characters could be cut', async () => {
+  it('gives a large PDF that is read whole, although Chrome shortens pieces that could split a character', async () => {
     const noise = `<canvas width="1500" height="1500"></canvas>MIDDLE<script>
       const context = document.querySelector('canvas').getContext('2d');
       const image = context.createImageData(1500, 1500);

@@ -10,8 +10,8 @@ import { type LeaseRig, leaseRig, refusal, until } from '../support/lease-rig.ts
 
 const WRITES = ['findAndModify', 'update'];
 /**
- * The driver looks for the primary again at most every 500 ms (minHeartbeatFrequencyMS) after an
- * error that says that there is none, and repeats the write only then.
+ * After a "no primary" error the driver looks for the primary at most every 500 ms
+ * (minHeartbeatFrequencyMS), and repeats the write only then.
  */
 const PATIENT_MS = 10_000;
 /** So that no renewal is among the writes. */
@@ -62,7 +62,7 @@ describe('a lease whose answers get lost', () => {
     'the server is no primary any more': () => rig.failing(WRITES, { errorCode: 10107 }, { times: 1 }),
     'the server shuts down': () => rig.failing(WRITES, { errorCode: 91 }, { times: 1 }),
     'the primary steps down': () => rig.failing(WRITES, { errorCode: 11602 }, { times: 1 }),
-    // After MongoDB has done them.
+    // After MongoDB has executed them.
     'the answer is lost': async () => loseAnswers(1),
     'a majority may not have it': () => rig.failing(WRITES, NO_MAJORITY, { times: 1 }),
   };
@@ -113,13 +113,13 @@ describe('a lease whose answers get lost', () => {
     await until(async () => (await scale.leaseCount()) === 0);
   });
 
-  /** MongoDB does the next write, and its answer and all that is sent on its connection vanish. */
+  /** MongoDB executes the next write; its answer and everything later on its connection are lost. */
   async function unanswered(): Promise<void> {
     const silent = link.onFrame({ direction: 'down', matches: (_, { before }) => isWrite(before), do: 'swallow', times: 1 });
     await until(() => silent.hits() === 1);
   }
 
-  it('is admitted once each by six calls that are under way when all connections break', async () => {
+  it('is admitted once each by six calls that are in progress when all connections break', async () => {
     const scale = await rig.account('scale');
     const leases = await rig.replica(PATIENT, patient);
     await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 500 }, { times: 6 });
@@ -155,7 +155,7 @@ describe('a lease whose answers get lost', () => {
     });
   }
 
-  it('returns its own count, not that of a render that was counted before it was asked again', async () => {
+  it('returns its own count when another render is counted before the retry', async () => {
     const scale = await rig.account('scale', { usage });
     const others = await rig.replica();
     const leases = await rig.replica(PATIENT, store);
@@ -163,7 +163,7 @@ describe('a lease whose answers get lost', () => {
     const count = leases.settle(lease);
     await unanswered();
     expect(await others.settle(await others.admit(scale.caller))).to.equal(2);
-    // The driver repeats it when the silent connection has reached its time limit.
+    // The driver repeats it after the silent connection's time limit.
     expect(await count).to.equal(1);
     expect(await scale.usage()).to.equal(2);
   });

@@ -73,7 +73,7 @@ describe('an OAuth server under attack', () => {
       }
     });
 
-    it('that is refused leads to the app on this computer, and to a program of another scheme by a link alone', async () => {
+    it('that is refused redirects to a loopback address only, and shows a link to an app of another scheme', async () => {
       for (const uri of ['http://localhost:7/cb', 'http://127.0.0.1:7/cb', 'http://[::1]:7/cb']) {
         const local = await newClient(rig, { redirect_uris: [uri] });
         expect(locationOf(await ask({ prompt: 'none' }, local)).href).to.include(`${uri}?error=consent_required`);

@@ -96,7 +96,7 @@ describe('what is added to a page', () => {
       expect(await colour({ url: `${base}/`, css: `${base}/untyped.css` })).to.deep.equal(GREEN);
     });
 
-    it('goes without what it imports in vain, inline and from an address', async () => {
+    it('applies without the `@import` rules that fail, inline and from an address', async () => {
       const imports = `@import "${other}/missing.css"; @import "http://hidden.example:${victim.port}/"; #box { background: lime }`;
       expect(await colour({ html: box(), css: imports })).to.deep.equal(GREEN);
       expect(await colour({ html: box(), css: `${other}/imports.css` })).to.deep.equal(GREEN);

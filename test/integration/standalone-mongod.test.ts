@@ -153,7 +153,7 @@ describe('the managed mongod', () => {
     expect(await read(next.uri)).to.deep.equal(['three']);
   });
 
-  describe('when this is root', () => {
+  describe('when started by root', () => {
     before(function () {
       if (process.getuid?.() !== 0) skip(this, 'only root can start it as another user');
     });
@@ -164,7 +164,7 @@ describe('the managed mongod', () => {
     ];
     const ownersOf = async (folder: string) =>
       new Set(await Promise.all((await everything(folder)).map(async path => (await stat(path)).uid)));
-    /** As the version before left it, which ran mongod as root. */
+    /** The state left by the previous version, which ran mongod as root. */
     const giveToRoot = async (folder: string) => {
       for (const path of await everything(folder)) await lchown(path, 0, 0);
     };
@@ -174,7 +174,7 @@ describe('the managed mongod', () => {
       return spawnMongod((await mongodBinary()).path, [...args, ...keyFile], at(folder, 'db'), at(folder, 'mongod.log'));
     };
 
-    it('runs as a user of its own, who reads neither the password nor anything beside its data', async () => {
+    it('runs as a user of its own, which can read neither the password nor files outside its data', async () => {
       const { pid } = await start('own-user');
       expect(/^Uid:\s+(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]!.split('\t')).to.deep.equal(
         Array(4).fill(String(MONGOD_UID)),
@@ -188,7 +188,7 @@ describe('the managed mongod', () => {
       expect((await stat(at('own-user', 'keyfile'))).mode & 0o777).to.equal(0o600);
     });
 
-    it('keeps the data that the version before wrote as root, whose owner alone changes', async () => {
+    it('keeps the data that the previous version wrote as root, and changes only its owner', async () => {
       const first = await start('of-root');
       await first.stop();
       await giveToRoot('of-root');
@@ -202,7 +202,7 @@ describe('the managed mongod', () => {
       expect([...(await ownersOf('of-root/db'))]).to.deep.equal([MONGOD_UID]);
     });
 
-    it('goes on with a change of owner that was broken off', async () => {
+    it('completes a change of owner that was interrupted', async () => {
       const first = await start('broken-off');
       await write(first.uri, 'kept');
       await first.stop();
@@ -211,7 +211,7 @@ describe('the managed mongod', () => {
       expect(await read((await start('broken-off')).uri)).to.deep.equal(['kept']);
     });
 
-    it('follows no link out of the data, and says what to do', async () => {
+    it('follows no link out of the data, and the message says what to do', async () => {
       await (await start('linked')).stop();
       await giveToRoot('linked');
       await mkdir(at('elsewhere'));

@@ -137,7 +137,7 @@ describe('a worker’s life', () => {
       expect([...(await policies())]).to.deep.equal([SCHED_BATCH]);
     });
 
-    it('starts as any program where nobody can schedule it so', async () => {
+    it('starts with the default policy where batch scheduling is not available', async () => {
       process.env.PATH = '/nowhere';
       expect([...(await policies())]).to.deep.equal([0]);
     });

@@ -51,7 +51,7 @@ export async function barriers(page: Page, rules: typeof ALL_RULES | typeof CONT
       const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(options);
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
     },
-    // Neither details of what is good nor style sheets by a second request: no rule here needs them.
+    // Skips details of passed rules and a second request for each style sheet: no rule here needs them.
     { ...rules, resultTypes: ['violations' as const], preload: false },
   );
 }

@@ -76,8 +76,7 @@ class Reporter extends Mocha.reporters.Spec {
     });
     runner.on('fail', test => failed.push(test.fullTitle()));
     // Sent after every test, so that the numbers of an interrupted run are known too.
-    const send = () =>
-      process.send?.({ passed: runner.stats!.passes, failed, skipped, times: times.list() } satisfies RunNumbers);
+    const send = () => process.send?.({ passed: runner.stats!.passes, failed, skipped, times: times.list() } satisfies RunNumbers);
     runner.on('test end', send);
     runner.once('end', send);
   }

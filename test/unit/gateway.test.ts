@@ -12,7 +12,7 @@ import { workerStatus } from '../support/fake-slots.ts';
 
 const SECRET = 'the secret of the pool';
 const CLAIMS = 8;
-/** Far too short for the regular words, of which there is one a second, to be as many. */
+/** Far too short for as many periodic status messages, which are sent once a second. */
 const LIMIT_MS = 4_000;
 
 /** Slots whose numbers never seem to change: each claim comes in the turn in which another slot was given back and the next one opened. */
@@ -79,12 +79,12 @@ describe('the gateway of a worker', () => {
     return socket;
   }
 
-  it('tells its status after each claim, also when the numbers are what they were before it', async () => {
+  it('sends its status after each claim, even when its numbers are unchanged', async () => {
     const status = await open('status');
-    let words = 0;
-    status.on('message', () => words++);
+    let messages = 0;
+    status.on('message', () => messages++);
     for (let i = 0; i < CLAIMS; i++) await open('slot');
-    await eventually(() => expect(words).to.be.at.least(CLAIMS), LIMIT_MS);
+    await eventually(() => expect(messages).to.be.at.least(CLAIMS), LIMIT_MS);
   });
 
   const fail = () => {
@@ -99,21 +99,21 @@ describe('the gateway of a worker', () => {
       () => {},
     ],
     [
-      'a client says something',
+      'a client sends a command',
       () => {
         parts.forward = fail;
       },
       socket => socket.send('{"id":1,"method":"Runtime.enable"}'),
     ],
     [
-      'a page says something',
+      'a page sends an event',
       () => {
         parts.route = (_sessionId, listener) => setTimeout(() => listener(undefined as never), 50);
       },
       () => {},
     ],
     [
-      'the guard of a page refuses something',
+      'the guard denies a connection',
       () => {
         parts.onDenied = listener => setTimeout(() => listener({ reason: 'name', atMs: 1n } as never), 50);
       },
@@ -121,7 +121,7 @@ describe('the gateway of a worker', () => {
     ],
   ];
   for (const [when, breaks, act] of failures)
-    it(`ends one connection and its slot, and logs why, when it fails as ${when}`, async () => {
+    it(`closes one connection and its slot, and logs why, when a handler fails as ${when}`, async () => {
       const other = await open('slot');
       breaks();
       let released = 0;

@@ -18,7 +18,7 @@ describe('what a process tells of its event loop', () => {
       .and.match(/^nodejs_heap_size_used_bytes\b/m);
   });
 
-  it('shows how long the loop was held', async () => {
+  it('shows how long the event loop was blocked', async () => {
     await sleep(50);
     for (const end = performance.now() + HELD_MS; performance.now() < end; );
     await sleep(50);

@@ -74,7 +74,7 @@ describe('the search for a Chrome', () => {
     expect(said.at(-1)).to.match(/^It is not available \(.*[^.]\)\.$/);
   });
 
-  it('refuses an npm package that is not the one that was published', async () => {
+  it('rejects an npm package that is not the published one', async () => {
     await mkdir(at('package'));
     await writeFile(at('package', 'package.json'), JSON.stringify({ name: '@sparticuz/chromium', version: '153.0.0' }));
     execFileSync('tar', ['-czf', at('package.tgz'), '-C', at(), 'package']);
@@ -99,7 +99,7 @@ describe('the search for a Chrome', () => {
       const error = (await findOrInstallChrome(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
       expect(error.message).to.include('none could be installed');
       expect(said.at(-1)).to.match(
-        /^It is not available \(.*chromium-153\.0\.0\.tgz is not the file that was published: its SHA-256 is [0-9a-f]{64}, expected is 20e5656f/,
+        /^It is not available \(.*chromium-153\.0\.0\.tgz is not the published file: its SHA-256 is [0-9a-f]{64}, expected is 20e5656f/,
       );
       expect(await readdir(at('refused'))).to.deep.equal([]);
     } finally {

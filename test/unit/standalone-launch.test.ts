@@ -81,7 +81,7 @@ describe('the launcher', () => {
     child.stdout.on('data', chunk => {
       out += chunk;
     });
-    // However long a busy machine takes: the time limit of the test is the only one.
+    // The only time limit is that of the test, since a busy machine may take long.
     const saw = async (what: RegExp) => {
       for (;;) {
         const match = what.exec(out);

@@ -5,7 +5,7 @@ import { type Binary, MODULES } from './versions.ts';
 
 const names = MODULES.flatMap(({ programs }) => programs.map(({ name }) => name as Binary));
 
-/** At the lowest priority (19) a build takes longer than the tests beside it, and the tests that need it wait. */
+/** At the lowest priority (19) a build outlasts the tests that run beside it, and later tests wait for it. */
 const NICE = 10;
 
 setPriority(NICE);
