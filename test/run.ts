@@ -84,6 +84,7 @@ const args = rest.filter(arg => arg !== '--timings');
 const wantedNames = SUITES.filter(name => wanted === 'all' || name === wanted);
 // Arguments of mocha take the place of the suites' files, so they are run once.
 const names = args.length > 0 ? wantedNames.slice(0, 1) : wantedNames;
+if (names.length === 0) throw new Error(`Unknown suite "${wanted}". Use one of ${SUITES.join(', ')}, all.`);
 const { lines, good } = closing(await run(names, args, args.length < rest.length));
 for (const line of lines) say(line);
 process.exitCode = good ? 0 : 1;
