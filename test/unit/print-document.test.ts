@@ -10,7 +10,10 @@ import { PUBLIC } from '../support/refusal.ts';
 import { errorOf } from '../support/worker.ts';
 
 /** A page on which every print, told by its number, is what `atPrint` makes of it. */
-function movingPage(atPrint: (print: number, tell: (event: string, params: object) => void) => void) {
+function movingPage(
+  atPrint: (print: number, tell: (event: string, params: object) => void) => void,
+  dataOf: (print: number) => string = () => leastPdf(),
+) {
   const listeners: Record<string, ((params: object) => void)[]> = {};
   const tell = (event: string, params: object) => {
     for (const listener of listeners[event] ?? []) listener(params);
@@ -23,7 +26,7 @@ function movingPage(atPrint: (print: number, tell: (event: string, params: objec
       listeners[event] = [...(listeners[event] ?? []), listener];
     },
     command: async (method: string) => {
-      if (method === 'IO.read') return { data: leastPdf(), eof: true, base64Encoded: false };
+      if (method === 'IO.read') return { data: dataOf(calls.prints), eof: true, base64Encoded: false };
       atPrint(++calls.prints, tell);
       return { stream: 'a' };
     },
@@ -74,6 +77,16 @@ describe('a page that moves on while it is printed', () => {
     loaded(page.tell);
     await page.print();
     expect(page.calls.prints).to.equal(5);
+  });
+
+  it('is printed until a print is whole when it moves on without end', async () => {
+    const page = movingPage(
+      (_print, tell) => move(tell),
+      print => leastPdf(print === 5 || print === 6 ? 0 : 2_000),
+    );
+    loaded(page.tell);
+    const { pdf } = await page.print();
+    expect(page.calls).to.deep.equal({ prints: 7, held: pdf.bytes });
   });
 
   it('is not printed again when Chrome refuses to print a page that stays', async () => {
