@@ -1,6 +1,6 @@
 // The dashboard's shell in a real browser: navigation, focus, accounts, colours, the palette, and what stands in the way of a screen.
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 
@@ -199,11 +199,17 @@ describe('the dashboard’s shell in a browser', function () {
     const person = await rig.person({ role: 'owner' });
     const { page } = await browser.open(person, '/');
     await heading(page, 'Home').waitFor();
-    // The figures are asked for again and refused before the answer arrives: their way back is not for who comes next.
+    // A call that is under way is rejected before the sign-out is answered: the next person must not be led to its screen.
+    const call = Promise.withResolvers<Route>();
+    await page.route('**/keys', call.resolve);
+    await screens(page).getByRole('link', { name: 'API keys' }).click();
+    const underWay = await call.promise;
     await page.route('**/me/sign-out', async route => {
-      const answer = await route.fetch();
-      await page.waitForResponse(response => response.status() === 401);
-      await route.fulfill({ response: answer });
+      const response = await route.fetch({ headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' } });
+      const rejected = page.waitForResponse(each => each.status() === 401);
+      await underWay.continue();
+      await rejected;
+      await route.fulfill({ response });
     });
     await page.getByRole('button', { name: /your menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
