@@ -30,8 +30,11 @@ export function filesOf(name: SuiteName): string[] {
   );
 }
 
-/** These files use the product's images, which one process builds once, so they stay in one lane. */
-const WITH_IMAGES = /^test\/cluster\/(images\.|end-to-end\.|node\/node\.)/;
+/**
+ * These share the product's images, which one process builds once, or take all of the machine: they
+ * stay in one lane, so that none of them runs beside another.
+ */
+const IN_TURN = /^test\/cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)/;
 
 /** Assumed for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
@@ -41,7 +44,7 @@ const UNKNOWN_SECONDS = 3;
  * lane that is shorter so far. Within a lane the files keep their order.
  */
 export function lanesOf(files: readonly string[], seconds: Readonly<Record<string, number>>): string[][] {
-  const blocks = Object.values(Object.groupBy(files, file => (WITH_IMAGES.test(file) ? 'images' : file))).map(block => ({
+  const blocks = Object.values(Object.groupBy(files, file => (IN_TURN.test(file) ? 'in turn' : file))).map(block => ({
     files: block!,
     seconds: block!.reduce((sum, file) => sum + (seconds[file] ?? UNKNOWN_SECONDS), 0),
   }));
