@@ -82,6 +82,15 @@ describe('the metadata', () => {
       .to.include('/Title (a b c d)')
       .and.to.include('/Author <FEFF00E90020>');
   });
+  for (const [what, title] of [
+    ['plain', `(${'x\\)'.repeat(4 * 2 ** 20)})`],
+    ['encoded', `<${'0041'.repeat(3 * 2 ** 20)}>`],
+  ] as const)
+    it(`leaves out a title of megabytes, ${what}, and keeps what follows it`, () => {
+      const text = update({}, chromePdf({ info: `/Title ${title}\n/Creator (Chromium)\n/CreationDate (D:20261121)` }));
+      expect(text).to.not.include('/Title');
+      expect(text).to.include('/CreationDate (D:20261121)').and.to.include('/Creator (Pressroom)');
+    });
   it('takes its place in a dictionary that has nothing', () => {
     expect(update({ author: 'A' }, chromePdf({ info: '' }))).to.include('/Author (A)');
   });

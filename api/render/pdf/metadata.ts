@@ -8,8 +8,10 @@ const MAKER = 'Pressroom';
 
 const KEYS = { title: 'Title', author: 'Author', subject: 'Subject', keywords: 'Keywords' } as const;
 
-/** A name and the text that follows it; Chrome writes no other kind of value here. */
-const ENTRY = /\/(\w+)\s*(\((?:\\[\s\S]|[^\\()])*\)|<[0-9A-Fa-f\s]*>)/g;
+/** A name and how the text after it begins; Chrome writes no other kind of value here. */
+const ENTRY = /\/(\w+)\s*([(<])/y;
+/** The title is the page's own, of any length. Of one that is longer than this nothing is kept. */
+const MAX_TEXT_LENGTH = 16 * 1_024;
 
 /** Each run of line breaks and tabs. */
 const BREAKS = /[\t\n\r]+/g;
@@ -21,9 +23,37 @@ export function textString(text: string): string {
   return `<${units.toString('hex').toUpperCase()}>`;
 }
 
+/** Where the text ends whose first bracket is before `from`. */
+function endOfText(written: string, from: number, bracket: string): number {
+  if (bracket === '<') return written.indexOf('>', from);
+  for (let at = from; at < written.length; at++) {
+    if (written[at] === '\\') at++;
+    else if (written[at] === ')') return at;
+  }
+  return -1;
+}
+
+/** Chrome's entries in order. By hand: a regular expression that takes a text of megabytes exceeds its stack. */
+function entriesOf(written: string): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (let at = written.indexOf('/'); at >= 0; at = written.indexOf('/', at)) {
+    ENTRY.lastIndex = at;
+    const head = ENTRY.exec(written);
+    const from = ENTRY.lastIndex;
+    const end = head ? endOfText(written, from, head[2]!) : -1;
+    if (!head || end < 0) {
+      at++;
+      continue;
+    }
+    if (end - from <= MAX_TEXT_LENGTH) entries.set(head[1]!, written.slice(from - 1, end + 1));
+    at = end + 1;
+  }
+  return entries;
+}
+
 /** Chrome's entries, with what the caller gave and who made it in their place. */
 function information(written: string, metadata: PdfMetadata): string {
-  const entries = new Map([...written.matchAll(ENTRY)].map(([, name, value]) => [name!, value!]));
+  const entries = entriesOf(written);
   for (const [field, name] of Object.entries(KEYS)) {
     const text = metadata[field as keyof PdfMetadata];
     if (text === '') entries.delete(name);
