@@ -1,6 +1,7 @@
 // Speaks CDP to one Chrome over its --remote-debugging-pipe: NUL-ended JSON messages. Owns framing, our own commands and the routing of
 // everything else to slots, by the head and the tail of a message, without parsing its body.
 import type { Readable, Writable } from 'node:stream';
+import { createEventBudget } from './browser/event-budget.ts';
 
 /** Our own commands count from here; the ids of a slot's client stay below, so that an answer tells whose it is by its first bytes. */
 export const OWN_IDS_FROM = 1_000_000_000;
@@ -18,6 +19,8 @@ export interface CdpPipe {
   unroute(sessionId: string): void;
   /** Events of the browser itself, parsed. */
   onBrowserEvent(listener: (method: string, params: Record<string, unknown>) => void): void;
+  /** True while nothing is read because the page made events faster than its budget. */
+  paused(): boolean;
   /** Settles when the pipe is closed from either side. */
   readonly closed: Promise<void>;
 }
@@ -56,6 +59,10 @@ export function eventOf(frame: Buffer): string | undefined {
 
 /** A page's process has gone. */
 export const CRASHED = 'Inspector.targetCrashed';
+
+/** A page's process has ended and Chrome does not know how, because the process that starts all renderers has died. */
+export const isGone = (event: string | undefined, frame: Buffer): boolean =>
+  event === 'Inspector.detached' && frame.includes('Render process gone');
 
 /** True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has come by then is read first: it may be we who stood still. */
 export async function answersWithin(limitMs: number, command: Promise<unknown>): Promise<boolean> {
@@ -99,6 +106,7 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
   const end = () => {
     if (isClosed) return;
     isClosed = true;
+    clearTimeout(resumes);
     for (const { reject, method } of waiting.values()) reject(new PipeClosed(`Chrome ended before it answered ${method}`));
     waiting.clear();
     routes.clear();
@@ -118,9 +126,18 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
     else command.resolve(message.result as never);
   };
 
+  const budget = createEventBudget(performance.now());
+  let pauseMs = 0;
+  let resumes: NodeJS.Timeout | undefined;
+  const resume = () => {
+    resumes = undefined;
+    output.resume();
+  };
+
   const dispatch = (frame: Buffer) => {
     const id = answerId(frame);
     if (id !== undefined && id >= OWN_IDS_FROM) return settle(id, frame);
+    if (id === undefined) pauseMs = budget.spend(frame.length, performance.now());
     const session = sessionOf(frame);
     if (session !== undefined) return routes.get(session)?.(frame);
     // Chrome tells neither an id nor a session when it could not read a command.
@@ -142,6 +159,11 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
       from = to + 1;
     }
     if (from < chunk.length) pieces.push(from === 0 ? chunk : chunk.subarray(from));
+    if (pauseMs < 1) return;
+    // Chrome keeps what is not read, so a page that goes on reaches its memory limit.
+    output.pause();
+    resumes = setTimeout(resume, pauseMs);
+    pauseMs = 0;
   });
 
   const forward = (parts: Buffer[]) => {
@@ -163,6 +185,7 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
     route: (sessionId, listener) => void routes.set(sessionId, listener),
     unroute: sessionId => void routes.delete(sessionId),
     onBrowserEvent: listener => void browserListeners.push(listener),
+    paused: () => resumes !== undefined,
     closed: closed.promise,
   };
 }
