@@ -113,6 +113,7 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
       };
       const job = {
         accountId: lease.accountId,
+        ...(lease.visitor !== undefined && { visitor: lease.visitor }),
         trial,
         bytes: memory.bodyBytes,
         renderId: caller.requestId,

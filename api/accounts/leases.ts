@@ -22,6 +22,8 @@ export interface Member {
 export interface Lease {
   id: string;
   accountId: string;
+  /** Of a trial: a hash of the caller's network. No Chrome renders for two of them when Chromes are kept apart. */
+  visitor?: string;
   /** The account's pages may reach the operator's allow-list of internal addresses. */
   intranet: boolean;
   /** Aborts when the lease could not be renewed in time: the place may be somebody else's by now, so the render must end. */

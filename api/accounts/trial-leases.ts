@@ -117,7 +117,8 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
       throw taken;
     }
     open.set(id, requestId);
-    return { id, accountId: IN_LINE_AS, intranet: false, lost: renewals.hold({ id, accountId: IN_LINE_AS, requestId }, sentMs) };
+    const lost = renewals.hold({ id, accountId: IN_LINE_AS, requestId }, sentMs);
+    return { id, accountId: IN_LINE_AS, visitor: hash(visitor), intranet: false, lost };
   }
 
   async function release({ id }: Lease): Promise<void> {

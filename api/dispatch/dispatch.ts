@@ -11,6 +11,8 @@ import type { Workers } from './workers.ts';
 
 export interface Job {
   accountId: string;
+  /** Of a trial: the caller, who is an account of its own for the worker. */
+  visitor?: string;
   /** Served only when no other render waits. */
   trial: boolean;
   /** What the request's body holds in memory while it waits. */

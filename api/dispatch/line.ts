@@ -11,6 +11,7 @@ import type { Workers } from './workers.ts';
 /** A job in the line: what the queue sorts by, what the claim needs, and whom to tell. */
 export interface Waiter<S> {
   readonly accountId: string;
+  readonly visitor?: string;
   readonly trial: boolean;
   readonly bytes: number;
   readonly renderId: string;
@@ -82,10 +83,14 @@ export function createLine<S extends SlotSession>({
   }
 
   async function claim(place: Place<Waiter<S>>, address: string): Promise<void> {
-    const { renderId, egress, maxMs, signal, served, failed } = place.job;
+    const { renderId, egress, accountId, visitor, maxMs, signal, served, failed } = place.job;
     const booking = workers.claim(address);
     try {
-      const session = await openSlot(address, signTicket(secret, { pool, purpose: 'slot', renderId, egress, maxMs }), signal);
+      const session = await openSlot(
+        address,
+        signTicket(secret, { pool, purpose: 'slot', renderId, egress, account: visitor ?? accountId, maxMs }),
+        signal,
+      );
       booking.opened();
       metrics.claimed('opened');
       if (place.state === 'left') session.close();
