@@ -121,15 +121,18 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
         maxMs: limits.renderMs + plan.waits.delayMs + SLOT_GRACE_MS,
         signal: AbortSignal.any([signal, lease.lost]),
       };
+      let spentMs = 0;
+      const converseOnce = (session: Session) => {
+        const beganMs = performance.now();
+        return converse(session, plan, { ...limits, spentMs }, memory.room, job.signal, timings, trace?.console).finally(() => {
+          spentMs += performance.now() - beganMs;
+        });
+      };
       const printed = await dispatch
-        .dispatch(
-          job,
-          session => converse(session, plan, limits, memory.room, job.signal, timings, trace?.console),
-          phase => {
-            if (phase === 'queued') enqueued = performance.now();
-            else leaveQueue();
-          },
-        )
+        .dispatch(job, converseOnce, phase => {
+          if (phase === 'queued') enqueued = performance.now();
+          else leaveQueue();
+        })
         .finally(leaveQueue);
       const { pages } = printed;
       const pdf = await timed('post', finish(printed, plan, memory.room, job.signal));

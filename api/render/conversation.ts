@@ -18,6 +18,8 @@ export interface ConversationLimits {
   /** For everything up to the PDF, `wait_delay` not counted. */
   renderMs: number;
   output: Output;
+  /** Of `renderMs`: what an attempt on a Chrome that died has used. */
+  spentMs?: number;
 }
 
 export type Phase = 'load' | 'wait' | 'print';
@@ -58,11 +60,14 @@ export async function converse(
 
   let waitingFor = '';
   const limitMs = limits.renderMs + plan.waits.delayMs;
-  const deadline = setTimeout(() => {
-    interrupted.reject(
-      renderFailed('page_timeout', `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`),
-    );
-  }, limitMs);
+  const deadline = setTimeout(
+    () => {
+      interrupted.reject(
+        renderFailed('page_timeout', `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`),
+      );
+    },
+    limitMs - (limits.spentMs ?? 0),
+  );
   const onAbort = () => interrupted.reject(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });

@@ -27,11 +27,11 @@ function refusingSession(end: Promise<Awaited<Session['ended']>>, atPrint: () =>
   } as unknown as Session;
 }
 
-const conversation = (session: Session) =>
+const conversation = (session: Session, spentMs = 0) =>
   converse(
     session,
     plan(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
-    { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false } },
+    { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
     { take: () => true, give: () => {} },
     new AbortController().signal,
     {},
@@ -49,5 +49,14 @@ describe('a conversation in which Chrome refuses a command', () => {
     const error = await errorOf(conversation(refusingSession(new Promise(() => {}), () => {})));
     expect(error).to.be.instanceOf(BrowserFailed).and.include({ message: 'Printing failed' });
     expect(error!.cause).to.be.instanceOf(CommandFailed);
+  });
+});
+
+describe('the time limit of a conversation', () => {
+  it('includes what an earlier attempt has used', async () => {
+    const silent = { frameId: 'frame', ended: new Promise(() => {}), on: () => {}, command: () => new Promise(() => {}) };
+    const error = await errorOf(conversation(silent as unknown as Session, 9_990));
+    expect(error).to.include({ code: 'render_failed', reason: 'page_timeout' });
+    expect(error!.message).to.match(/^The render took longer than 10 s: /);
   });
 });
