@@ -48,15 +48,18 @@ export const workerVariables = z.object({
   PRESSROOM_CHROME_UID: integer('64117', 1, 4_294_967_294).describe(
     'The user and group id that Chrome runs as when the worker is root (root itself is never used).',
   ),
-  PRESSROOM_CHROME_RECYCLE_RENDERS: integer('2000', 1, 1e9).describe('A Chrome is replaced after so many renders.'),
-  PRESSROOM_CHROME_RECYCLE_MEMORY: bytes('1GiB', 64 * 2 ** 20).describe(
-    'A Chrome is replaced when its browser process holds so much memory.',
+  PRESSROOM_CHROME_RECYCLE_RENDERS: integer('2000', 1, 1e9).describe("A slot's Chrome is replaced after so many renders."),
+  PRESSROOM_CHROME_RECYCLE_MEMORY: bytes('256MiB', 16 * 2 ** 20).describe(
+    "A slot's Chrome is replaced when it has grown by so much between renders.",
+  ),
+  PRESSROOM_CHROME_PER_ACCOUNT: onOff('off').describe(
+    "`on`: a slot's Chrome is restarted before it renders for another account, so that no browser process ever serves two.",
   ),
   PRESSROOM_CHROME_PROBE_INTERVAL: duration('5s', 500).describe(
     'How often Chrome is asked for a sign of life; it is killed when it takes as long to answer.',
   ),
   PRESSROOM_RENDER_MEMORY: bytes('1GiB', 64 * 2 ** 20).describe(
-    'The most memory a renderer process may hold; the render ends with `page_crash` beyond it.',
+    'The most memory that one render may use, all processes of its Chrome together; it ends with `page_crash` beyond it.',
   ),
   PRESSROOM_EGRESS_MAX_BYTES: bytes('100MiB').describe('Bytes that one render may move, both ways together.'),
   PRESSROOM_EGRESS_MAX_REQUESTS: integer('500', 1, 1e6).describe('Requests and tunnels that one render may open.'),
@@ -98,12 +101,13 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       startTimeoutMs: 20_000,
       ownGroup: true,
     },
-    supervisor: {
+    chromePerAccount: e.PRESSROOM_CHROME_PER_ACCOUNT,
+    limits: {
       recycleRenders: e.PRESSROOM_CHROME_RECYCLE_RENDERS,
       recycleBytes: e.PRESSROOM_CHROME_RECYCLE_MEMORY,
       probeMs: e.PRESSROOM_CHROME_PROBE_INTERVAL,
+      maxBytes: e.PRESSROOM_RENDER_MEMORY,
     },
-    renderMaxBytes: e.PRESSROOM_RENDER_MEMORY,
     egress: {
       allow: e.PRESSROOM_EGRESS_ALLOW,
       deny: e.PRESSROOM_EGRESS_DENY,

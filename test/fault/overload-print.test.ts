@@ -130,7 +130,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open();
     const killed: Promise<void>[] = [];
-    const room = atFirstPiece(reservation, () => killed.push(worker.killChrome()));
+    const room = atFirstPiece(reservation, () => killed.push(worker.killChromes()));
     expect(await errorOf(render(LARGE, room))).to.be.instanceOf(SlotLost);
     expect(budget.used()).to.equal(0);
     await Promise.all(killed);

@@ -16,6 +16,7 @@ describe('what an API hears of a page’s events', () => {
   let worker: TestWorker;
   let slot: PlainSlot;
   let heard: { events: string[]; bytes: number };
+  let lines: unknown[];
   before(async () => {
     server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
     await once(server, 'listening');
@@ -29,9 +30,11 @@ describe('what an API hears of a page’s events', () => {
     await worker.until({ busy: 0, ready: 2 });
     slot = await plainSlot(worker, { egress: 'intranet' });
     heard = { events: [], bytes: 0 };
+    lines = [];
     slot.socket.on('message', (data: Buffer) => {
       const event = eventOf(data);
       if (event !== undefined) heard.events.push(event);
+      if (event === 'Runtime.consoleAPICalled') lines.push(JSON.parse(data.toString()).params.args[0].value);
       heard.bytes += data.length;
     });
   });
@@ -67,5 +70,13 @@ describe('what an API hears of a page’s events', () => {
     })`;
     expect(await evaluate(all)).to.equal(MESSAGES);
     expect(heard.bytes).to.be.lessThan(MESSAGE_BYTES);
+  });
+
+  it('is cut when a page writes to its console in a loop, which goes on undisturbed', async () => {
+    await slot.command('Runtime.enable');
+    expect(await evaluate('for (let i = 0; i < 50_000; i++) console.log(i); "done"')).to.equal('done');
+    const calls = heard.events.filter(event => event === 'Runtime.consoleAPICalled');
+    expect(calls.length).to.be.within(5_000, 5_002);
+    expect(lines.at(-1)).to.equal('console output was cut');
   });
 });

@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
+import { Slot } from '../../worker/browser/slot.ts';
+import type { SlotGuard } from '../../worker/browser/slot-page.ts';
 import type { Chrome } from '../../worker/chrome.ts';
-import { createSlots, type SlotGuard } from '../../worker/slots.ts';
 import { type EgressRig, egressRig } from '../support/egress-rig.ts';
 
 describe('the port of a render’s guard', () => {
@@ -38,8 +39,16 @@ describe('the port of a render’s guard', () => {
     };
     const command = (method: string) =>
       method === 'Target.disposeBrowserContext' ? disposed.promise : Promise.resolve(answers[method] ?? {});
-    const pipe = { command, route: () => {}, unroute: () => {}, onBrowserEvent: () => {} };
-    const chrome = { pipe, connected: () => true } as unknown as Chrome;
+    const pipe = { command, route: () => {}, unroute: () => {}, onBrowserEvent: () => {}, paused: () => false };
+    const chrome = {
+      pipe,
+      pid: process.pid,
+      connected: () => true,
+      processes: async () => [],
+      exited: new Promise(() => {}),
+      close: async () => {},
+      kill: () => {},
+    } as unknown as Chrome;
     const states: string[] = [];
     const guard: SlotGuard = {
       port: 1,
@@ -53,21 +62,22 @@ describe('the port of a render’s guard', () => {
       },
     };
     const nothing = () => {};
-    const slots = createSlots({
-      capacity: 1,
-      spare: 1,
+    const slot = new Slot(1, {
+      limits: { recycleRenders: 10, recycleBytes: 2 ** 30, maxBytes: 2 ** 30, probeMs: 60_000 },
+      launch: async () => chrome,
       openGuard: async () => guard,
       log: silentLog,
       onChange: nothing,
-      onClosed: nothing,
-      onBroken: nothing,
+      onStart: nothing,
+      onDeath: nothing,
     });
-    await slots.use(chrome);
-    const drained = slots.drain();
+    await slot.start();
+    const released = slot.release(slot.claim()!);
     await turn();
     expect(states).to.deep.equal(['closes']);
     disposed.resolve({});
-    await drained;
+    await released;
     expect(states).to.deep.equal(['closes', 'closed']);
+    await slot.stop();
   });
 });

@@ -36,29 +36,16 @@ describe('the numbers of a worker', () => {
 
   it('show its slots, its capacity and its Chrome', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '3' });
+    await worker.until({ ready: 3 });
     const session = await worker.open();
     const samples = await scrape();
     expect(samples.sum('pressroom_slots_capacity', { pool: 'default' })).to.equal(3);
     expect(samples.sum('pressroom_slots', { pool: 'default', state: 'claimed' })).to.equal(1);
-    expect(samples.by('pressroom_chromes', 'state')).to.deep.equal({ serving: 1, retiring: 0 });
-    expect(samples.sum('pressroom_chrome_browser_memory_bytes', { state: 'serving' })).to.be.greaterThan(2 ** 20);
-    expect(samples.by('pressroom_chrome_browser_memory_bytes', 'state')).to.have.all.keys('serving');
+    expect(samples.by('pressroom_chromes', 'state')).to.deep.equal({ serving: 3, retiring: 0 });
+    const memory = samples.by('pressroom_chrome_memory_bytes', 'slot');
+    expect(memory).to.have.all.keys('1', '2', '3');
+    expect(Math.min(...Object.values(memory))).to.be.greaterThan(2 ** 20);
     session.close();
-  });
-
-  it('show an old Chrome that still renders beside the new one', async () => {
-    worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '1' });
-    const long = await worker.open();
-    await worker.until({ busy: 1, ready: 1 });
-    (await worker.open()).close();
-    await eventually(async () => {
-      const samples = await scrape();
-      expect(samples.by('pressroom_chromes', 'state')).to.deep.equal({ serving: 1, retiring: 1 });
-      expect(samples.by('pressroom_chrome_browser_memory_bytes', 'state')).to.have.all.keys('serving', 'retiring');
-    });
-    long.close();
-    await eventually(async () => expect((await scrape()).sum('pressroom_chromes')).to.equal(1));
-    expect(await causes()).to.deep.equal([]);
   });
 
   it('say that it drains', async () => {
@@ -99,7 +86,7 @@ describe('the numbers of a worker', () => {
     process.kill(worker.worker.chromes()[0]!.pid, 'SIGKILL');
     await eventually(async () => expect((await scrape()).sum('pressroom_chrome_starts_total', { reason: 'died' })).to.equal(1));
     await worker.until({ chrome: 'up' });
-    expect(await deaths()).to.deep.equal({ exited: 1, hung: 0, unusable: 0, memory: 0, not_started: 0 });
+    expect(await deaths()).to.deep.equal({ exited: 1, hung: 0, unusable: 0, memory: 0, flooded: 0, not_started: 0 });
   });
 
   it('count a Chrome that hung', async () => {
@@ -110,13 +97,12 @@ describe('the numbers of a worker', () => {
 
   it('count a Chrome that outgrew its memory', async () => {
     worker = await startWorker({
-      PRESSROOM_CHROME_RECYCLE_MEMORY: '64MiB',
       PRESSROOM_RENDER_MEMORY: '256MiB',
       PRESSROOM_CHROME_PROBE_INTERVAL: '60s',
     });
     const session = await worker.open();
     evaluate(session, FILL_BROWSER).catch(() => {}); // the page ends with its Chrome
-    expect(await session.ended).to.include({ reason: 'chrome_died' });
+    expect(await session.ended).to.include({ reason: 'memory' });
     expect(await causes()).to.deep.equal(['memory']);
   });
 
@@ -130,7 +116,7 @@ describe('the numbers of a worker', () => {
       const write = () => writeFileSync(script, `#!/bin/sh\nexec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"\n`, { mode: 0o755 });
       chmodSync(file(), 0o755); // Chrome runs as another user
       write();
-      worker = await startWorker({ PRESSROOM_CHROME: script });
+      worker = await startWorker({ PRESSROOM_CHROME: script, PRESSROOM_SLOTS: '1' });
       spoil(script);
       process.kill(worker.worker.chromes()[0]!.pid, 'SIGKILL');
       await eventually(async () => expect((await deaths())['not_started']).to.be.at.least(2));

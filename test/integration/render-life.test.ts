@@ -184,7 +184,7 @@ describe('a render and its worker', () => {
     // A slot whose claim is still being answered is simply claimed again, which is no retry.
     await eventually(async () => expect(await pressroom.metrics.text()).to.include('outcome="opened"} 3'));
     const busiest = pressroom.workers.find(({ worker }) => worker.status().busy > 0)!;
-    await busiest.killChrome();
+    await busiest.killChromes();
     for (const answer of await Promise.all(calls)) expect(answer.status, answer.body.toString('latin1', 0, 200)).to.equal(200);
     expect(await pressroom.usage()).to.equal(3);
     expect(await pressroom.metrics.text()).to.match(/pressroom_render_retries_total\{pool="default"\} [12]/);
@@ -194,7 +194,7 @@ describe('a render and its worker', () => {
     pressroom = await installation({ workers: 1 });
     const call = pressroom.render(slow('1s'));
     await pressroom.worker.until({ busy: 1 });
-    await pressroom.worker.killChrome();
+    await pressroom.worker.killChromes();
     expect((await call).status).to.equal(200);
   });
 

@@ -7,69 +7,103 @@ import { silentLog } from '../../common/log.ts';
 import { launchChrome, NoSandbox } from '../../worker/chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { findChrome, findOnPath } from '../../worker/find-chrome.ts';
+import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { SCHED_BATCH, treeOf } from '../support/processes.ts';
 import { skip } from '../support/skip.ts';
-import { errorOf, evaluate, startWorker, TEST_SECRET } from '../support/worker.ts';
+import { errorOf, evaluate, startWorker, TEST_SECRET, type TestWorker } from '../support/worker.ts';
 
 describe('a worker’s life', () => {
-  it('replaces a Chrome after so many renders while others run on in the old one', async () => {
-    const worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '3' });
-    try {
-      const long = await worker.open();
+  const starts = async (reason: string) => readSamples(await worker.metrics.text()).sum('pressroom_chrome_starts_total', { reason });
+  let worker: TestWorker;
+  afterEach(() => worker?.stop());
+
+  it('gives each slot a Chrome of its own', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '3' });
+    await worker.until({ ready: 3 });
+    expect(new Set(worker.worker.chromes().map(({ pid }) => pid)).size).to.equal(3);
+    expect(await starts('first')).to.equal(3);
+  });
+
+  it('replaces the Chrome of a slot after so many renders while another slot serves', async () => {
+    worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '3' });
+    await worker.until({ ready: 2 });
+    const long = await worker.open();
+    for (let i = 0; i < 7; i++) {
       await worker.until({ busy: 1, ready: 1 });
-      for (let i = 0; i < 4; i++) {
-        (await worker.open()).close();
-        await worker.until({ busy: 1, ready: 1 });
-      }
-      await eventually(async () => expect(await worker.metrics.text()).to.include('pressroom_chrome_starts_total{reason="recycle"} 1'));
-      expect(worker.worker.status().chrome).to.equal('up');
-      expect(await evaluate(long, '5 * 5')).to.equal(25);
-      long.close();
-      await worker.until({ busy: 0, ready: 2 });
       (await worker.open()).close();
-    } finally {
-      await worker.stop();
     }
+    await eventually(async () => expect(await starts('recycle')).to.equal(2));
+    expect(await evaluate(long, '5 * 5')).to.equal(25);
+    long.close();
+    await worker.until({ busy: 0, ready: 2 });
+    expect(worker.worker.chromes()).to.have.length(2);
   });
 
-  it('ends the old Chrome after a replacement, also when nothing ran in it', async () => {
-    const worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '1' });
-    try {
-      for (let i = 1; i <= 3; i++) {
-        await worker.until({ ready: 2 });
-        (await worker.open()).close();
-        await eventually(async () =>
-          expect(await worker.metrics.text()).to.include(`pressroom_chrome_starts_total{reason="recycle"} ${i}`),
-        );
-        await eventually(() => expect(worker.worker.chromes()).to.have.length(1));
-      }
-    } finally {
-      await worker.stop();
-    }
+  it('replaces the Chrome of a slot whose render was given up', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '1' });
+    await worker.until({ ready: 1 });
+    const [before] = worker.worker.chromes();
+    const session = await worker.open();
+    session.command('Runtime.evaluate', { expression: 'for (;;);' }).catch(() => {});
+    await session.abandon();
+    await worker.until({ ready: 1 });
+    expect(worker.worker.chromes()).to.have.length(1).and.not.include(before);
+    expect(await starts('bound')).to.equal(1);
   });
 
-  it('has a Chrome again when the old one dies while the new one comes up', async () => {
-    const worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '1' });
-    try {
-      const [old] = worker.worker.chromes();
-      await worker.until({ ready: 2 });
-      (await worker.open()).close();
-      await eventually(() => expect(worker.worker.chromes().length).to.be.greaterThan(1));
-      old!.kill();
-      await eventually(() => expect(worker.worker.chromes()).to.not.include(old));
-      await worker.until({ chrome: 'up', ready: 2 });
-      expect(worker.worker.chromes()).to.have.length(1);
-      const session = await worker.open();
-      expect(await evaluate(session, '1 + 1')).to.equal(2);
-      session.close();
-    } finally {
-      await worker.stop();
-    }
+  it('starts the Chrome of one slot again when it dies, and leaves the others alone', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '3' });
+    await worker.until({ ready: 3 });
+    const session = await worker.open();
+    const [, killed, third] = worker.worker.chromes();
+    killed!.kill();
+    await eventually(async () => expect(await starts('died')).to.equal(1));
+    await worker.until({ chrome: 'up', ready: 2, busy: 1 });
+    expect(worker.worker.chromes()).to.include(third).and.not.include(killed);
+    expect(await evaluate(session, '1 + 1')).to.equal(2);
+    session.close();
+  });
+
+  it('replaces the Chrome of a slot that has grown, after the render', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_RECYCLE_MEMORY: '16MiB' });
+    await worker.until({ ready: 1 });
+    (await worker.open()).close();
+    await worker.until({ ready: 1 });
+    expect(await starts('recycle')).to.equal(0);
+    const session = await worker.open();
+    // Blobs live in the browser process.
+    await evaluate(session, 'window.kept = Array.from({ length: 20 }, (_, i) => new Blob([new Uint8Array(4 << 20).fill(i)])); 1');
+    await evaluate(session, 'Promise.all(kept.map(blob => blob.slice(0, 1).arrayBuffer())).then(() => 1)');
+    session.close();
+    await eventually(async () => expect(await starts('recycle')).to.equal(1));
+    await worker.until({ ready: 1 });
+  });
+
+  it('renders for one account alone in a Chrome, when it is told to', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_PER_ACCOUNT: 'on' });
+    const renderFor = async (account?: string) => {
+      await worker.until({ ready: 1 });
+      (await worker.open(account === undefined ? {} : { account })).close();
+      await worker.until({ ready: 1 });
+      return worker.worker.chromes()[0]!;
+    };
+    const first = await renderFor('a');
+    expect(await renderFor('a')).to.equal(first);
+    expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRefused' });
+    await eventually(async () => expect(await starts('account')).to.equal(1));
+    const second = await renderFor('b');
+    expect(second).to.not.equal(first);
+    // An API of the release before names no account: the next render cannot be the same account's for certain.
+    expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
+    await eventually(async () => expect(await starts('account')).to.equal(2));
+    await renderFor();
+    expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
+    await eventually(async () => expect(await starts('account')).to.equal(3));
   });
 
   it('drains: takes no new render, finishes what runs, then ends clean', async () => {
-    const worker = await startWorker();
+    worker = await startWorker();
     const session = await worker.open();
     const stopped = worker.stop();
     await worker.until({ draining: true });
@@ -81,7 +115,7 @@ describe('a worker’s life', () => {
   });
 
   it('ends what still runs when the grace is over, and says that it stops', async () => {
-    const worker = await startWorker();
+    worker = await startWorker();
     const session = await worker.open();
     const hurry = new AbortController();
     const gateway = worker.worker.services.at(-1)!;
@@ -96,7 +130,7 @@ describe('a worker’s life', () => {
     const gone = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
     const left = mkdtempSync(join(tmpdir(), `pressroom-chrome-${gone}-`));
     writeFileSync(join(left, 'file'), 'x');
-    const worker = await startWorker();
+    worker = await startWorker();
     await worker.stop();
     expect(readdirSync(tmpdir())).to.not.include(left.split('/').at(-1));
   });

@@ -202,13 +202,7 @@ describe('a worker', () => {
 
   it('starts Chrome again when it dies, and tells those whose slot went with it', async () => {
     const session = await worker.open();
-    const pid = Number(
-      execFileSync('pgrep', ['-f', `remote-debugging-pipe.*pressroom-chrome-${process.pid}-`], { encoding: 'utf8' })
-        .split('\n')
-        .filter(Boolean)
-        .at(-1),
-    );
-    process.kill(pid, 'SIGKILL');
+    await worker.killChromes();
     expect(await session.ended).to.include({ reason: 'chrome_died' });
     await worker.until({ chrome: 'up', ready: 2 });
     const next = await worker.open();

@@ -3,7 +3,7 @@ import type { MetricDescription } from '../../common/operations.ts';
 
 /** What a series may be told apart by. All have few values; what callers or pages can make up (accounts, keys, paths, hosts) is never one. */
 const LABELS = new Set(
-  'pool state reason outcome phase operation route version protocol namespace type status verb resource via'.split(' '),
+  'pool slot state reason outcome phase operation route version protocol namespace type status verb resource via'.split(' '),
 );
 
 /** Units that are not the base ones (seconds, bytes, ratio), in the ways in which they are usually written. */

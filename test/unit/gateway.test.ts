@@ -5,8 +5,9 @@ import WebSocket from 'ws';
 import { createMetrics } from '../../common/operations.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import { signTicket } from '../../common/ticket.ts';
+import type { SlotPage } from '../../worker/browser/slot-page.ts';
+import type { SlotPool } from '../../worker/browser/slot-pool.ts';
 import { createGateway, type Gateway } from '../../worker/gateway/gateway.ts';
-import type { Slot, Slots } from '../../worker/slots.ts';
 import { eventually } from '../support/eventually.ts';
 import { workerStatus } from '../support/fake-slots.ts';
 
@@ -16,18 +17,25 @@ const CLAIMS = 8;
 const LIMIT_MS = 4_000;
 
 /** Slots whose numbers never seem to change: each claim comes in the turn in which another slot was given back and the next one opened. */
-function unchangingSlots(parts: FakeSlot): Slots {
+function unchangingSlots(parts: FakeSlot): SlotPool {
   const claim = () => {
     const { admit, onDenied, route, forward } = parts;
     const guard = { port: 1, admit, onDenied, onRefused: () => {}, close: async () => {} };
-    const chrome = { pipe: { route, forward } };
-    return { number: 1, chrome, guard, sessionId: 'S', frameId: 'F', state: 'claimed', onEnd: undefined } as unknown as Slot;
+    return {
+      slot: 1,
+      pipe: { route, forward },
+      guard,
+      sessionId: 'S',
+      frameId: 'F',
+      claimed: true,
+      onEnd: undefined,
+    } as unknown as SlotPage;
   };
-  const release = async (slot: Slot) => {
-    slot.state = 'closing';
+  const release = async (page: SlotPage) => {
+    page.claimed = false;
     parts.released();
   };
-  return { claim, release, show: () => {}, drain: async () => {}, claimed: () => [] } as unknown as Slots;
+  return { claim, release, drain: async () => {}, endRenders: () => {} } as unknown as SlotPool;
 }
 
 const fakeSlot = () => ({
@@ -53,7 +61,6 @@ describe('the gateway of a worker', () => {
       pool: 'default',
       secret: SECRET,
       slots: unchangingSlots(parts),
-      watchdog: { killedRecently: () => false },
       status: () => workerStatus(2),
       log: pino({}, { write: (line: string) => void lines.push(line) }),
       metrics: createMetrics({ processDefaults: false }),

@@ -9,10 +9,9 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { PING_MS, SILENCE_MS, type WorkerStatus } from '../../common/protocol.ts';
 import { createTicketChecker } from '../../common/ticket.ts';
+import type { SlotPool } from '../browser/slot-pool.ts';
 import { oncePerTurn } from '../cdp-pipe.ts';
 import { edge } from '../edge.ts';
-import type { MemoryWatchdog } from '../memory.ts';
-import type { Slots } from '../slots.ts';
 import { createNewcomers } from './newcomers.ts';
 import { isOrdinary, REFUSALS, type Refusal } from './refusals.ts';
 import { type Claim, createSlotSockets } from './slot-socket.ts';
@@ -34,8 +33,7 @@ interface Deps {
   config: { host: string; port: number; tls?: { cert: string; key: string; ca: string | undefined } };
   pool: string;
   secret: string;
-  slots: Slots;
-  watchdog: Pick<MemoryWatchdog, 'killedRecently'>;
+  slots: Pick<SlotPool, 'claim' | 'release' | 'drain' | 'endRenders'>;
   status(): WorkerStatus;
   log: Log;
   metrics: Metrics;
@@ -47,7 +45,7 @@ export interface Gateway extends Service {
   push(): void;
 }
 
-export function createGateway({ config, pool, secret, slots, watchdog, status, log, metrics }: Deps): Gateway {
+export function createGateway({ config, pool, secret, slots, status, log, metrics }: Deps): Gateway {
   const check = createTicketChecker(secret, pool);
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
   const watchers = new Set<WebSocket>();
@@ -58,7 +56,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     'reason',
     REFUSALS,
   );
-  const serveSlots = createSlotSockets({ pool, slots, watchdog, claim, onRefused: countRefusal, hasRoom, log, metrics });
+  const serveSlots = createSlotSockets({ pool, slots, claim, onRefused: countRefusal, hasRoom, log, metrics });
 
   function hasRoom(): boolean {
     return sockets.clients.size < MAX_CONNECTIONS / 2;
@@ -128,7 +126,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
     const claimed = claim(ticket);
     if (!claimed.ok) return refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
     // A socket that dies inside the handshake never reaches the callback: then the slot must not stay claimed.
-    const onEarlyClose = () => void slots.release(claimed.slot);
+    const onEarlyClose = () => void slots.release(claimed.page);
     socket.once('close', onEarlyClose);
     newcomers.letIn(socket);
     sockets.handleUpgrade(request, socket, head, ws => {
@@ -141,12 +139,12 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
   function claim(text: string): Claim {
     const checked = check(text, 'slot');
     if (!checked.ok) return checked;
-    const slot = slots.claim();
-    if (!slot) return { ok: false, reason: status().draining ? 'draining' : 'full' };
+    const page = slots.claim(checked.ticket.account);
+    if (!page) return { ok: false, reason: status().draining ? 'draining' : 'full' };
     // It is told even when a release in the same turn makes the numbers what they were: until the next word an API holds its claim for one that was not told.
     told = '';
     push();
-    return { ok: true, slot, ticket: checked.ticket };
+    return { ok: true, page, ticket: checked.ticket };
   }
 
   function keepAlive(ws: WebSocket): void {
@@ -208,7 +206,7 @@ export function createGateway({ config, pool, secret, slots, watchdog, status, l
       const drained = slots.drain();
       push();
       await unlessHurried(drained, hurry);
-      for (const slot of slots.claimed()) slot.onEnd?.('worker_stopping', 'the worker stops');
+      slots.endRenders('worker_stopping', 'the worker stops');
       // Their sockets close when their pages are gone, which an API may take for the end of a render.
       await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);
       clearInterval(ticker);

@@ -18,10 +18,10 @@ import {
   type STILL,
 } from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
-import { CRASHED, eventOf } from '../cdp-pipe.ts';
+import { type SlotPage, showPage } from '../browser/slot-page.ts';
+import type { SlotPool } from '../browser/slot-pool.ts';
+import { CRASHED, eventOf, isGone } from '../cdp-pipe.ts';
 import { edge } from '../edge.ts';
-import type { MemoryWatchdog } from '../memory.ts';
-import type { Slot, Slots } from '../slots.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
 import { isOrdinary, type Refusal } from './refusals.ts';
 
@@ -29,8 +29,12 @@ import { isOrdinary, type Refusal } from './refusals.ts';
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
 const PASSED_ON = new Set<string>(PAGE_EVENTS);
 const CONSOLE_CALLED = 'Runtime.consoleAPICalled' satisfies PageEvent;
+const EXCEPTION_THROWN = 'Runtime.exceptionThrown' satisfies PageEvent;
 /** Of what a page writes to its console the log of renders keeps a few hundred characters: nobody needs more, and no render may fail for it. */
 const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
+/** More messages than this, or more bytes, are cut. Chrome keeps 1,000 and sends them when an API asks for them. */
+const MAX_CONSOLE_EVENTS = 5_000;
+const MAX_CONSOLE_BYTES = 4 * 2 ** 20;
 /** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /** An API waits for a few answers of ours at a time. A client that reads none of them, and asks on, would fill the worker's memory. */
@@ -46,8 +50,7 @@ const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connectio
 
 interface Deps {
   pool: string;
-  slots: Slots;
-  watchdog: Pick<MemoryWatchdog, 'killedRecently'>;
+  slots: Pick<SlotPool, 'release'>;
   claim(ticket: string): Claim;
   /** A ticket that came with OPEN was given no slot. */
   onRefused(reason: Refusal): void;
@@ -58,20 +61,22 @@ interface Deps {
 }
 
 /** What a ticket for a slot is given. */
-export type Claim = { ok: true; slot: Slot; ticket: Ticket } | { ok: false; reason: Refusal };
+export type Claim = { ok: true; page: SlotPage; ticket: Ticket } | { ok: false; reason: Refusal };
 
 interface Open {
-  slot: Slot;
+  page: SlotPage;
   renderId: string;
   deadline: NodeJS.Timeout;
+  /** Console messages and errors of the page, and their bytes. */
+  console: { events: number; bytes: number; state: 'open' | 'cut' | 'disabling' };
   /** Decided by what the API says of the page, or to it, first. */
   shown?: boolean;
 }
 
 /** Serves a socket whose first slot its own ticket has opened. `gather` is called before what a page sends is written. */
-export type ServeSlots = (ws: WebSocket, first: { slot: Slot; ticket: Ticket }, gather: () => void) => void;
+export type ServeSlots = (ws: WebSocket, first: { page: SlotPage; ticket: Ticket }, gather: () => void) => void;
 
-export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, hasRoom, log, metrics }: Deps): ServeSlots {
+export function createSlotSockets({ pool, slots, claim, onRefused, hasRoom, log, metrics }: Deps): ServeSlots {
   const endsHelp = 'Slots that the worker ended on its own, by why.';
   const countEnd = metrics.counterBy('pressroom_slot_ends_total', endsHelp, 'reason', ENDS, { pool });
   const denialsHelp = 'Connections of pages that the guard did not make, by why.';
@@ -80,6 +85,8 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
   return function serve(ws, first, gather) {
     /** Until the slot and its page are gone. */
     let open: Open | undefined;
+    /** Commands of the API that the page has not answered. */
+    let asked = 0;
     /** What is still said on this socket is heard no more. */
     let ending = false;
     const say = (method: string, params: object) => ws.send(JSON.stringify({ method, params }));
@@ -94,10 +101,10 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     /** The slot comes back at once, whatever the peer does. Resolves when its page is gone. */
     async function takeBack(reason: SlotEnd, message: string): Promise<void> {
-      if (open?.slot.state !== 'claimed') return log.warn({ reason, message }, 'a socket without a slot was closed');
-      log.warn({ reason, message, renderId: open.renderId, slot: open.slot.number }, 'a slot was ended');
+      if (!open?.page.claimed) return log.warn({ reason, message }, 'a socket without a slot was closed');
+      log.warn({ reason, message, renderId: open.renderId, slot: open.page.slot }, 'a slot was ended');
       countEnd(reason);
-      await release(open);
+      await release(open, reason === 'worker_stopping' ? undefined : message);
     }
 
     /** The API hears why at once, and by the closing of the socket that the page is gone. */
@@ -115,48 +122,73 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     const safely = <A extends unknown[]>(handler: (...args: A) => void) => edge(log, handler, () => ws.terminate());
     const cutOffLater = () => void setTimeout(() => ws.terminate(), CLOSING_MS).unref();
 
-    function release({ slot, deadline }: Open): Promise<void> {
+    /** A page that owes answers may be stuck, or have a command of its own under way. */
+    function release({ page, deadline }: Open, doubt = asked > 0 ? 'the render was given up' : undefined): Promise<void> {
       clearTimeout(deadline);
-      return slots.release(slot);
+      return slots.release(page, doubt);
     }
 
-    function begin(slot: Slot, ticket: Ticket): void {
+    function begin(page: SlotPage, ticket: Ticket): void {
       const deadline = setTimeout(safely(end), ticket.maxMs, 'deadline', `the slot was open for ${ticket.maxMs} ms`);
-      open = { slot, renderId: ticket.renderId, deadline };
-      slot.onEnd = (reason, message) => open?.slot === slot && end(reason, message);
+      open = { page, renderId: ticket.renderId, deadline, console: { events: 0, bytes: 0, state: 'open' } };
+      asked = 0;
+      log.debug({ slot: page.slot, renderId: ticket.renderId }, 'a slot was claimed');
+      page.onEnd = (reason, message) => open?.page === page && end(reason, message);
       const onDenied = (denied: EgressDenied) => {
         countDenial(denied.reason);
-        if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
+        if (page.claimed && ws.readyState === ws.OPEN) say(EGRESS_DENIED, denied);
       };
-      slot.guard.onDenied(safely(onDenied));
+      page.guard.onDenied(safely(onDenied));
       const onRefused = (refused: EgressRefused) => {
-        if (slot.state === 'claimed' && ws.readyState === ws.OPEN) say(EGRESS_REFUSED, refused);
+        if (page.claimed && ws.readyState === ws.OPEN) say(EGRESS_REFUSED, refused);
       };
-      slot.guard.onRefused(safely(onRefused));
-      slot.guard.admit(ticket.egress);
-      const onFrameOfPage = (frame: Buffer) => passOn(slot, frame);
-      slot.chrome.pipe.route(slot.sessionId, safely(onFrameOfPage));
+      page.guard.onRefused(safely(onRefused));
+      page.guard.admit(ticket.egress);
+      const onFrameOfPage = (frame: Buffer) => passOn(page, frame);
+      page.pipe.route(page.sessionId, safely(onFrameOfPage));
     }
 
     function toPage(parts: Buffer[]): void {
       // What an API still says while its slot ends reaches nobody.
-      if (open?.slot.state !== 'claimed') return;
-      if (open.shown === undefined) slots.show(open.slot);
+      if (!open?.page.claimed) return;
+      if (open.shown === undefined) showPage(open.page);
       open.shown ??= true;
-      open.slot.chrome.pipe.forward(parts);
+      asked++;
+      open.page.pipe.forward(parts);
     }
 
-    function passOn({ chrome }: Slot, frame: Buffer): void {
+    const sayOnConsole = (value: string) => say(CONSOLE_CALLED, { type: 'log', args: [{ type: 'string', value }] });
+
+    /** Writing to the console in a loop fails no render, and no other render should feel it: Chrome is told to send no more. */
+    function isCut(bytes: number): boolean {
+      if (!open) return true;
+      const { console, page } = open;
+      console.events++;
+      console.bytes += bytes;
+      if (console.events <= MAX_CONSOLE_EVENTS && console.bytes <= MAX_CONSOLE_BYTES) return false;
+      if (console.state === 'disabling') return true;
+      if (console.state === 'open') sayOnConsole('console output was cut');
+      console.state = 'disabling';
+      const disabled = () => {
+        console.state = 'cut';
+      };
+      page.pipe.command('Runtime.disable', {}, page.sessionId).then(disabled, disabled);
+      return true;
+    }
+
+    function passOn(page: SlotPage, frame: Buffer): void {
       if (ws.readyState !== ws.OPEN) return;
       const event = eventOf(frame);
+      if (event === undefined) asked--;
       if (event === CRASHED)
-        return watchdog.killedRecently(chrome)
+        return page.nearMemoryLimit()
           ? end('memory', 'the page used more memory than a render may')
           : end('renderer_crashed', "the page's process crashed");
+      if (isGone(event, frame)) return page.giveUpChrome("the page's process ended without a crash");
       if (event !== undefined && !PASSED_ON.has(event)) return;
+      if ((event === CONSOLE_CALLED || event === EXCEPTION_THROWN) && isCut(frame.length)) return;
       if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
-        const value = `(a message of ${Math.round(frame.length / 1024)} KiB)`;
-        return say(CONSOLE_CALLED, { type: 'log', args: [{ type: 'string', value }] });
+        return sayOnConsole(`(a message of ${Math.round(frame.length / 1024)} KiB)`);
       }
       // The API cannot count what it has not read yet, and reads a frame as a whole: an error's message can be as long as a page likes.
       if (frame.length > MAX_PAGE_FRAME_BYTES) return end('flooded', `the page made a frame of ${frame.length} bytes`);
@@ -165,14 +197,14 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
       ws.send(frame, { binary: false });
     }
 
-    const pageOf = ({ frameId }: Slot): PingAnswer => ({ frameId, ...(hasRoom() && { keeps: true }) });
+    const pageOf = ({ frameId }: SlotPage): PingAnswer => ({ frameId, ...(hasRoom() && { keeps: true }) });
 
     function openNext(id: number, ticket: unknown): void {
       if (open) return end('refused', 'a slot was asked for on a socket that has one');
       const claimed = claim(typeof ticket === 'string' ? ticket : '');
       if (claimed.ok) {
-        begin(claimed.slot, claimed.ticket);
-        return answer(id, pageOf(claimed.slot));
+        begin(claimed.page, claimed.ticket);
+        return answer(id, pageOf(claimed.page));
       }
       onRefused(claimed.reason);
       if (isOrdinary(claimed.reason)) refuse(id, NOT_NOW, claimed.reason);
@@ -187,8 +219,8 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
 
     function obey({ id, method, params }: Filtered & { kind: 'own' }): void {
       if (method === OPEN) return openNext(id, params.ticket);
-      if (open?.slot.state !== 'claimed') return refuse(id, NOT_NOW, 'no slot is open on this socket');
-      if (method === PING) return answer(id, pageOf(open.slot));
+      if (!open?.page.claimed) return refuse(id, NOT_NOW, 'no slot is open on this socket');
+      if (method === PING) return answer(id, pageOf(open.page));
       if (method === END) return void endByRequest(id, open);
       method satisfies typeof STILL;
       open.shown ??= false;
@@ -198,7 +230,7 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     function onFrame(data: Buffer): void {
       if (ending || ws.readyState !== ws.OPEN) return;
       if (unsent > MAX_ANSWERS_WAITING) return end('flooded', 'the client asked more than it took answers');
-      const filtered = filterFrame(data, open?.slot.sessionId ?? '');
+      const filtered = filterFrame(data, open?.page.sessionId ?? '');
       if (filtered.kind === 'garbage') return end('refused', filtered.problem);
       if (filtered.kind === 'own') return obey(filtered);
       if (filtered.kind === 'refused') {
@@ -220,6 +252,6 @@ export function createSlotSockets({ pool, slots, watchdog, claim, onRefused, has
     );
     const onMessage = (data: Buffer, isBinary: boolean) => (isBinary ? end('refused', 'a binary frame') : onFrame(data));
     ws.on('message', safely(onMessage));
-    begin(first.slot, first.ticket);
+    begin(first.page, first.ticket);
   };
 }

@@ -85,10 +85,10 @@ export const poolAlerts: Alert[] = [
     name: 'PressroomChromeCrashLoop',
     severity: 'warning',
     lasting: '5m',
-    expr: `${sum(`${POOL}, pod`, `increase(${mine('pressroom_chrome_deaths_total')}[15m])`)} > 5`,
+    expr: `${sum(`${POOL}, pod`, `increase(${mine('pressroom_chrome_deaths_total', 'reason!~"memory|flooded"')}[15m])`)} > 5`,
     summary: `Chrome dies again and again in {{ $labels.pod }} of ${WHO}.`,
     description:
-      'It died {{ $value | humanize }} times within 15 minutes. Renders on it are begun again elsewhere once, and fail the second time.',
+      'It died {{ $value | humanize }} times within 15 minutes, not through its pages. Its renders are retried elsewhere once, and fail the second time.',
   }),
   alert({
     name: 'PressroomChromeUnsandboxed',

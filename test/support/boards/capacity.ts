@@ -19,7 +19,7 @@ export const capacity: Board = {
         {
           title: 'Slots',
           description:
-            'What the slots of all workers do. Good: claimed stays below capacity, and some are ready. When claimed touches capacity, renders wait: see "Pods" for whether more are on their way. Many in warming or closing for long: the pods have too little CPU.',
+            'What the slots of all workers do. Good: claimed stays below capacity, and some are ready. When claimed touches capacity, renders wait: see "Pods" for whether more are on their way. Many in starting, closing or restarting for long: the pods have too little CPU.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -157,14 +157,15 @@ export const capacity: Board = {
         {
           title: 'Chrome deaths',
           description:
-            'By why. Good: none. exited, hung: look at the worker log at that time. memory: a page outgrew PRESSROOM_RENDER_MEMORY together with its browser. unusable, not_started: the sandbox, /tmp or the pod limit; the worker log says which.',
+            'By why. Good: none. exited, hung: look at the worker log at that time. memory: a page outgrew PRESSROOM_RENDER_MEMORY. flooded: a page kept its browser too busy to answer. Both end that render alone. unusable, not_started: the sandbox, /tmp or the pod limit; the worker log says which.',
           kind: 'bars',
           unit: 'short',
           queries: [{ expr: sum('reason', increase(chosen('pressroom_chrome_deaths_total'))), legend: '{{reason}}' }],
         },
         {
           title: 'Chrome starts',
-          description: 'By why. recycle is planned (after 2,000 renders) and costs nobody a render. died follows each death.',
+          description:
+            'By why. recycle is planned (after 2,000 renders) and fails no render. died follows a death. bound follows a render that hit a limit or was given up. account: PRESSROOM_CHROME_PER_ACCOUNT.',
           kind: 'bars',
           unit: 'short',
           queries: [{ expr: sum('reason', increase(chosen('pressroom_chrome_starts_total'))), legend: '{{reason}}' }],
@@ -172,18 +173,17 @@ export const capacity: Board = {
         {
           title: 'Chromes that run',
           description:
-            'One serving in each worker, and a retiring one beside it for the length of a render. Fewer serving than workers: a Chrome does not start, see "Chrome deaths".',
+            'One serving for each slot, and a retiring one beside it while it ends. Fewer serving than slots: a Chrome does not start, see "Chrome deaths".',
           kind: 'line',
           unit: 'short',
           queries: [{ expr: sum('state', chosen('pressroom_chromes')), legend: '{{state}}' }],
         },
         {
-          title: 'Memory of the browser processes',
-          description:
-            'For each worker pod, without its renderers. A Chrome is recycled at PRESSROOM_CHROME_RECYCLE_MEMORY. Good: a saw-tooth below it.',
+          title: 'Memory of the Chromes',
+          description: 'For each worker pod, all slots together. Good: about 80 MB for each slot that waits, and what the pages need.',
           kind: 'line',
           unit: 'bytes',
-          queries: [{ expr: sum('pod', chosen('pressroom_chrome_browser_memory_bytes')), legend: '{{pod}}' }],
+          queries: [{ expr: sum('pod', chosen('pressroom_chrome_memory_bytes')), legend: '{{pod}}' }],
         },
         {
           title: 'Memory of the Node processes',
