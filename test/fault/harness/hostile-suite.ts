@@ -1,0 +1,48 @@
+// The tests of one list of hostile pages: a test for each, on one installation that is replaced when
+// a row has left something.
+import { expect } from 'chai';
+import type { HostilePage } from '../../support/hostile-page.ts';
+import { openRowBook, problemsOf } from './neighbour-rows.ts';
+import { Neighbourhood, type NeighbourhoodOptions } from './neighbours.ts';
+
+export interface HostileSuite extends Omit<NeighbourhoodOptions, 'pages'> {
+  pages: readonly HostilePage[];
+  /** Pages that a trial caller sends, too. They need no server. */
+  byTrial?: readonly HostilePage[];
+  /** How long a row runs. */
+  seconds: number;
+  /** `artifacts/<artifact>.json`. */
+  artifact: string;
+}
+
+/** Call it inside `describe`. A ratio decides nothing: it is in the table. */
+export function hostileSuite({ byTrial = [], seconds, artifact, ...options }: HostileSuite): void {
+  const book = openRowBook(artifact);
+  let place: Neighbourhood | undefined;
+  after(async () => {
+    book.print();
+    await place?.stop();
+  });
+
+  async function judge(page: HostilePage, by: 'account' | 'trial'): Promise<void> {
+    place ??= await Neighbourhood.start(options);
+    const callers = by === 'trial' ? place.trialCallersOf(page) : place.callersOf(page);
+    const name = by === 'trial' ? `trial: ${page.name}` : page.name;
+    let clean = false;
+    try {
+      const row = await place.beside(name, callers, seconds);
+      const problems = problemsOf(row, page);
+      book.add(row, problems);
+      clean = row.left.length === 0;
+      expect(problems).to.deep.equal([]);
+    } finally {
+      if (!clean) {
+        await place.stop();
+        place = undefined;
+      }
+    }
+  }
+
+  for (const page of options.pages) it(`fails no render of another account: ${page.name}`, () => judge(page, 'account'));
+  for (const page of byTrial) it(`fails no render of an account when it is a trial render: ${page.name}`, () => judge(page, 'trial'));
+}

@@ -1,0 +1,86 @@
+// Judges the rows of hostile neighbours, prints them as a table and keeps them in artifacts/.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { HostilePage, Outcome } from '../../support/hostile-page.ts';
+import { type Ends, HUNG_UP, type Row } from './neighbours.ts';
+
+const ARTIFACTS = new URL('../../../artifacts/', import.meta.url);
+
+const words = (ends: Ends) =>
+  Object.entries(ends)
+    .map(([end, count]) => `${count} ${end}`)
+    .join(', ') || 'none';
+
+/** A page that met a bound did something, however short it lived. */
+const metBound = ({ ends }: Row['hostile']) => 'page_crash' in ends || 'output_limit' in ends;
+
+/** Why the row is none of its kind: the page took less than it claims, and met no bound. */
+function emptiness(row: Row, takes: HostilePage['takes']): string[] {
+  if (metBound(row.hostile)) return [];
+  return Object.entries(takes).flatMap(([what, least]) => {
+    const took = row.took[what as keyof Row['took']];
+    return took < least ? [`the page attacks nothing: ${what} ${took.toFixed(1)}, at least ${least}`] : [];
+  });
+}
+
+const innocentProblems = ({ innocent }: Row): string[] =>
+  Object.keys(innocent.failed).length === 0 ? [] : [`innocent calls failed: ${words(innocent.failed)} of ${innocent.calls}`];
+
+/** Of a row of a page. A call that came to no answer in twice a render's time ended wrongly, too. */
+export function problemsOf(row: Row, page: HostilePage): string[] {
+  const accepted: readonly string[] = [...page.outcomes, HUNG_UP] satisfies (Outcome | typeof HUNG_UP)[];
+  const wrong = Object.entries(row.hostile.ends).filter(([end]) => !accepted.includes(end));
+  const wrongly = wrong.length > 0 ? [`hostile calls ended as ${words(Object.fromEntries(wrong))}`] : [];
+  return [...innocentProblems(row), ...wrongly, ...row.left, ...emptiness(row, page.takes)];
+}
+
+/** Of a row of callers that render nothing, or nothing unusual. */
+export const problemsOfCallers = (row: Row): string[] => [...innocentProblems(row), ...row.left];
+
+const cell = (row: Row, problems: readonly string[]): string[] => [
+  row.name,
+  `${row.innocent.calls}, ${words(row.innocent.failed)}`,
+  `${row.innocent.p50Ms.toFixed(0)} / ${row.innocent.p95Ms.toFixed(0)}`,
+  row.ratio.toFixed(2),
+  words(row.hostile.ends),
+  row.hostile.longestMs.toFixed(0),
+  `${row.took.cpuS.toFixed(1)} s, ${row.took.memoryMib.toFixed(0)} MiB, ${row.took.processes} p, ${row.took.threads} t, ${row.took.requests} r`,
+  words(row.chromeEnds),
+  problems.length === 0 ? 'ok' : problems.join('; '),
+];
+const HEAD = [
+  'neighbour',
+  'innocent calls, failed',
+  'p50 / p95 ms',
+  'ratio',
+  'hostile ends',
+  'longest ms',
+  'took',
+  'Chrome ends',
+  'verdict',
+];
+
+export interface RowBook {
+  add(row: Row, problems: readonly string[]): void;
+  /** Prints the table. `artifacts/<name>.json` has what has been added so far. */
+  print(): void;
+}
+
+export function openRowBook(name: string): RowBook {
+  const rows: { row: Row; problems: readonly string[] }[] = [];
+  return {
+    add: (row, problems) => {
+      rows.push({ row, problems });
+      mkdirSync(ARTIFACTS, { recursive: true });
+      const text = JSON.stringify(
+        rows.map(each => ({ ...each.row, problems: each.problems })),
+        undefined,
+        2,
+      );
+      writeFileSync(new URL(`${name}.json`, ARTIFACTS), `${text}\n`);
+    },
+    print: () => {
+      const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+      console.log([line(HEAD), line(HEAD.map(() => '---')), ...rows.map(each => line(cell(each.row, each.problems)))].join('\n'));
+    },
+  };
+}

@@ -1,0 +1,18 @@
+// All hostile pages that are html alone, and the worst of them as trial renders.
+// HOSTILE_SECONDS: how long each runs (default 20).
+import { hostilePages } from '../../support/hostile-pages.ts';
+import { hostileSuite } from '../harness/hostile-suite.ts';
+
+const TRIAL = ['console flood of small lines', 'Blobs', 'workers by the hundred'];
+
+describe('hostile pages of html beside five innocent accounts', function () {
+  this.timeout(300_000);
+  hostileSuite({
+    pages: hostilePages,
+    byTrial: hostilePages.filter(({ name }) => TRIAL.includes(name)),
+    renderTimeoutMs: 10_000,
+    ordinarySeconds: 10,
+    seconds: Number(process.env.HOSTILE_SECONDS ?? 20),
+    artifact: 'hostile-neighbours',
+  });
+});

@@ -1,0 +1,14 @@
+// All hostile pages that need an origin or a server. HOSTILE_SECONDS: how long each runs (default 20).
+import { hostileSites } from '../../support/hostile-sites.ts';
+import { hostileSuite } from '../harness/hostile-suite.ts';
+
+describe('hostile pages of a site beside five innocent accounts', function () {
+  this.timeout(300_000);
+  hostileSuite({
+    pages: hostileSites,
+    renderTimeoutMs: 10_000,
+    ordinarySeconds: 10,
+    seconds: Number(process.env.HOSTILE_SECONDS ?? 20),
+    artifact: 'hostile-neighbours-sites',
+  });
+});
