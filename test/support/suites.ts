@@ -34,7 +34,7 @@ export function filesOf(name: SuiteName): string[] {
  * These share the product's images, which one process builds once, or take all of the machine: they
  * stay in one lane, so that none of them runs beside another.
  */
-const IN_TURN = /^test\/cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)/;
+const IN_TURN = /^test\/(cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
 
 /** Assumed for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
