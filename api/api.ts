@@ -4,6 +4,7 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { createAcceptedKeys } from './accounts/accepted-keys.ts';
+import { createAccountRequests } from './accounts/account-requests.ts';
 import { mongoLeases } from './accounts/mongo-leases.ts';
 import { createTrialDoor } from './accounts/trial-door.ts';
 import { trialLeases } from './accounts/trial-leases.ts';
@@ -80,7 +81,8 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const served = { pastDueGraceMs, everyStateServed: config.billing.mode === 'none' };
   const times = createRecentTimes();
   const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log, metrics);
-  const keys = createAcceptedKeys(store, { ...served, peppers, dashboardUrl });
+  const keys = createAcceptedKeys(store, { ...served, plans, peppers, dashboardUrl });
+  const requests = createAccountRequests(store, plans);
   const leases = mongoLeases(store, { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
   const sources = parseWorkerSources(config.workers);
   const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
@@ -123,6 +125,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
       billing,
       store,
       budget,
+      requests,
       trustedProxies,
       log,
       metrics,
@@ -152,6 +155,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const app = createApp({
     publicUrl: config.publicUrl,
     keys,
+    requests,
     render,
     onRefused: meters.paid.ended,
     trial: trial?.route,

@@ -5,12 +5,14 @@ import type { Network } from '../common/addresses.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
+import type { AccountRequests } from './accounts/account-requests.ts';
 import type { Console } from './console/console.ts';
 import type { ApiError, RenderFailedReason } from './contract/errors.ts';
 import { accessLog } from './http/access-log.ts';
 import { bearer } from './http/bearer.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
-import type { ByteBudget } from './http/byte-budget.ts';
+import { boundRequests } from './http/bound-requests.ts';
+import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
 import { description } from './http/description.ts';
 import { errors, noRoute } from './http/errors.ts';
 import { type HealthChecks, healthz, readyz } from './http/health.ts';
@@ -27,6 +29,7 @@ export interface AppDeps {
   /** Every absolute link is made from it; without a slash at its end. */
   publicUrl: string;
   keys: AcceptedKeys;
+  requests: AccountRequests;
   render: RenderUseCase;
   /** Hears of a customer's render that failed on our side before it began. */
   onRefused(reason: RenderFailedReason): void;
@@ -59,7 +62,7 @@ export interface App {
 }
 
 export function createApp(deps: AppDeps): App {
-  const { publicUrl, keys, render, onRefused, trial, console, health, body, budget, ports, trustedProxies, log, metrics } = deps;
+  const { publicUrl, keys, requests, render, onRefused, trial, console, health, body, budget, ports, trustedProxies, log, metrics } = deps;
   const { openApiJson, docs } = description({ publicUrl, trial: trial !== undefined, mcpUrl: console?.oauth?.resource });
 
   const routes: Route[] = [
@@ -75,7 +78,12 @@ export function createApp(deps: AppDeps): App {
         countRefused(onRefused),
         ...(console ? [logRenders(console.renders)] : []),
         bearer(keys, trustedProxies),
-        jsonBody(body, budget),
+        boundRequests(
+          requests,
+          ({ state }) => state.accepted,
+          ({ state }) => keys.recheck(state.accepted),
+        ),
+        jsonBody(body, budget, ({ state }) => accountHolder(state.accepted.accountId, state.accepted.parallel)),
         renderRoute({ render, keys, ports }),
       ],
     },

@@ -1,9 +1,10 @@
 // Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
 import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
-import { allowedIps, isServed, keyIsGood, type ServedRules, withKey } from './account-rules.ts';
+import { allowedIps, capOf, isServed, keyIsGood, type ServedRules, withKey } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Caller } from './leases.ts';
+import type { Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
 
@@ -11,6 +12,8 @@ import { databaseUnreachable, subscriptionInactive, unauthorized } from './refus
 export interface Accepted extends Omit<Caller, 'requestId'> {
   intranet: boolean;
   keyId: string;
+  /** Renders at once of the plan, by the last read. */
+  parallel: number;
 }
 
 export interface AcceptedKeys {
@@ -21,15 +24,20 @@ export interface AcceptedKeys {
   check(keyText: string | undefined, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted>;
   /** The admission refused this caller: the next call with the key is read again. */
   forget(accepted: Pick<Accepted, 'keyHash'>): void;
+  /** The caller has more requests than the plan allows, by a read that may be out of date: the next call reads again, at most once a second. */
+  recheck(accepted: Pick<Accepted, 'keyHash'>): void;
 }
 
 export interface AcceptedKeysConfig extends ServedRules {
+  plans: readonly Plan[];
   /** The first is the one that new keys take; a second is accepted while they are being changed. */
   peppers: readonly string[];
   dashboardUrl: string;
 }
 
 const REMEMBER_MS = 60_000;
+/** A flood of calls over the limit costs one read in this time. */
+const RECHECK_MS = 1_000;
 /** About 300 bytes each. */
 const MAX_REMEMBERED = 10_000;
 
@@ -40,11 +48,13 @@ interface Found {
   served: boolean;
   state: AccountState;
   intranet: boolean;
+  parallel: number;
 }
 
 /** `nowMs` is monotonic. */
 export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, nowMs = () => performance.now()): AcceptedKeys {
   const served = isServed(config);
+  const parallel = capOf(config.plans);
   /** Only a good answer is kept. */
   const reads = createRecentReads<Found | null>(
     { most: MAX_REMEMBERED, forMs: REMEMBER_MS, kept: found => !!found?.networks && found.served },
@@ -68,6 +78,7 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
               state: 1,
               intranet: 1,
               served,
+              parallel,
               networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }),
               keyId: withKey(hashes, { $cond: [keyIsGood, '$$good.id', '$$REMOVE'] }),
             },
@@ -89,11 +100,16 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
         throw databaseUnreachable(cause);
       });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
-    const caller = { accountId, keyHash, clientIp, intranet: found.intranet, allowedIps: found.networks, keyId: found.keyId! };
+    const { networks: allowedIps, intranet, parallel } = found;
+    const caller = { accountId, keyHash, clientIp, intranet, allowedIps, keyId: found.keyId!, parallel };
     onKnown?.(caller);
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
     return caller;
   }
 
-  return { check, forget: ({ keyHash }) => reads.forget(keyHash[0]!) };
+  return {
+    check,
+    forget: ({ keyHash }) => reads.forget(keyHash[0]!),
+    recheck: ({ keyHash }) => reads.forget(keyHash[0]!, RECHECK_MS),
+  };
 }

@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache';
 export interface RecentReads<T> {
   /** Returns the cached value of this name, or calls `read`. Rejects when `read` does. */
   of(name: string, read: () => Promise<T>): Promise<T>;
-  forget(name: string): void;
+  /** Unless it was read less than `minAgeMs` ago. */
+  forget(name: string, minAgeMs?: number): void;
 }
 
 /** Caches each value for `forMs`, except failed reads and values for which `kept` is false. `nowMs` is monotonic. */
@@ -19,7 +20,9 @@ export function createRecentReads<T>(
     perf: { now: nowMs },
   });
   return {
-    forget: name => void reads.delete(name),
+    forget(name, minAgeMs = 0) {
+      if (forMs - reads.getRemainingTTL(name) >= minAgeMs) reads.delete(name);
+    },
     of(name, read) {
       const known = reads.get(name);
       if (known) return known;

@@ -11,6 +11,22 @@ export const unauthorized = () =>
 export const subscriptionInactive = (state: AccountState, dashboardUrl: string) =>
   new ApiError('subscription_inactive', `The subscription is ${state}. Mend it at ${dashboardUrl}, then send the request again.`);
 
+/** The account has so many requests in this process already. */
+export const tooManyRequests = (requests: number, parallel: number) =>
+  new ApiError(
+    'concurrency_limit',
+    `Your account has ${requests} requests in progress, and your plan runs ${parallel} at once. Try again when one has finished.`,
+    { retryAfterS: 2, headers: { 'X-Concurrency-Limit': String(parallel) } },
+  );
+
+/** An account that holds more than its share of what all callers of this process share. `parallel`: of its plan, where it is known. */
+export const overShare = (parallel?: number) =>
+  new ApiError(
+    'concurrency_limit',
+    'Your requests hold as much of the service at the moment as one account may. Try again when one has finished.',
+    { retryAfterS: 2, headers: parallel === undefined ? {} : { 'X-Concurrency-Limit': String(parallel) } },
+  );
+
 const UNREACHABLE = 'The service cannot reach its database at the moment. Try again.';
 
 /** Of a render. An outage comes without its cause: the store's own lines tell of it, and one for each call would bury them. */

@@ -4,6 +4,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { createAccountKeys } from '../accounts/account-keys.ts';
+import type { AccountRequests } from '../accounts/account-requests.ts';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Plan } from '../accounts/plans.ts';
 import type { ApiConfig } from '../config.ts';
@@ -62,6 +63,7 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
   /** The first is the one that new keys take. */
   peppers: readonly string[];
   budget: ByteBudget;
+  requests: AccountRequests;
   plans: readonly Plan[];
   pastDueGraceMs: number;
   billing: ApiConfig['billing'];
@@ -94,7 +96,7 @@ export interface Console {
 }
 
 export function createConsole(deps: ConsoleDeps): Console {
-  const { publicUrl, store, budget, trustedProxies } = deps;
+  const { publicUrl, store, budget, requests, trustedProxies } = deps;
   const cookies = createCookies(publicUrl);
   const sessions = createSessions(store);
   const audit = createAudit(store);
@@ -170,7 +172,7 @@ export function createConsole(deps: ConsoleDeps): Console {
     oauth,
     routes: [
       { method: 'get', path: '/app/assets/{*file}', handle: [ctx => files.asset(ctx)] },
-      ...consoleRoutes(rows, { publicUrl, store, sessions, cookies, budget, trustedProxies }),
+      ...consoleRoutes(rows, { publicUrl, store, sessions, cookies, budget, requests, trustedProxies }),
       ...paymentRoutes,
       ...signInPages(people, formPage),
       ...companyPages({ ...deps, people, teams }, formPage),

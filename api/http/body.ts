@@ -1,8 +1,8 @@
 // Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is buffered past the limit.
 import type { IncomingMessage } from 'node:http';
-import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
+import { invalid } from '../contract/errors.ts';
 import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
-import type { ByteBudget, Reservation } from './byte-budget.ts';
+import type { ByteBudget, Holder, Reservation } from './byte-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { parseJson, parseJsonInTurns } from './json-text.ts';
 import { ClientClosed, type Context, type Middleware } from './state.ts';
@@ -11,13 +11,16 @@ export interface BodyLimits {
   maxBytes: number;
   /** A body of which nothing came for so long is given up, */
   silentMs: number;
-  /** and so is one that takes so long in all. */
+  /** and so is one that takes so long in all, */
   totalMs: number;
+  /** or brings fewer bytes a second once it is this old. */
+  slow?: { graceMs: number; bytesPerS: number };
   /** A render's when absent. */
   words?: BodyWords | undefined;
 }
 
-export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000 };
+/** 2 KiB/s is slower than any line that works: who sends less than that holds a place for a minute at no cost. */
+export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000, slow: { graceMs: 5_000, bytesPerS: 2 * 1_024 } };
 
 /**
  * What a byte of a body costs while its render waits and runs. As a string it takes two, since a single character beyond Latin-1 (a dash, a euro sign)
@@ -28,56 +31,46 @@ export const HELD_PER_BODY_BYTE = 3;
 /** Parsing takes 4 to 6 ms for each MB, in which no other render has the event loop. */
 const PARSED_AT_ONCE = 512 * 1_024;
 
-const overloaded = () =>
-  renderFailed('overloaded', 'The service holds as many requests as it can at the moment. Try again.', { retryAfterS: 2 });
-
 const tooSlow = (what: string) => invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
 
-/**
- * `reserved`: how many bytes of it were taken from the budget before; `noRoom`: what is thrown when no more can be taken.
- * Rejects with ApiError or ClientClosed; then the request is left paused.
- */
-function readBytes(
-  request: IncomingMessage,
-  limits: BodyLimits,
-  reservation: Reservation,
-  reserved: number,
-  noRoom: () => ApiError,
-): Promise<Buffer> {
-  let bytes = 0;
-  let free = reserved;
-  const seconds = (ms: number) => `${ms / 1_000} s`;
-  const { maxBytes, silentMs, totalMs, words } = limits;
-  return collectBytes(request, {
-    take(piece) {
-      bytes += piece.length;
-      free -= piece.length;
-      if (bytes > maxBytes) return tooLarge(maxBytes, words);
-      if (free < 0 && !reservation.take(-free * HELD_PER_BODY_BYTE)) return noRoom();
-      free = Math.max(0, free);
+const seconds = (ms: number) => `${ms / 1_000} s`;
+
+/** Reserves memory as the bytes arrive; what the caller declares reserves nothing. Rejects with ApiError or ClientClosed; then the request is left paused. */
+async function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Reservation): Promise<Buffer> {
+  const { maxBytes, silentMs, totalMs, slow, words } = limits;
+  let reserved = 0;
+  const body = await collectBytes(request, {
+    maxBytes,
+    tooLarge: () => tooLarge(maxBytes, words),
+    reserve(bytes) {
+      if (!reservation.take(bytes * HELD_PER_BODY_BYTE)) return reservation.noRoom();
+      reserved += bytes;
       return undefined;
     },
     silent: { ms: silentMs, late: () => tooSlow(`nothing came for ${seconds(silentMs)}`) },
     total: { ms: totalMs, late: () => tooSlow(`it took more than ${seconds(totalMs)}`) },
+    ...(slow && {
+      slow: { ...slow, late: () => tooSlow(`after ${seconds(slow.graceMs)} it must bring ${slow.bytesPerS} bytes a second`) },
+    }),
   });
+  reservation.give((reserved - body.length) * HELD_PER_BODY_BYTE);
+  checkNotEmpty(body.length, words);
+  return body;
 }
 
-/** The body as a value. A function of its own, so that nothing holds the bytes while the value is in use. */
-async function readJson(...from: Parameters<typeof readBytes>): Promise<{ value: unknown; bytes: number }> {
-  const body = await readBytes(...from);
-  checkNotEmpty(body.length, from[1].words);
-  return { value: body.length > PARSED_AT_ONCE ? await parseJsonInTurns(body) : parseJson(body), bytes: body.length };
-}
-
-/** What stands in the state as the body, and how many bytes it was. */
+/** What stands in the state as the body, and how many bytes it was. A function of its own, so that nothing holds the bytes while the value is in use. */
 type Read = (...from: Parameters<typeof readBytes>) => Promise<{ value: unknown; bytes: number }>;
 
+const readJson: Read = async (...from) => {
+  const body = await readBytes(...from);
+  return { value: body.length > PARSED_AT_ONCE ? await parseJsonInTurns(body) : parseJson(body), bytes: body.length };
+};
+
 /** The same without parsing. */
-async function readRaw(...from: Parameters<typeof readBytes>): Promise<{ value: Buffer; bytes: number }> {
+const readRaw: Read = async (...from) => {
   const value = await readBytes(...from);
-  checkNotEmpty(value.length);
   return { value, bytes: value.length };
-}
+};
 
 /** The server leaves this to us, so that a caller who asks first is refused before sending. */
 export function sayContinue({ req, res, state }: Context): void {
@@ -86,19 +79,27 @@ export function sayContinue({ req, res, state }: Context): void {
   state.continued = true;
 }
 
+/** `holderOf`: in whose share of the budget a request counts. */
 const body =
   (read: Read) =>
-  (limits: BodyLimits, budget: ByteBudget, noRoom: () => ApiError = overloaded): Middleware => {
+  (limits: BodyLimits, budget: ByteBudget, holderOf: (ctx: Context) => Holder): Middleware => {
+    // A body that could never fit is too large, not too many.
+    const maxBytes = Math.min(limits.maxBytes, Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE));
     return async (ctx, next) => {
       const { req, res, state } = ctx;
-      const length = checkBodyHeaders(req.headers, limits.maxBytes, limits.words) ?? 0;
-      const reservation = budget.open();
+      const declared = checkBodyHeaders(req.headers, maxBytes, limits.words) ?? 0;
+      const reservation = budget.open(holderOf(ctx));
       res.once('close', reservation.close);
       state.reservation = reservation;
       if (req.socket.destroyed) throw new ClientClosed();
-      if (!reservation.take(length * HELD_PER_BODY_BYTE)) throw noRoom();
+      // Nothing is reserved by it: a caller can declare much at no cost. It only saves sending what would be refused.
+      if (!reservation.fits(declared * HELD_PER_BODY_BYTE)) throw reservation.noRoom();
       sayContinue(ctx);
-      const { value, bytes } = await read(req, limits, reservation, length, noRoom);
+      const { value, bytes } = await read(req, { ...limits, maxBytes }, reservation).catch(error => {
+        // The answer may take its time to go out, and nothing of the body is held any more.
+        reservation.close();
+        throw error;
+      });
       state.bodyBytes = bytes;
       state.body = value;
       await next();

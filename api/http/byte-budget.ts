@@ -1,42 +1,88 @@
-// How many bytes of bodies and PDFs this process holds at once. Taken before or as they come, given back when nothing holds them any more.
+// How many bytes of bodies and PDFs this process holds at once, with a share for each caller. Taken as they arrive, given back when nothing holds them any more.
+import { overShare } from '../accounts/refusals.ts';
+import { type ApiError, renderFailed } from '../contract/errors.ts';
+import { type BoundRefusal, SharedBound } from '../shared-bound.ts';
+
+/** Whose bytes they are, and what is thrown when there is no room: `full` of the whole, `share` of this caller's part. */
+export interface Holder extends Record<BoundRefusal, () => ApiError> {
+  id: string;
+}
 
 export interface ByteBudget {
   /** What one request holds. */
-  open(): Reservation;
+  open(holder: Holder): Reservation;
   used(): number;
   readonly maxBytes: number;
+  /** The most that one caller can hold, when no other holds anything. */
+  readonly maxBytesOfOne: number;
 }
 
 export interface Reservation {
-  /** False, and nothing taken, when the budget is used up or the request has ended. */
+  /** False, and nothing taken, when there is no room for so many bytes more or the request has ended. */
   take(bytes: number): boolean;
+  /** Whether `take` would succeed now. */
+  fits(bytes: number): boolean;
+  /** The error for the caller after a refusal. */
+  noRoom(): ApiError;
   /** Gives back so many of those that were taken. */
   give(bytes: number): void;
   /** Gives back what is left. What still runs of the request can take no more, and what it gives back is not counted twice. */
   close(): void;
 }
 
-/** `whole`: a budget of which this one is a part. What is taken here is taken there too. */
-export function createByteBudget(maxBytes: number, whole?: ByteBudget): ByteBudget {
-  let used = 0;
+export const overloaded = () =>
+  renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
 
-  function open(): Reservation {
-    const ofWhole = whole?.open();
+/** An account holds for all its keys, members and apps. `parallel`: of its plan, where it is known. */
+export const accountHolder = (accountId: string, parallel?: number): Holder => ({
+  id: accountId,
+  full: overloaded,
+  share: () => overShare(parallel),
+});
+
+interface Options {
+  /** A budget of which this one is a part. What is taken here is taken there too. */
+  whole?: ByteBudget;
+  /** Of one caller; a quarter unless told otherwise. */
+  shareBytes?: number;
+}
+
+export function createByteBudget(maxBytes: number, { whole, shareBytes }: Options = {}): ByteBudget {
+  const bound = new SharedBound(maxBytes, shareBytes);
+
+  function open(holder: Holder): Reservation {
+    const { id } = holder;
+    const ofWhole = whole?.open(holder);
     let held = 0;
     let closed = false;
+    let noRoom = holder.full;
+    const refusal = (bytes: number): (() => ApiError) | undefined => {
+      if (closed) return holder.full;
+      const refused = bound.refusal(id, bytes);
+      if (refused) return holder[refused];
+      return ofWhole?.fits(bytes) === false ? ofWhole.noRoom : undefined;
+    };
+    const fits = (bytes: number) => {
+      const refused = refusal(bytes);
+      if (refused) noRoom = refused;
+      return refused === undefined;
+    };
     const give = (bytes: number) => {
       if (closed) return;
       held -= bytes;
-      used -= bytes;
+      bound.give(id, bytes);
       ofWhole?.give(bytes);
     };
     return {
       take(bytes) {
-        if (closed || used + bytes > maxBytes || ofWhole?.take(bytes) === false) return false;
+        if (!fits(bytes)) return false;
         held += bytes;
-        used += bytes;
+        bound.hold(id, bytes);
+        ofWhole?.take(bytes);
         return true;
       },
+      fits,
+      noRoom: () => noRoom(),
       give,
       close() {
         give(held);
@@ -46,5 +92,10 @@ export function createByteBudget(maxBytes: number, whole?: ByteBudget): ByteBudg
     };
   }
 
-  return { open, used: () => used, maxBytes };
+  return {
+    open,
+    used: () => bound.used,
+    maxBytes,
+    maxBytesOfOne: Math.min(bound.maxOfOne, whole?.maxBytesOfOne ?? Number.POSITIVE_INFINITY),
+  };
 }

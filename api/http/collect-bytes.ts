@@ -3,39 +3,81 @@ import type { IncomingMessage } from 'node:http';
 import { ClientClosed } from './state.ts';
 
 export interface Bounds {
-  /** Sees each piece before it is kept; what it gives ends the reading. */
-  take(piece: Buffer): Error | undefined;
+  maxBytes: number;
+  tooLarge(): Error;
+  /** Called before each block of memory is allocated; what it returns ends the reading. */
+  reserve?(bytes: number): Error | undefined;
   /** For how long nothing may come, and for how long it may take in all; `late` is what that ends with. */
   silent?: { ms: number; late(): Error };
   total: { ms: number; late(): Error };
+  /** From `graceMs` on at least so many bytes must have come for each second since. */
+  slow?: { graceMs: number; bytesPerS: number; late(): Error };
 }
 
+/**
+ * Blocks double from the first size to the second. The pieces themselves are not kept: a chunk of one byte
+ * is an object of 210, and a body of 10 MB in such chunks took 2 GB.
+ */
+const BLOCK_BYTES = { first: 4 * 1_024, largest: 64 * 1_024 };
+
 /** Rejects with what a bound gave, or ClientClosed when the other end went away. */
-export function collectBytes(request: IncomingMessage, { take, silent, total }: Bounds): Promise<Buffer> {
+export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<Buffer> {
+  const { maxBytes, tooLarge, reserve, silent, total, slow } = bounds;
+  const declaredBytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    const blocks: Buffer[] = [];
+    let bytes = 0;
+    /** Of the last block. */
+    let free = 0;
+    const startMs = performance.now();
     const ofSilence = silent && setTimeout(() => fail(silent.late()), silent.ms);
     const ofAll = setTimeout(() => fail(total.late()), total.ms);
+    let ofSlowness = slow && setTimeout(checkRate, slow.graceMs);
 
+    function checkRate(): void {
+      const leftMs = slow!.graceMs + (bytes / slow!.bytesPerS) * 1_000 - (performance.now() - startMs);
+      if (leftMs <= 0) fail(slow!.late());
+      else ofSlowness = setTimeout(checkRate, leftMs);
+    }
     function over(): void {
-      clearTimeout(ofSilence);
-      clearTimeout(ofAll);
+      for (const timer of [ofSilence, ofAll, ofSlowness]) clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('close', onClose);
     }
     function fail(error: Error): void {
       over();
       request.pause();
+      blocks.length = 0;
       reject(error);
+    }
+    function addBlock(): Error | undefined {
+      const size = Math.min(Math.max(bytes, BLOCK_BYTES.first), BLOCK_BYTES.largest, declaredBytes - bytes);
+      const refused = reserve?.(size);
+      if (refused) return refused;
+      blocks.push(Buffer.allocUnsafeSlow(size));
+      free = size;
+      return undefined;
+    }
+    function keep(piece: Buffer): Error | undefined {
+      if (bytes + piece.length > maxBytes) return tooLarge();
+      for (let at = 0; at < piece.length; ) {
+        const refused = free === 0 ? addBlock() : undefined;
+        if (refused) return refused;
+        const block = blocks.at(-1)!;
+        const copied = piece.copy(block, block.length - free, at);
+        at += copied;
+        bytes += copied;
+        free -= copied;
+      }
+      return undefined;
     }
     function onData(piece: Buffer): void {
       ofSilence?.refresh();
-      const wrong = take(piece);
-      if (wrong) return fail(wrong);
-      pieces.push(piece);
+      const wrong = keep(piece);
+      if (wrong) fail(wrong);
     }
     function onEnd(): void {
       over();
-      resolve(Buffer.concat(pieces));
+      resolve(Buffer.concat(blocks, bytes));
     }
     const onClose = () => fail(new ClientClosed());
     request.on('data', onData).once('end', onEnd).once('close', onClose);

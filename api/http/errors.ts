@@ -16,7 +16,7 @@ export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
 }
 
 /** They say nothing against the body, of which nothing was read: Node throws it away after the answer when it is small, and the connection goes on. */
-const OF_THE_CALLER: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'subscription_inactive', 'rate_limited']);
+const OF_THE_CALLER: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'subscription_inactive', 'concurrency_limit', 'rate_limited']);
 
 function send(ctx: Context, error: ApiError): void {
   const { req } = ctx;

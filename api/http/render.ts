@@ -18,7 +18,7 @@ export interface RenderRoute {
 export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware => {
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
-    const { intranet, keyId: _, ...caller } = accepted;
+    const { intranet, keyId: _, parallel: __, ...caller } = accepted;
     const { entry } = ctx.state;
     try {
       // The guard of the worker decides by what the admission says; this is only to tell the caller early.

@@ -4,7 +4,7 @@ import { noPlace } from '../accounts/trial-door.ts';
 import type { TrialCaller, TrialLeases } from '../accounts/trial-leases.ts';
 import { parseRenderRequest } from '../contract/render-request.ts';
 import type { RenderUseCase } from '../render.ts';
-import { type BodyLimits, HELD_PER_BODY_BYTE, jsonBody } from './body.ts';
+import { type BodyLimits, jsonBody } from './body.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import { callerIp } from './client-ip.ts';
 import { whileCallerWaits } from './hang-up.ts';
@@ -71,11 +71,9 @@ const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['por
 
 /** What handles the path, in order. */
 export function trialRoute({ leases, render, maxBytes }: TrialRoute, { body, budget, ports, trustedProxies }: Surroundings): Middleware[] {
-  // A body that could never fit into the share is too large, not too many.
-  const limits = { ...body, maxBytes: Math.min(body.maxBytes, Math.floor(maxBytes / HELD_PER_BODY_BYTE)) };
   return [
     trialDoor(leases, trustedProxies),
-    jsonBody(limits, createByteBudget(maxBytes, budget), noPlace),
+    jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({ id: state.visitor, full: noPlace, share: noPlace })),
     renderForVisitor(render, ports),
   ];
 }

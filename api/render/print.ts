@@ -1,5 +1,5 @@
 // Prints the page to PDF and reads it in pieces, bounded; a single page is printed again a little taller while it does not fit on its sheet.
-import { invalid, renderFailed } from '../contract/errors.ts';
+import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
 import { SlotLost } from '../dispatch/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
 import { imposePageRules } from './page-rules.ts';
@@ -33,6 +33,8 @@ export interface Room {
   /** False, and nothing taken, when there is no room for so many bytes more. */
   take(bytes: number): boolean;
   give(bytes: number): void;
+  /** The error for the caller after a refusal. */
+  noRoom(): ApiError;
 }
 
 export interface Printed {
@@ -43,9 +45,6 @@ export interface Printed {
 
 export const tooLarge = (maxBytes: number) =>
   renderFailed('output_limit', `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`);
-
-export const noRoom = () =>
-  renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
 
 /**
  * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short as well: Chrome ends each where a character of UTF-8 could end, whatever it
@@ -60,7 +59,7 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
   let taken = 0;
   let over = false;
   const take = (bytes: number) => {
-    if (over || !room.take(bytes)) throw noRoom();
+    if (over || !room.take(bytes)) throw room.noRoom();
     taken += bytes;
   };
 
@@ -169,7 +168,7 @@ async function printSinglePage(session: Session, plan: Plan, output: Output, roo
   return searchSheet(printAt, frozen.heightIn, untilMs, room);
 }
 
-/** Throws output_limit, overloaded when `room` is full, or validation_error when `pages` keeps nothing. The PDF is taken from `room`. */
+/** Throws output_limit, the error of `room` when that is full, or validation_error when `pages` keeps nothing. The PDF is taken from `room`. */
 export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
   imposePageRules(session.command, plan);
   if (plan.singlePage) return printSinglePage(session, plan, output, room);

@@ -38,7 +38,12 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   atEnd(() => store.stop(AbortSignal.timeout(5_000)));
   console.log(`${machineLine()}; ${calls} calls of each kind`);
   const accounts = createAccounts(store, { plans: parsePlans([]), peppers: PEPPERS });
-  const accepted = createAcceptedKeys(store, { peppers: PEPPERS, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app' });
+  const accepted = createAcceptedKeys(store, {
+    plans: parsePlans([]),
+    peppers: PEPPERS,
+    pastDueGraceMs: 60_000,
+    dashboardUrl: 'http://localhost/app',
+  });
 
   async function account(name: string, keys: number, settings: Parameters<typeof accounts.setAccount>[1] = {}): Promise<string> {
     const { id } = await accounts.createAccount(name, { plan: 'scale', ...settings });

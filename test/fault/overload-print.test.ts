@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ApiError } from '../../api/contract/errors.ts';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { SlotLost } from '../../api/dispatch/slot-port.ts';
-import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { createFinish } from '../../api/render/pdf/finish.ts';
 import { createStamps } from '../../api/render/pdf/stamps.ts';
@@ -15,6 +15,7 @@ import { errorOf, startWorker, type TestWorker } from '../support/worker.ts';
 import { largePdf } from './overload-pages.ts';
 
 const MIB = 2 ** 20;
+const HOLDER = accountHolder('account');
 const LARGE = largePdf(5);
 /** Taller than its viewport, whatever that is: printed more than once until it fits on one sheet. */
 const GROWING = { html: '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>', single_page: true };
@@ -32,7 +33,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     room: Room,
     { signal = new AbortController().signal, maxBytes = 100 * MIB, through = (session: Session) => session } = {},
   ) {
-    const session = through(await eventually(() => worker.open()));
+    const session = through(await eventually(() => worker.open(HOLDER)));
     try {
       const parsed = parseRenderRequest(request, { ports: [80], allowPorts: [], intranet: false });
       const limits = { renderMs: 50_000, output: { maxBytes, tagged: false } };
@@ -46,7 +47,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
   const atFirstPiece = (room: Room, act: () => void): Room => {
     let pieces = 0;
     return {
-      give: room.give,
+      ...room,
       take: bytes => {
         const taken = room.take(bytes);
         if (++pieces === 1) act();
@@ -57,10 +58,10 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
 
   it('holds the finished PDF, and what it was read in for the moment in which it is put together', async () => {
     const budget = createByteBudget(100 * MIB);
-    const reservation = budget.open();
+    const reservation = budget.open(HOLDER);
     let most = 0;
     const room = {
-      give: reservation.give,
+      ...reservation,
       take: (bytes: number) => {
         const taken = reservation.take(bytes);
         most = Math.max(most, budget.used());
@@ -81,10 +82,10 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
   });
 
   it('refuses a PDF for which it has no room as overloaded, and has back what was read of it', async () => {
-    const budget = createByteBudget(3 * MIB);
-    const other = budget.open();
+    const budget = createByteBudget(3 * MIB, { shareBytes: 3 * MIB });
+    const other = budget.open(HOLDER);
     other.take(MIB);
-    const error = await errorOf(render(LARGE, budget.open()));
+    const error = await errorOf(render(LARGE, budget.open(HOLDER)));
     expect(error).to.be.instanceOf(ApiError).and.to.include({ code: 'render_failed', reason: 'overloaded' });
     expect((error as ApiError).headers['Retry-After']).to.equal('2');
     expect(budget.used()).to.equal(MIB);
@@ -92,7 +93,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
 
   it('has all back from a PDF that is larger than one may be', async () => {
     const budget = createByteBudget(100 * MIB);
-    const error = await errorOf(render(LARGE, budget.open(), { maxBytes: 3 * MIB }));
+    const error = await errorOf(render(LARGE, budget.open(HOLDER), { maxBytes: 3 * MIB }));
     expect(error).to.include({ reason: 'output_limit' });
     expect(budget.used()).to.equal(0);
   });
@@ -100,7 +101,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
   it('has all back when the render is given up in the middle of its PDF', async () => {
     const budget = createByteBudget(100 * MIB);
     const gone = new AbortController();
-    const room = atFirstPiece(budget.open(), () => gone.abort(new Error('nobody waits')));
+    const room = atFirstPiece(budget.open(HOLDER), () => gone.abort(new Error('nobody waits')));
     const error = await errorOf(render(LARGE, room, { signal: gone.signal }));
     expect(error?.message).to.equal('nobody waits');
     await eventually(() => expect(budget.used()).to.equal(0));
@@ -121,14 +122,14 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
         return session.command(method, ...params);
       },
     });
-    const error = await errorOf(render(LARGE, budget.open(), { signal: gone.signal, through }));
+    const error = await errorOf(render(LARGE, budget.open(HOLDER), { signal: gone.signal, through }));
     expect(error?.message).to.equal('nobody waits');
     await eventually(() => expect(budget.used()).to.equal(0));
   });
 
   it('holds one PDF alone when another slot prints what a lost one had begun', async () => {
     const budget = createByteBudget(100 * MIB);
-    const reservation = budget.open();
+    const reservation = budget.open(HOLDER);
     const killed: Promise<void>[] = [];
     const room = atFirstPiece(reservation, () => killed.push(worker.killChromes()));
     expect(await errorOf(render(LARGE, room))).to.be.instanceOf(SlotLost);
@@ -142,9 +143,9 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
   it('holds the last print alone of a single page that is printed several times', async () => {
     const budget = createByteBudget(100 * MIB);
     let prints = 0;
-    const reservation = budget.open();
+    const reservation = budget.open(HOLDER);
     const { pdf } = await render(GROWING, {
-      give: reservation.give,
+      ...reservation,
       take: bytes => {
         if (bytes > 0) prints += 1;
         return reservation.take(bytes);
@@ -156,14 +157,14 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
 
   it('holds nothing of a document that was printed only to count its pages', async () => {
     const budget = createByteBudget(100 * MIB);
-    const error = await errorOf(render({ html: '<p>one page</p>', pages: '7' }, budget.open()));
+    const error = await errorOf(render({ html: '<p>one page</p>', pages: '7' }, budget.open(HOLDER)));
     expect(error).to.include({ code: 'validation_error' });
     expect(budget.used()).to.equal(0);
   });
 
   it('takes nothing more for a request that has ended', async () => {
     const budget = createByteBudget(100 * MIB);
-    const reservation = budget.open();
+    const reservation = budget.open(HOLDER);
     reservation.close();
     expect(await errorOf(render(LARGE, reservation))).to.include({ reason: 'overloaded' });
     expect(budget.used()).to.equal(0);

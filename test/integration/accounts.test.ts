@@ -111,7 +111,7 @@ describe('accounts and keys', () => {
 
   describe('as the bearer check asks for them', () => {
     let nowMs = 1;
-    const config = { peppers: PEPPERS, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app' };
+    const config = { plans, peppers: PEPPERS, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app' };
     const checker = (peppers = PEPPERS) => createAcceptedKeys(rig.store, { ...config, peppers }, () => nowMs);
     const IP = '192.0.2.1';
 
@@ -124,6 +124,7 @@ describe('accounts and keys', () => {
         clientIp: IP,
         intranet: true,
         allowedIps: [],
+        parallel: 1,
       });
     });
 

@@ -1,5 +1,6 @@
 // What the playground answers when something fails on our side, with a use case that the test makes fail.
 import { expect } from 'chai';
+import { createAccountRequests } from '../../api/accounts/account-requests.ts';
 import { consoleRoutes } from '../../api/console/http/console-router.ts';
 import { createCookies } from '../../api/console/http/cookies.ts';
 import { createRenderLog } from '../../api/console/log/render-log.ts';
@@ -8,8 +9,10 @@ import { playgroundRoutes } from '../../api/console/routes/playground.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
+import { eventually } from '../support/eventually.ts';
+import { heldByOthers } from '../support/held-budget.ts';
 import { type HttpRig, httpRig } from '../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
+import { type LeaseRig, leaseRig, plans } from '../support/lease-rig.ts';
 
 const publicUrl = 'http://localhost:8080';
 
@@ -19,16 +22,27 @@ describe('the playground, when something fails on our side', () => {
   let account: string;
   let cookie: string;
   const budget = createByteBudget(100_000);
+  /** Until when renders wait. */
+  let held: Promise<void> | undefined;
   before(async () => {
     rig = await leaseRig();
     const { store } = rig;
     const sessions = createSessions(store);
     const render = async () => {
+      await held;
       throw new TypeError('a fault in our code');
     };
     const renders = createRenderLog(store, silentLog, createMetrics({ processDefaults: false }));
     const rows = playgroundRoutes({ store, render, renders, ports: { ports: [80], allowPorts: [] }, bodyMaxBytes: 1_000_000 });
-    const around = { publicUrl, store, sessions, cookies: createCookies(publicUrl), budget, trustedProxies: [] };
+    const around = {
+      publicUrl,
+      store,
+      sessions,
+      cookies: createCookies(publicUrl),
+      budget,
+      requests: createAccountRequests(store, plans),
+      trustedProxies: [],
+    };
     http = await httpRig(rig, { budget, console: { routes: consoleRoutes(rows, around), renders } });
     account = (await rig.account('free')).id;
     await store.console.users.insertOne({
@@ -63,8 +77,23 @@ describe('the playground, when something fails on our side', () => {
     expect(http.lines.filter(({ msg }) => msg === 'unexpected error')).to.have.length(1);
   });
 
+  it('refuses more requests of the account than its plan allows and eight, before their bodies are read', async () => {
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    held = promise;
+    const open = Array.from({ length: 9 }, () => ask('{"html":"x"}'));
+    await eventually(() => expect(budget.used()).to.equal(9 * 3 * 12));
+    const answer = await ask('{"html":"x"}');
+    expect(answer.status).to.equal(429);
+    expect(answer.json().error.code).to.equal('concurrency_limit');
+    expect(answer.headers['x-concurrency-limit']).to.equal('1');
+    letGo();
+    expect((await Promise.all(open)).map(({ status }) => status)).to.deep.equal(Array(9).fill(502));
+  });
+
   it('refuses a body for which the process has no room, before reading it', async () => {
-    const answer = await ask(JSON.stringify({ html: 'x'.repeat(50_000) }));
+    const free = heldByOthers(budget, 90_000);
+    const answer = await ask(JSON.stringify({ html: 'x'.repeat(5_000) }));
+    free();
     expect(answer.status).to.equal(502);
     expect(answer.json().error).to.include({ code: 'render_failed', reason: 'overloaded' });
     expect(answer.headers['retry-after']).to.equal('2');

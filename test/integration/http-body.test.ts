@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { heldByOthers } from '../support/held-budget.ts';
 import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, type TestAccount, until } from '../support/lease-rig.ts';
 
@@ -190,8 +191,7 @@ describe('the body of a request', () => {
 
   it('is refused before it is read when the process holds too much already', async () => {
     const budget = createByteBudget(9_500 + 500 * HELD_PER_BODY_BYTE);
-    const other = budget.open();
-    other.take(9_500);
+    heldByOthers(budget, 9_500);
     const connection = await calling([JSON_TYPE, 'Content-Length: 501'], { budget });
     const answer = await connection.answer();
     expect(answer.status).to.equal(502);
@@ -201,15 +201,16 @@ describe('the body of a request', () => {
   });
 
   it('is refused while it is read when its chunks are more than the process may hold', async () => {
-    const budget = createByteBudget(1_000 * HELD_PER_BODY_BYTE);
+    const budget = createByteBudget(40_000 * HELD_PER_BODY_BYTE);
+    heldByOthers(budget, 31_000 * HELD_PER_BODY_BYTE);
     const connection = await calling([JSON_TYPE, CHUNKED], { budget });
-    connection.send(chunk(900));
-    await until(() => budget.used() === 900 * HELD_PER_BODY_BYTE);
-    connection.send(chunk(200));
+    connection.send(chunk(8_000));
+    await until(() => budget.used() > 31_000 * HELD_PER_BODY_BYTE);
+    connection.send(chunk(2_000));
     expect((await connection.answer()).json().error).to.include({ reason: 'overloaded' });
     connection.socket.end();
     await connection.closed;
-    await until(() => budget.used() === 0);
+    await until(() => budget.used() === 31_000 * HELD_PER_BODY_BYTE);
   });
 
   const refused: [string, string[], string | Buffer, string][] = [

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { overloaded } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../api/render/open-html.ts';
 import { plan } from '../../api/render/plan.ts';
@@ -69,7 +70,7 @@ describe('a large document', () => {
       context.putImageData(image, 0, 0);
     </script>`;
     const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
-    const room = { take: () => true, give: () => {} };
+    const room = { take: () => true, give: () => {}, noRoom: overloaded };
     const planned = plan(parseRenderRequest({ html: noise }, PUBLIC));
     const { pdf } = await converse(session, planned, limits, room, new AbortController().signal, {});
     const bytes = Buffer.concat(pdf.pieces);

@@ -1,5 +1,6 @@
 // What the tool answers when something fails on our side, with a use case and a kept PDF that the test makes fail.
 import { expect } from 'chai';
+import { createAccountRequests } from '../../api/accounts/account-requests.ts';
 import { createRenderLog } from '../../api/console/log/render-log.ts';
 import { mcpRoutes } from '../../api/console/mcp/mcp.ts';
 import { renderFailed } from '../../api/contract/errors.ts';
@@ -9,9 +10,10 @@ import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { callsCounted } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
+import { heldByOthers } from '../support/held-budget.ts';
 import { httpCall } from '../support/http-call.ts';
 import { type HttpRig, httpRig } from '../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
+import { type LeaseRig, leaseRig, plans } from '../support/lease-rig.ts';
 import { earlierMessage, type Message, mcpCall } from '../support/mcp-call.ts';
 
 const publicUrl = 'http://localhost:8080';
@@ -40,7 +42,15 @@ describe('the tool render_pdf, when something fails on our side', () => {
     };
     const renders = createRenderLog(rig.store, silentLog, createMetrics({ processDefaults: false }));
     const routes = mcpRoutes({
-      ...{ publicUrl, resource: `${publicUrl}/mcp`, store, renders, budget, log: silentLog },
+      ...{
+        publicUrl,
+        resource: `${publicUrl}/mcp`,
+        store,
+        renders,
+        budget,
+        requests: createAccountRequests(rig.store, plans),
+        log: silentLog,
+      },
       tokens: { verify: () => verify() },
       render: () => render(),
       links: { ttlMs: 60_000, accountMaxBytes: 2 ** 20 },
@@ -89,8 +99,27 @@ describe('the tool render_pdf, when something fails on our side', () => {
     expect(body.toString()).to.include('"isError":true').and.include('unavailable: ').and.include('Try again in 1 s.');
   });
 
+  it('refuses more requests of the account than its plan allows and eight, before their bodies are read', async () => {
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    let running = 0;
+    render = async () => {
+      running += 1;
+      await promise;
+      return rendered;
+    };
+    const open = Array.from({ length: 9 }, () => ask('x'));
+    await eventually(() => expect(running).to.equal(9));
+    const answer = await ask('x');
+    expect(answer.status).to.equal(429);
+    expect(answer.error().code).to.equal('concurrency_limit');
+    letGo();
+    expect((await Promise.all(open)).map(({ status }) => status)).to.deep.equal(Array(9).fill(200));
+  });
+
   it('refuses a body for which the process has no room, before reading it', async () => {
-    const answer = await ask('x'.repeat(50_000));
+    const free = heldByOthers(budget, 90_000);
+    const answer = await ask('x'.repeat(5_000));
+    free();
     expect(answer.status).to.equal(502);
     expect(answer.error()).to.include({ code: 'render_failed', reason: 'overloaded' });
   });

@@ -3,6 +3,7 @@ import { renderFailed } from '../../api/contract/errors.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
+import { heldByOthers } from '../support/held-budget.ts';
 import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
 
@@ -56,7 +57,9 @@ describe('the numbers of HTTP requests', () => {
   });
 
   it('call a failed render by its reason', async () => {
-    await serve({ budget: createByteBudget(10) });
+    const budget = createByteBudget(1_000);
+    heldByOthers(budget, 1_000);
+    await serve({ budget });
     const { text } = await rig.account('free');
     await post(text, GOOD);
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ overloaded: 1 });
@@ -75,7 +78,7 @@ describe('the numbers of HTTP requests', () => {
     await post(text, GOOD);
     await outcomes('/v1/render', 4);
     expect(http.refused).to.deep.equal([]);
-    budget.open().take(1_000);
+    heldByOthers(budget, 1_000);
     await post(text, GOOD);
     expect(http.refused).to.deep.equal(['overloaded']);
   });

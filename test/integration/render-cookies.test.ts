@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { type Plan, plan } from '../../api/render/plan.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
@@ -103,7 +103,7 @@ describe('the cookies of a render', () => {
     const wanted: Plan = { ...plan({ url: `${shop}/cookies` } as never), cookies: [good, { ...good, value: 'two; words' }] };
     const limits = { renderMs: 10_000, output: { maxBytes: 2 ** 20, tagged: false } };
     const signal = new AbortController().signal;
-    const error = await errorOf(converse(session, wanted, limits, createByteBudget(2 ** 20).open(), signal, {}));
+    const error = await errorOf(converse(session, wanted, limits, createByteBudget(2 ** 20).open(accountHolder('account')), signal, {}));
     session.close();
     expect(error).to.include({ code: 'validation_error' });
     expect(error!.message).to.include('`cookies.1`');

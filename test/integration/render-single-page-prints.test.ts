@@ -1,6 +1,7 @@
 // How often Chrome prints a single page until it fits on its sheet: once, unless its content depends on the sheet itself.
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { overloaded } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { plan } from '../../api/render/plan.ts';
 import type { Session } from '../../api/render/session.ts';
@@ -31,7 +32,14 @@ describe('a single page is printed', () => {
     try {
       const parsed = parseRenderRequest({ single_page: true, margin: NONE, ...request }, { ports: [80], allowPorts: [], intranet: false });
       const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
-      await converse(counting, plan(parsed), limits, { take: () => true, give: () => {} }, new AbortController().signal, {});
+      await converse(
+        counting,
+        plan(parsed),
+        limits,
+        { take: () => true, give: () => {}, noRoom: overloaded },
+        new AbortController().signal,
+        {},
+      );
     } finally {
       session.close();
     }

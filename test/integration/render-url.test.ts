@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
-import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { plan } from '../../api/render/plan.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
@@ -120,7 +120,14 @@ describe('a render of a URL', () => {
       { ports: [web.port], intranet: true, allowPorts: [] },
     );
     const limits = { renderMs: 4_000, output: { maxBytes: 2 ** 20, tagged: false } };
-    const { pdf } = await converse(session, plan(request), limits, createByteBudget(2 ** 20).open(), new AbortController().signal, {});
+    const { pdf } = await converse(
+      session,
+      plan(request),
+      limits,
+      createByteBudget(2 ** 20).open(accountHolder('account')),
+      new AbortController().signal,
+      {},
+    );
     session.close();
     expect(await pdfText(Buffer.concat(pdf.pieces))).to.include('ARRIVED LATE');
   });

@@ -7,8 +7,8 @@ import { newAddress, PATH, PROXIES, port, RATE_LIMITED, refused, trial } from '.
 
 describe('an API whose memory is small', () => {
   let pressroom: Installation;
-  /** 4 MiB in all: trial calls may hold 1 MiB together, of which a body of 300 kB takes 900 kB. */
-  const BODY = JSON.stringify({ html: `x<!--${' '.repeat(300_000 - '{"html":"x<!---->"}'.length)}-->` });
+  /** 4 MiB in all: trial calls may hold 1 MiB together, of which a body of 250 kB takes 750 kB. */
+  const BODY = JSON.stringify({ html: `x<!--${' '.repeat(250_000 - '{"html":"x<!---->"}'.length)}-->` });
   before(async () => {
     pressroom = await installation({ env: { ...PROXIES, PRESSROOM_BYTES_IN_FLIGHT: '4MiB' } });
   });
@@ -17,12 +17,24 @@ describe('an API whose memory is small', () => {
   it('gives a quarter of it to trial calls, and the rest stays for customers', async () => {
     const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${newAddress()}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`;
     const slow = await rawConnection(port(pressroom));
-    slow.send(head);
-    await eventually(async () => expect(readSamples(await pressroom.metrics.text()).sum('pressroom_in_flight_bytes')).to.be.above(800_000));
+    slow.send(head + BODY.slice(0, -1));
+    await eventually(async () => expect(readSamples(await pressroom.metrics.text()).sum('pressroom_in_flight_bytes')).to.be.above(700_000));
     expect(refused(await trial(pressroom, BODY))).to.deep.equal(RATE_LIMITED);
     expect((await pressroom.render(BODY)).status).to.equal(200);
-    slow.send(BODY);
+    slow.send(BODY.slice(-1));
     expect((await slow.answer()).status).to.equal(200);
+    slow.socket.destroy();
+  });
+
+  it('leaves a part of that quarter to other visitors when one sends slowly', async () => {
+    const from = newAddress();
+    const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`;
+    const slow = await rawConnection(port(pressroom));
+    slow.send(head + BODY.slice(0, -1));
+    await eventually(async () => expect(readSamples(await pressroom.metrics.text()).sum('pressroom_in_flight_bytes')).to.be.above(700_000));
+    const small = { html: `x<!--${' '.repeat(20_000)}-->` };
+    expect(refused(await trial(pressroom, small, from))).to.deep.equal(RATE_LIMITED);
+    expect((await trial(pressroom, small)).status).to.equal(200);
     slow.socket.destroy();
   });
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { createAcceptedKeys } from '../../api/accounts/accepted-keys.ts';
+import { createAccountRequests } from '../../api/accounts/account-requests.ts';
 import { type AppDeps, createApp } from '../../api/app.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { parseTrustedProxies } from '../../api/http/client-ip.ts';
@@ -10,7 +11,7 @@ import { serverMetrics } from '../../api/http/http-metrics.ts';
 import { type HttpConfig, type HttpServer, httpServer } from '../../api/http/server.ts';
 import type { RenderUseCase } from '../../api/render.ts';
 import { createMetrics } from '../../common/operations.ts';
-import { type LeaseRig, PEPPERS } from './lease-rig.ts';
+import { type LeaseRig, PEPPERS, plans } from './lease-rig.ts';
 
 export const PDF = Buffer.from('%PDF-1.7 as far as HTTP is concerned');
 
@@ -89,7 +90,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const leases = await rig.replica();
-  const keys = createAcceptedKeys(rig.store, { peppers: PEPPERS, pastDueGraceMs: 0, dashboardUrl: 'http://localhost/app' });
+  const keys = createAcceptedKeys(rig.store, { plans, peppers: PEPPERS, pastDueGraceMs: 0, dashboardUrl: 'http://localhost/app' });
   const state = { during: async (_signal: AbortSignal): Promise<void> => {} };
   const render: RenderUseCase = async (_request, caller, _bodyBytes, signal) => {
     const lease = await leases.admit(caller);
@@ -106,6 +107,7 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const app = createApp({
     publicUrl: 'http://localhost:8080',
     keys,
+    requests: createAccountRequests(rig.store, plans),
     render,
     onRefused: reason => refused.push(reason),
     console: options.console,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { BrowserFailed, SlotLost } from '../../api/dispatch/slot-port.ts';
+import { overloaded } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/render/conversation.ts';
 import { plan } from '../../api/render/plan.ts';
 import { CommandFailed, type Session } from '../../api/render/session.ts';
@@ -31,8 +32,8 @@ const conversation = (session: Session, spentMs = 0) =>
   converse(
     session,
     plan(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
-    { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
-    { take: () => true, give: () => {} },
+{ renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
+    { take: () => true, give: () => {}, noRoom: overloaded },
     new AbortController().signal,
     {},
   );

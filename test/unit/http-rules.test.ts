@@ -4,7 +4,6 @@ import { ApiError, renderFailed } from '../../api/contract/errors.ts';
 import { loggedPath } from '../../api/http/access-log.ts';
 import { bearerToken } from '../../api/http/bearer.ts';
 import { checkBodyHeaders } from '../../api/http/body-headers.ts';
-import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { clientIp, parseTrustedProxies } from '../../api/http/client-ip.ts';
 import { asApiError, envelope } from '../../api/http/errors.ts';
 import { ConfigError } from '../../common/config.ts';
@@ -80,35 +79,6 @@ describe('the headers of a body', () => {
         .with.property('code', code);
     });
   }
-});
-
-describe('the budget of bytes', () => {
-  it('takes up to its limit, refuses beyond it, and has all back in the end', () => {
-    const budget = createByteBudget(100);
-    const [one, two] = [budget.open(), budget.open()];
-    expect(one.take(60)).to.equal(true);
-    expect(two.take(41)).to.equal(false);
-    expect(two.take(40)).to.equal(true);
-    one.close();
-    one.close();
-    expect(budget.used()).to.equal(40);
-    expect(two.take(60)).to.equal(true);
-    two.close();
-    expect(budget.used()).to.equal(0);
-  });
-
-  it('has back what a request gives before its end, and nothing twice after it', () => {
-    const budget = createByteBudget(100);
-    const [one, two] = [budget.open(), budget.open()];
-    one.take(60);
-    two.take(40);
-    one.give(10);
-    expect(budget.used()).to.equal(90);
-    one.close();
-    one.give(50);
-    expect(one.take(1)).to.equal(false);
-    expect(budget.used()).to.equal(40);
-  });
 });
 
 describe('the map from errors to answers', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PDFDocument } from 'pdf-lib';
-import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { readChromePdf } from '../../api/render/pdf/chrome-pdf.ts';
 import { createFinish } from '../../api/render/pdf/finish.ts';
 import { stamp } from '../../api/render/pdf/stamp.ts';
@@ -26,7 +26,7 @@ describe('the finish of a PDF', () => {
     { sandbox = false, maxBytes = 1024 * KIB, budget = createByteBudget(1024 * KIB), stamp = stamping } = {},
   ) => {
     const stamps = { ...createStamps(), stamp };
-    const room = budget.open();
+    const room = budget.open(accountHolder('account'));
     const pdf = readChromePdf(bytes);
     room.take(pdf.bytes);
     return createFinish({ stamps, maxBytes })({ pdf, pages: 1 }, { metadata: { title: 'New' }, sandbox }, room, never);
@@ -71,7 +71,7 @@ describe('the finish of a PDF', () => {
   });
 
   it('is overloaded when there is no room for a stamp', async () => {
-    const budget = createByteBudget(250 * KIB);
+    const budget = createByteBudget(250 * KIB, { shareBytes: 250 * KIB });
     const pdf = await pdfOf([[72, 72]], 100 * KIB);
     expect(await failure(finish([Buffer.from(pdf)], { sandbox: true, budget }))).to.include({ reason: 'overloaded' });
     expect(budget.used()).to.equal(0);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { overloaded } from '../../api/http/byte-budget.ts';
 import { watchMovement } from '../../api/render/movement.ts';
 import type { Page } from '../../api/render/page.ts';
 import { plan } from '../../api/render/plan.ts';
@@ -40,6 +41,7 @@ function movingPage(
     give: (bytes: number) => {
       calls.held -= bytes;
     },
+    noRoom: overloaded,
   };
   const page = { session, movement, plan: plan(parseRenderRequest({ html: 'x' }, PUBLIC)) } as unknown as Page;
   return { calls, tell, movement, print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room) };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { overloaded } from '../../api/http/byte-budget.ts';
 import { plan } from '../../api/render/plan.ts';
 import { print } from '../../api/render/print.ts';
 import type { Session } from '../../api/render/session.ts';
@@ -36,6 +37,7 @@ function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
     give: (bytes: number) => {
       held -= bytes;
     },
+    noRoom: overloaded,
   };
   const printed = print(session, plan(parseRenderRequest({ html: 'x' }, PUBLIC)), { maxBytes, tagged: false }, room);
   return { printed, reads: () => reads, held: () => held };

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { createTrialDoor, type TrialDoor } from '../../api/accounts/trial-door.ts';
 import { placesOf } from '../../api/accounts/trial-leases.ts';
 import type { ApiError } from '../../api/contract/errors.ts';
-import { createByteBudget } from '../../api/http/byte-budget.ts';
 
 describe('the door of trial calls', () => {
   let nowMs: number;
@@ -103,34 +102,4 @@ describe('the places of trial renders', () => {
   ];
   for (const [parallel, slots, places] of cases)
     it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () => expect(placesOf(parallel, slots)).to.equal(places));
-});
-
-describe('a budget of bytes that is part of another', () => {
-  it('takes from both, and no more than either has', () => {
-    const whole = createByteBudget(100);
-    const part = createByteBudget(25, whole);
-    const mine = part.open();
-    expect(mine.take(26)).to.equal(false);
-    expect(mine.take(20)).to.equal(true);
-    expect([part.used(), whole.used()]).to.deep.equal([20, 20]);
-    const others = whole.open();
-    expect(others.take(78)).to.equal(true);
-    expect(mine.take(3)).to.equal(false);
-    expect([part.used(), whole.used()]).to.deep.equal([20, 98]);
-  });
-
-  it('gives back to both, once', () => {
-    const whole = createByteBudget(100);
-    const mine = createByteBudget(25, whole);
-    const reservation = mine.open();
-    reservation.take(20);
-    reservation.give(5);
-    expect([mine.used(), whole.used()]).to.deep.equal([15, 15]);
-    reservation.close();
-    reservation.give(5);
-    reservation.close();
-    expect([mine.used(), whole.used()]).to.deep.equal([0, 0]);
-    expect(reservation.take(1)).to.equal(false);
-    expect(whole.used()).to.equal(0);
-  });
 });

@@ -1,4 +1,5 @@
 // Wires billing in the mode that is configured, with what runs beside it and the path that the payment provider calls.
+import type { Network } from '../../../common/addresses.ts';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Plan } from '../../accounts/plans.ts';
@@ -21,6 +22,7 @@ interface BillingDeps {
   plans: readonly Plan[];
   pastDueGraceMs: number;
   publicUrl: string;
+  trustedProxies: readonly Network[];
   store: Store;
   audit: Audit;
   log: Log;
@@ -28,7 +30,7 @@ interface BillingDeps {
 
 export const WEBHOOK_PATH = '/console/stripe/webhook';
 
-export function createBilling({ config, plans, pastDueGraceMs, publicUrl, store, audit, log }: BillingDeps): {
+export function createBilling({ config, plans, pastDueGraceMs, publicUrl, trustedProxies, store, audit, log }: BillingDeps): {
   billing: Billing;
   routes: Route[];
   services: Service[];
@@ -43,7 +45,7 @@ export function createBilling({ config, plans, pastDueGraceMs, publicUrl, store,
   const priceList = createPriceList({ payments, prices, log });
   return {
     billing: stripeBilling({ store, payments, prices, priceList, sync, backUrl: `${publicUrl}/app/billing`, of, log }),
-    routes: [{ method: 'post', path: WEBHOOK_PATH, handle: paymentEvents({ payments, sync, store, log }) }],
+    routes: [{ method: 'post', path: WEBHOOK_PATH, handle: paymentEvents({ payments, sync, store, trustedProxies, log }) }],
     services: [createResync({ store, sync, log })],
   };
 }

@@ -1,9 +1,11 @@
 // What the payment provider tells by itself: checks the sender, acts on each event once, and answers only when it is done, so that what is lost is sent again.
+import { type Network, subscriberOf } from '../../../common/addresses.ts';
 import type { Log } from '../../../common/log.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { bodyBytes } from '../../http/body.ts';
 import { createByteBudget } from '../../http/byte-budget.ts';
-import type { Middleware } from '../../http/state.ts';
+import { callerIp } from '../../http/client-ip.ts';
+import type { Context, Middleware } from '../../http/state.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
 import type { Payments } from './payments.ts';
 import type { Sync } from './sync.ts';
@@ -21,14 +23,16 @@ interface EventDeps {
   payments: Pick<Payments, 'readEvent'>;
   sync: Pick<Sync, 'customer'>;
   store: Store;
+  trustedProxies: readonly Network[];
   log: Log;
 }
 
 /** The middleware of `POST /console/stripe/webhook`: no session and no origin, the signature stands for both. */
-export function paymentEvents({ payments, sync, store, log }: EventDeps): Middleware[] {
+export function paymentEvents({ payments, sync, store, trustedProxies, log }: EventDeps): Middleware[] {
   const { billingEvents } = store.console;
   const { limits } = store;
   const busy = () => new ApiError('unavailable', 'Too many events at once. Send it again.', { retryAfterS: 5 });
+  const holderOf = (ctx: Context) => ({ id: subscriberOf(callerIp(ctx, trustedProxies)), full: busy, share: busy });
 
   async function seen(id: string): Promise<boolean> {
     return (await store.limited(billingEvents.countDocuments({ _id: id }, { limit: 1, ...limits }))) > 0;
@@ -53,5 +57,5 @@ export function paymentEvents({ payments, sync, store, log }: EventDeps): Middle
     ctx.body = { received: true };
   };
 
-  return [bodyBytes({ maxBytes: EVENT_MAX_BYTES, ...TIMES }, createByteBudget(BUDGET_BYTES), busy), handle];
+  return [bodyBytes({ maxBytes: EVENT_MAX_BYTES, ...TIMES }, createByteBudget(BUDGET_BYTES), holderOf), handle];
 }

@@ -1,5 +1,5 @@
 // How much of the memory for renders answers may hold that are read as slowly as their readers like: a part of it, and of that no account more than half.
-import { type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
+import { accountHolder, type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
 import type { Context } from '../../http/state.ts';
 
 /** One account that reads slowly leaves as much for all others. */
@@ -12,27 +12,18 @@ export interface AccountShares {
 
 /** `whole`: of the process; `share`: of it. `minBytes`: what must be possible, however small the whole is. */
 export function createAccountShares(whole: ByteBudget, share: number, minBytes: number): AccountShares {
-  const all = createByteBudget(Math.max(minBytes, whole.maxBytes * share), whole);
-  const maxBytes = Math.max(minBytes, whole.maxBytes * share * OF_ONE_ACCOUNT);
-  /** Of those that hold something at the moment. */
-  const budgets = new Map<string, ByteBudget>();
+  const all = createByteBudget(Math.max(minBytes, whole.maxBytes * share), {
+    whole,
+    shareBytes: Math.max(minBytes, whole.maxBytes * share * OF_ONE_ACCOUNT),
+  });
 
   return {
     take({ res }, account, bytes) {
       // Who left meanwhile closes no more, and what is taken now would be held for ever.
       if (res.destroyed) return false;
-      const own = budgets.get(account) ?? createByteBudget(maxBytes, all);
-      const reservation = own.open();
-      if (!reservation.take(bytes)) {
-        reservation.close();
-        return false;
-      }
-      budgets.set(account, own);
-      res.once('close', () => {
-        reservation.close();
-        if (own.used() === 0) budgets.delete(account);
-      });
-      return true;
+      const reservation = all.open(accountHolder(account));
+      res.once('close', reservation.close);
+      return reservation.take(bytes);
     },
   };
 }

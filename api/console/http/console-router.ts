@@ -1,8 +1,10 @@
 // Turns the rows of the management API into middleware: session, origin, permission, share, body, handler, answer, in this order and for every row alike.
 import type { Network } from '../../../common/addresses.ts';
+import type { AccountRequests } from '../../accounts/account-requests.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { BODY_TIMES, type BodyLimits, jsonBody } from '../../http/body.ts';
-import type { ByteBudget } from '../../http/byte-budget.ts';
+import { boundRequests } from '../../http/bound-requests.ts';
+import { accountHolder, type ByteBudget } from '../../http/byte-budget.ts';
 import { callerIp } from '../../http/client-ip.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
@@ -25,21 +27,23 @@ interface Surroundings {
   sessions: Sessions;
   cookies: Cookies;
   budget: ByteBudget;
+  requests: AccountRequests;
   trustedProxies: readonly Network[];
 }
 
 /** The same for an account that is not there and for one of others: ids of accounts stand in keys. */
 const noAccount = () => new ApiError('not_found', 'There is no such account, or you are not a member of it.');
 
-/** A row with room of its own takes renders. */
 const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
   ...BODY_TIMES,
   maxBytes: bodyMaxBytes ?? BODY_MAX_BYTES,
   words: bodyMaxBytes === undefined ? BODY_WORDS : undefined,
 });
 
+const holderOf = ({ state: { account, signedIn } }: Context) => accountHolder(account?.id ?? signedIn!.user.id);
+
 export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surroundings): Route[] {
-  const { publicUrl, store, sessions, cookies, budget, trustedProxies } = around;
+  const { publicUrl, store, sessions, cookies, budget, requests, trustedProxies } = around;
   const ownPages = sameOrigin(publicUrl, { navigation: false });
   const countChange = createChangeBound();
 
@@ -104,9 +108,16 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
     };
   };
 
+  /** A row with room of its own takes renders, whose bodies are large. */
+  const bodyOf = (row: ConsoleRoute): Middleware[] => {
+    if (!row.body) return [];
+    const bound = boundRequests(requests, ({ state }) => ({ accountId: state.account!.id }));
+    return [...(row.bodyMaxBytes === undefined ? [] : [bound]), jsonBody(bodyLimits(row), budget, holderOf)];
+  };
+
   return rows.map(row => ({
     method: row.method,
     path: CONSOLE_PREFIX + row.path,
-    handle: [unkept, ownPages, signIn(row), ...(row.body ? [jsonBody(bodyLimits(row), budget)] : []), answer(row)],
+    handle: [unkept, ownPages, signIn(row), ...bodyOf(row), answer(row)],
   }));
 }

@@ -15,12 +15,9 @@ export async function formBytes(request: IncomingMessage, maxBytes: number, begi
   const tooLarge = () => new ApiError('payload_too_large', `The form is larger than ${maxBytes} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   begin();
-  let bytes = 0;
   return collectBytes(request, {
-    take(piece) {
-      bytes += piece.length;
-      return bytes > maxBytes ? tooLarge() : undefined;
-    },
+    maxBytes,
+    tooLarge,
     total: { ms: WAIT_MS, late: () => invalid(`The form did not arrive within ${WAIT_MS / 1_000} s. Send it again.`) },
   });
 }

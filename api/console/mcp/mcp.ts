@@ -1,7 +1,9 @@
 // Wires the MCP endpoint: its metadata, the endpoint itself, and the links that its answers carry. Returns what the application routes.
 import type { Log } from '../../../common/log.ts';
+import type { AccountRequests } from '../../accounts/account-requests.ts';
 import { BODY_TIMES, jsonBody } from '../../http/body.ts';
-import type { ByteBudget } from '../../http/byte-budget.ts';
+import { boundRequests } from '../../http/bound-requests.ts';
+import { accountHolder, type ByteBudget } from '../../http/byte-budget.ts';
 import type { Route } from '../../http/state.ts';
 import { createAccountShares } from '../documents/account-shares.ts';
 import { createKeptPdfs, type KeptPdfLimits } from '../documents/kept-pdfs.ts';
@@ -23,6 +25,7 @@ export interface McpDeps extends PlaygroundDeps {
   tokens: AccessTokens;
   links: KeptPdfLimits;
   budget: ByteBudget;
+  requests: AccountRequests;
   /** Of one render, for the words of the tool. */
   renderMs: number;
   outputMaxBytes: number;
@@ -35,17 +38,20 @@ const ANSWERS_SHARE = 1 / 4;
 const WORDS = { missing: 'Send a JSON-RPC message.', tooLarge: 'Send less html, or let the page load its images from a URL.' };
 
 export function mcpRoutes(deps: McpDeps): Route[] {
-  const { publicUrl, resource, links, budget, bodyMaxBytes, renderMs, outputMaxBytes, log } = deps;
+  const { publicUrl, resource, links, budget, requests, bodyMaxBytes, renderMs, outputMaxBytes, log } = deps;
   const kept = createKeptPdfs(deps.store, links);
   const description = toolDescription({ bodyMaxBytes, renderMs, outputMaxBytes, linkMs: links.ttlMs });
   const linkOf = (token: string) => `${publicUrl}${LINK_PATH}/${token}`;
   const shares = createAccountShares(budget, ANSWERS_SHARE, RESOURCE_MAX_BYTES * HELD_PER_EMBEDDED_BYTE);
   const serve = endpoint({ ...deps, kept, description, linkOf, shares });
-  const body = jsonBody({ maxBytes: bodyMaxBytes, ...BODY_TIMES, words: WORDS }, budget);
+  const body = jsonBody({ maxBytes: bodyMaxBytes, ...BODY_TIMES, words: WORDS }, budget, ({ state }) =>
+    accountHolder(state.access!.account),
+  );
   const enter = door(deps);
+  const bound = boundRequests(requests, ({ state }) => ({ accountId: state.access!.account }));
   return [
     ...protectedResource(publicUrl, resource),
-    { method: 'post', path: MCP_PATH, handle: [...enter, body, serve] },
+    { method: 'post', path: MCP_PATH, handle: [...enter, bound, body, serve] },
     // Some clients knock with these first, and learn from the refusal how to get in.
     { method: 'get', path: MCP_PATH, handle: [...enter, postsAlone] },
     { method: 'delete', path: MCP_PATH, handle: [...enter, postsAlone] },

@@ -1,6 +1,7 @@
 // The paths of the OAuth server: what is counted and cut down before oidc-provider sees it.
+import { subscriberOf } from '../../../common/addresses.ts';
 import { BODY_TIMES, jsonBody, sayContinue } from '../../http/body.ts';
-import type { ByteBudget } from '../../http/byte-budget.ts';
+import { type ByteBudget, overloaded } from '../../http/byte-budget.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import { formBytes } from '../http/form-body.ts';
 import type { pageRoutes } from '../pages/page-route.ts';
@@ -21,6 +22,8 @@ interface Deps extends HandOverDeps {
 }
 
 const METADATA_PATHS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+/** Other bodies from the address are still arriving. */
+const SHARE_RETRY_S = 2;
 const TOKEN_MAX_BYTES = 32 * 1_024;
 const REGISTRATION_LIMITS = {
   ...BODY_TIMES,
@@ -49,6 +52,9 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
     const waitS = await limit(what, ipOf(ctx));
     if (waitS !== undefined) throw tooMuch(waitS);
   }
+
+  /** Nobody is known yet: the share is that of the address. */
+  const holderOf = (ctx: Context) => ({ id: subscriberOf(ipOf(ctx)), full: overloaded, share: () => tooMuch(SHARE_RETRY_S) });
 
   const boundedRegistration: Middleware = async (ctx, next) => {
     await count('registration', ctx);
@@ -111,7 +117,7 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
     {
       method: 'post',
       path: OAUTH_PATHS.registration,
-      handle: [anyOrigin, away, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget), register],
+      handle: [anyOrigin, away, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget, holderOf), register],
     },
     { method: 'options', path: OAUTH_PATHS.registration, handle: [preflight] },
   ];

@@ -2,7 +2,7 @@
 // Knows what each of these holds of the memory.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Plan } from '../plan.ts';
-import { noRoom, type Printed, type Room, tooLarge } from '../print.ts';
+import { type Printed, type Room, tooLarge } from '../print.ts';
 import { metadataUpdate } from './metadata.ts';
 import type { Stamps } from './stamps.ts';
 
@@ -17,7 +17,7 @@ interface Deps {
 
 /**
  * The finished PDF, which is what is taken of `room` then; nothing is any more when this has thrown.
- * Throws render_failed (output_limit, overloaded, internal), or the signal's reason.
+ * Throws render_failed (output_limit, internal), the error of `room` when that is full, or the signal's reason.
  */
 export type Finish = (printed: Printed, plan: Pick<Plan, 'metadata' | 'sandbox'>, room: Room, signal: AbortSignal) => Promise<Buffer>;
 
@@ -45,7 +45,7 @@ export const createFinish =
     let taken = pdf.bytes;
     let kept = 0;
     const take = (bytes: number) => {
-      if (!room.take(bytes)) throw noRoom();
+      if (!room.take(bytes)) throw room.noRoom();
       taken += bytes;
     };
     try {
