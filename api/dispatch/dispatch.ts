@@ -1,6 +1,7 @@
 // Which render gets which worker's slot, and when: a place in the line, the work on the slot, one retry elsewhere when a worker or its Chrome died.
 import type { Metrics } from '../../common/operations.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
+import { overShare } from '../accounts/refusals.ts';
 import { renderFailed } from '../contract/errors.ts';
 import { dispatchMetrics } from './dispatch-metrics.ts';
 import { createLine, type Waiter } from './line.ts';
@@ -33,7 +34,7 @@ export interface Dispatch<S extends SlotSession> {
   /**
    * Waits for a slot, calls `work` with it, gives it back, and answers as `work` did. `work` rejects with SlotLost when its slot went, with BrowserFailed
    * when Chrome would not go on. `work` may be called twice: a slot that went with its worker or Chrome is replaced once, at the old place in the line.
-   * Rejects with render_failed / queue_full, no_worker or worker_lost, with the signal's reason, or with what `work` threw.
+   * Rejects with render_failed / queue_full, no_worker or worker_lost, with concurrency_limit when the account has its share of the queue, with the signal's reason, or with what `work` threw.
    */
   dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T>;
   /** Renders that wait for a slot. */
@@ -85,7 +86,8 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
       failed: reason => slot.reject(reason),
     };
     const place = queue.add(waiter, now());
-    if (!place) throw queueFull();
+    if (place === 'full') throw queueFull();
+    if (place === 'share') throw overShare();
 
     const aborted = Promise.withResolvers<never>();
     aborted.promise.catch(() => {});

@@ -1,6 +1,7 @@
 // The line of renders before the slots: the account that holds least, now and lately, goes first; those that hold as much take turns; first in first
-// out within one. Trial renders only when no paid one waits. Bounded in length and bytes.
+// out within one. Trial renders only when no paid one waits. Bounded in length and bytes, with a share of both for each account.
 // Knows no time of its own, no worker and no promise: who calls it says `nowMs`, which slots there are, and acts.
+import { type BoundRefusal, SharedBound } from '../shared-bound.ts';
 import { createShares } from './shares.ts';
 
 /** An account's line that has stood for this long is no burst: more comes than is served. */
@@ -45,8 +46,8 @@ export interface Room {
 }
 
 export interface Queue<J extends Queued> {
-  /** A place at the end of its account's line, or undefined when the length or the bytes would go over the bound. */
-  add(job: J, nowMs: number): Place<J> | undefined;
+  /** A place at the end of its account's line, or why there is none: the length or the bytes would go over the bound, or over the account's share of it. */
+  add(job: J, nowMs: number): Place<J> | BoundRefusal;
   /**
    * The job whose turn it is. It keeps its place until `leave`, and counts as holding a slot until `putBack` or `release`. Undefined also when those that
    * wait are held back: trial renders while half of the slots are in use or, of few slots, any was a moment ago, and accounts that flood, from the last free slot, while others are about.
@@ -88,8 +89,9 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
   const trial: Lane<J> = { returned: [], lines: new Map() };
   const present = new Set<Place<J>>();
   const shares = createShares();
+  const length = new SharedBound(bounds.maxLength);
+  const bytes = new SharedBound(bounds.maxBytes);
   let taken = 0;
-  let bytes = 0;
   let turns = 0;
   /** Slots that customers hold, and when that changed last. */
   let paidHeld = 0;
@@ -99,7 +101,8 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
 
   function enter(place: Place<J>): void {
     present.add(place);
-    bytes += place.job.bytes;
+    length.hold(place.job.accountId, 1);
+    bytes.hold(place.job.accountId, place.job.bytes);
   }
 
   /** The accounts that must leave the last free slot to others: those that flood, while any other account held a slot lately. */
@@ -180,7 +183,8 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
 
   return {
     add(job, nowMs) {
-      if (present.size >= bounds.maxLength || bytes + job.bytes > bounds.maxBytes) return undefined;
+      const refused = length.refusal(job.accountId, 1) ?? bytes.refusal(job.accountId, job.bytes);
+      if (refused) return refused;
       const place: Place<J> = { job, sinceMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
       enter(place);
       const { lines } = laneOf(place);
@@ -212,7 +216,8 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
       else taken--;
       place.state = 'left';
       present.delete(place);
-      bytes -= place.job.bytes;
+      length.give(place.job.accountId, 1);
+      bytes.give(place.job.accountId, place.job.bytes);
     },
     release,
     rejoin(place, nowMs) {
@@ -224,7 +229,7 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     places: () => present,
     depth: () => present.size,
     waiting: () => present.size - taken,
-    bytes: () => bytes,
+    bytes: () => bytes.used,
     oldestWaitMs(nowMs) {
       let oldest = nowMs;
       for (const place of present) oldest = Math.min(oldest, place.sinceMs);

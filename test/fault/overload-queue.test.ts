@@ -63,14 +63,29 @@ describe('a queue that overflows', function () {
   });
 
   it('answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait', async () => {
-    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '3MiB' });
-    const inside = call(3, ofBytes(1_000_000));
-    await eventually(async () => expect(await waiting()).to.deep.equal({ renders: 3, bytes: 3_000_000 }));
+    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
+    const inside = call(4, ofBytes(1_000_000));
+    await eventually(async () => expect(await waiting()).to.deep.equal({ renders: 4, bytes: 4_000_000 }));
     for (const answer of await Promise.all(call(10, ofBytes(1_000_000)))) isQueueFull(answer);
     const small = call(5, SMALL);
-    await eventually(async () => expect((await waiting()).renders).to.equal(8));
+    await eventually(async () => expect((await waiting()).renders).to.equal(9));
     letGo();
-    expect(await statuses([first, ...inside, ...small])).to.deep.equal(Array(9).fill(200));
+    expect(await statuses([first, ...inside, ...small])).to.deep.equal(Array(10).fill(200));
+    await quiet(site);
+  });
+
+  it('refuses an account that holds its share of the bytes as over its limit, and lets another wait', async () => {
+    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
+    const [, one, other] = accounts as [SiteAccount, SiteAccount, SiteAccount];
+    const inside = [1, 2, 3].map(() => site.render(one, ofBytes(1_000_000)));
+    await eventually(async () => expect((await waiting()).renders).to.equal(3));
+    const refused = await site.render(one, ofBytes(1_000_000));
+    expect(refused.status).to.equal(429);
+    expect(refused.error().code).to.equal('concurrency_limit');
+    const beside = site.render(other, ofBytes(1_000_000));
+    await eventually(async () => expect((await waiting()).renders).to.equal(4));
+    letGo();
+    expect(await statuses([first, ...inside, beside])).to.deep.equal(Array(5).fill(200));
     await quiet(site);
   });
 });

@@ -159,13 +159,23 @@ describe('claims of dispatch', () => {
     const first = rig.call('a', undefined, { bytes: 60 });
     const heavy = await failureOf(rig.call('b', undefined, { bytes: 41 }).answer);
     expect(heavy).to.include({ code: 'render_failed', reason: 'queue_full' });
-    rig.call('b', undefined, { bytes: 40 });
+    rig.call('b', undefined, { bytes: 20 });
     const third = await failureOf(rig.call('c', undefined, { bytes: 0 }).answer);
     expect(third).to.include({ code: 'render_failed', reason: 'queue_full' });
     expect(third.headers).to.deep.equal({ 'Retry-After': '1' });
     first.abort(new Error('gone'));
     rig.call('c', undefined, { bytes: 0 });
     expect(rig.dispatch.depth()).to.equal(2);
+  });
+
+  it('refuses an account that has its share of the queue as over its limit', async () => {
+    rig.close();
+    rig = createDispatchRig({ maxLength: 4, maxBytes: 1_000 });
+    for (let call = 0; call < 3; call++) rig.call('a');
+    const error = await failureOf(rig.call('a').answer);
+    expect(error).to.include({ code: 'concurrency_limit', status: 429 });
+    rig.call('b');
+    expect(rig.dispatch.depth()).to.equal(4);
   });
 
   it('has drained when nothing waits or runs', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createQueue, type Place } from '../../api/dispatch/queue.ts';
-import { type Job, type JobQueue, job, roomy, take } from '../support/queue-jobs.ts';
+import { add, type Job, type JobQueue, job, roomy, take } from '../support/queue-jobs.ts';
 
 const idsTaken = (queue: JobQueue) => {
   const ids: number[] = [];
@@ -31,6 +31,12 @@ const action = fc.oneof(
   },
 );
 
+/** An account has a quarter, and more while a quarter stays free. */
+function refusalOf(max: number, own: number, all: number, more: number): string | undefined {
+  if (all + more > max) return 'full';
+  return own + more > max / 4 && all + more > (max * 3) / 4 ? 'share' : undefined;
+}
+
 describe('the queue', () => {
   it('loses no job, serves none twice and keeps its bounds, whatever callers do', () => {
     const bounds = { maxLength: 12, maxBytes: 200 };
@@ -45,10 +51,19 @@ describe('the queue', () => {
         actions.forEach((each, id) => {
           if (each.do === 'add') {
             const bytesBefore = queue.bytes();
-            const fits = there.size < bounds.maxLength && bytesBefore + each.bytes <= bounds.maxBytes;
-            const place = queue.add(job(`account ${each.account}`, id, each), id);
-            expect(place !== undefined).to.equal(fits);
-            if (place) there.add(place);
+            const accountId = `account ${each.account}`;
+            const own = [...there].map(({ job }) => job).filter(job => job.accountId === accountId);
+            const refusal =
+              refusalOf(bounds.maxLength, own.length, there.size, 1) ??
+              refusalOf(
+                bounds.maxBytes,
+                own.reduce((sum, { bytes }) => sum + bytes, 0),
+                bytesBefore,
+                each.bytes,
+              );
+            const place = queue.add(job(accountId, id, each), id);
+            expect(typeof place === 'string' ? place : undefined).to.equal(refusal);
+            if (typeof place !== 'string') there.add(place);
           } else if (each.do === 'take') {
             const waiting = [...there].filter(place => !taken.has(place));
             const place = take(queue);
@@ -97,7 +112,7 @@ describe('the queue', () => {
         fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('serve', 'put back', 'abort')), { maxLength: 60 }),
         script => {
           const queue = createQueue<Job>(roomy);
-          const places = script.map(([account], id) => queue.add(job(`account ${account}`, id), id)!);
+          const places = script.map(([account], id) => add(queue, job(`account ${account}`, id), id));
           const abortAndTake = script.flatMap(([, act], id) => {
             if (act === 'abort') queue.leave(places[id]!);
             const place = act === 'put back' ? take(queue) : undefined;
@@ -206,7 +221,7 @@ describe('the queue', () => {
 
   it('says who waits longest, and begins a new wait for a job that rejoins', () => {
     const queue = createQueue<Job>(roomy);
-    const first = queue.add(job('a', 0), 100)!;
+    const first = add(queue, job('a', 0), 100);
     queue.add(job('b', 1), 250);
     expect(queue.oldestWaitMs(400)).to.equal(300);
     expect(take(queue)).to.equal(first);
@@ -219,12 +234,29 @@ describe('the queue', () => {
     expect(queue.oldestWaitMs(600)).to.equal(0);
   });
 
+  it('leaves a quarter of its length to other accounts when one has filled the rest', () => {
+    const queue = createQueue<Job>({ maxLength: 8, maxBytes: 1_000 });
+    for (let id = 0; id < 6; id++) add(queue, job('a', id));
+    expect(queue.add(job('a', 6), 0)).to.equal('share');
+    for (const id of [7, 8]) add(queue, job('b', id));
+    expect(queue.add(job('c', 9), 0)).to.equal('full');
+  });
+
+  it('leaves a quarter of its bytes to other accounts, and counts what has left no more', () => {
+    const queue = createQueue<Job>({ maxLength: 100, maxBytes: 80 });
+    const first = add(queue, job('a', 0, { bytes: 60 }));
+    expect(queue.add(job('a', 1, { bytes: 1 }), 0)).to.equal('share');
+    add(queue, job('b', 2, { bytes: 20 }));
+    queue.leave(first);
+    add(queue, job('a', 3, { bytes: 40 }));
+  });
+
   it('takes back a job that was served though the line is full', () => {
-    const queue = createQueue<Job>({ maxLength: 1, maxBytes: 10 });
-    const first = queue.add(job('a', 0, { bytes: 10 }), 0)!;
+    const queue = createQueue<Job>({ maxLength: 1, maxBytes: 40 });
+    const first = add(queue, job('a', 0, { bytes: 10 }));
     take(queue);
     queue.leave(first);
-    expect(queue.add(job('b', 1, { bytes: 10 }), 0)).to.not.equal(undefined);
+    add(queue, job('b', 1, { bytes: 10 }));
     queue.rejoin(first, 1);
     expect([queue.depth(), queue.bytes()]).to.deep.equal([2, 20]);
     expect(idsTaken(queue)).to.deep.equal([0, 1]);
