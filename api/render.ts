@@ -135,7 +135,7 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
         })
         .finally(leaveQueue);
       const { pages } = printed;
-      const pdf = await timed('post', finish(printed, plan, memory.room, job.signal));
+      const pdf = await timed('post', finish(printed, plan, lease.accountId, memory.room, job.signal));
       signal.throwIfAborted();
       meters.ran(performance.now() - start);
       const { sandbox } = plan;

@@ -74,7 +74,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(bytes);
     expect(most).to.equal(bytes);
     const finish = createFinish({ stamps: createStamps(), maxBytes: 100 * MIB });
-    const finished = await finish(printed, { metadata: {}, sandbox: false }, room, new AbortController().signal);
+    const finished = await finish(printed, { metadata: {}, sandbox: false }, 'account', room, new AbortController().signal);
     expect(budget.used()).to.equal(finished.length);
     expect(most).to.equal(bytes + finished.length);
     reservation.close();

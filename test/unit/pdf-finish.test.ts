@@ -29,7 +29,7 @@ describe('the finish of a PDF', () => {
     const room = budget.open(accountHolder('account'));
     const pdf = readChromePdf(bytes);
     room.take(pdf.bytes);
-    return createFinish({ stamps, maxBytes })({ pdf, pages: 1 }, { metadata: { title: 'New' }, sandbox }, room, never);
+    return createFinish({ stamps, maxBytes })({ pdf, pages: 1 }, { metadata: { title: 'New' }, sandbox }, 'account', room, never);
   };
   const failure = async (work: Promise<unknown>) =>
     work.then(

@@ -19,7 +19,13 @@ interface Deps {
  * The finished PDF, which is what is taken of `room` then; nothing is any more when this has thrown.
  * Throws render_failed (output_limit, internal), the error of `room` when that is full, or the signal's reason.
  */
-export type Finish = (printed: Printed, plan: Pick<Plan, 'metadata' | 'sandbox'>, room: Room, signal: AbortSignal) => Promise<Buffer>;
+export type Finish = (
+  printed: Printed,
+  plan: Pick<Plan, 'metadata' | 'sandbox'>,
+  accountId: string,
+  room: Room,
+  signal: AbortSignal,
+) => Promise<Buffer>;
 
 /** Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event loop for fifty. */
 const COPIED_AT_ONCE = 4 * 2 ** 20;
@@ -41,7 +47,7 @@ async function joined(parts: Buffer[], bytes: number, signal: AbortSignal): Prom
 
 export const createFinish =
   ({ stamps, maxBytes }: Deps): Finish =>
-  async ({ pdf }, { metadata, sandbox }, room, signal) => {
+  async ({ pdf }, { metadata, sandbox }, accountId, room, signal) => {
     let taken = pdf.bytes;
     let kept = 0;
     const take = (bytes: number) => {
@@ -57,7 +63,7 @@ export const createFinish =
       room.give(pdf.bytes);
       taken -= pdf.bytes;
       if (sandbox) take(STAMPING * bytes);
-      const finished = sandbox ? await stamps.stamp(whole, signal) : whole;
+      const finished = sandbox ? await stamps.stamp(whole, accountId, signal) : whole;
       if (finished.length > maxBytes) throw tooLarge(maxBytes);
       kept = finished.length;
       return finished;
