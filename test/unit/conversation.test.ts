@@ -32,7 +32,7 @@ const conversation = (session: Session, spentMs = 0) =>
   converse(
     session,
     plan(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
-{ renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
+    { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
     { take: () => true, give: () => {}, noRoom: overloaded },
     new AbortController().signal,
     {},
