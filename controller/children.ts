@@ -15,6 +15,8 @@ const PORTS = { gateway: 9222, operations: 9090 } as const;
 /** A stopping worker is given this much less than its pod, to end by itself before it is ended. */
 const GRACE_MARGIN_S = 5;
 const DEFAULT_PROFILE = 'pressroom/chrome.json';
+/** A profile takes 0.3 MB. The rest is for files that pages make Chrome write. */
+const SCRATCH_MIB = { base: 512, slot: 256 } as const;
 const USER = 10_001;
 
 /** A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and what it refuses stands in the condition Ready. */
@@ -132,9 +134,12 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     ...(template.runtimeClassName && { runtimeClassName: template.runtimeClassName }),
     topologySpreadConstraints: spread(pool),
     containers: [container(pool)],
-    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: template.scratchSizeLimit } }, ...given<V1Volume[]>(template.volumes ?? [])],
+    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: scratchSizeLimit(pool) } }, ...given<V1Volume[]>(template.volumes ?? [])],
   };
 }
+
+const scratchSizeLimit = ({ spec }: BrowserPool): string =>
+  spec.template.scratchSizeLimit ?? `${SCRATCH_MIB.base + spec.slotsPerPod * SCRATCH_MIB.slot}Mi`;
 
 function seccompProfile({ spec }: BrowserPool): V1SeccompProfile {
   const { mode, localhostProfile = DEFAULT_PROFILE } = spec.template.chromeSandbox;

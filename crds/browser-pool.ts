@@ -114,7 +114,9 @@ const template = z
       .describe('Secrets for the registry of the image.'),
     resources: embedded()
       .optional()
-      .describe('Requests and limits of the container, as in a pod. One slot needs about half a core under load and up to 1 GiB.'),
+      .describe(
+        'Requests and limits of the container, as in a pod. Each slot has a Chrome of its own: it needs half a core under load, 100 MiB while it waits and about 200 MiB for an ordinary page, and up to PRESSROOM_RENDER_MEMORY (1 GiB) and 512 MiB in the worst case; Node needs 512 MiB.',
+      ),
     env: withRules(arrayOf(named(), 200), {
       rule: `self.all(variable, !(variable.name in [${CONTROLLER_VARIABLES.map(name => `'${name}'`).join(', ')}]))`,
       message: `these are set by the controller and cannot be set here: ${CONTROLLER_VARIABLES.join(', ')}`,
@@ -145,8 +147,8 @@ const template = z
     scratchSizeLimit: z
       .string()
       .regex(/^[1-9][0-9]*(Ki|Mi|Gi)$/)
-      .default('1Gi')
-      .describe("Size limit of the volume for /tmp, where Chrome's profile lies."),
+      .optional()
+      .describe('Size limit of the volume for /tmp, where the profiles of Chrome lie. Default: 512 MiB and 256 MiB for each slot.'),
     terminationGracePeriodSeconds: count(10, 3600, 180).describe('How long a pod that is told to stop may take to finish its renders.'),
     chromeSandbox: chromeSandbox.prefault({}),
   })
@@ -155,7 +157,7 @@ const template = z
 export const specSchema = z
   .object({
     slotsPerPod: count(1, 256, 2).describe(
-      'Renders at once in one pod. About one for each core that the pod may use, and never fewer than two.',
+      'Renders at once in one pod, each in a Chrome of its own. About one for each core that the pod may use, and never fewer than two. A slot takes 8 processes with 65 threads, and more while a page starts some: where the kubelet limits the processes of a pod (podPidsLimit), leave 150 for each slot and 100 for Node.',
     ),
     replicas: z
       .int()

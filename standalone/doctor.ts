@@ -1,4 +1,5 @@
 // Looks for what keeps Pressroom from running on this machine. Each finding is one line: ok, warn or fail, and how to mend it. Changes nothing.
+import { readFileSync } from 'node:fs';
 import { availableMemory } from 'node:process';
 import { type ApiConfig, readApiConfig } from '../api/config.ts';
 import { connectStore } from '../api/store/store.ts';
@@ -21,9 +22,14 @@ const warn = (text: string): Finding => ({ level: 'warn', text });
 const fail = (text: string): Finding => ({ level: 'fail', text });
 
 const MIB = 2 ** 20;
-/** mongod, Node and an idle Chrome take about 400 MiB together, an ordinary page 100 MiB. */
-const BASE_MIB = 400;
-const RENDER_MIB = 100;
+/** mongod and Node take about 300 MiB together. */
+const BASE_MIB = 300;
+/** The Chrome of a slot takes 90 MiB while it waits, and an ordinary page 100 MiB on top. */
+const SLOT_MIB = 190;
+/** Threads count as processes here. mongod and Node have about 100. */
+const BASE_PROCESSES = 100;
+/** A Chrome has 65 threads in 8 processes on two cores, more on more of them, and a page can start some. */
+const SLOT_PROCESSES = 150;
 
 export function checkNode(version: string): Finding {
   return Number(version.split('.')[0]) >= 24
@@ -95,11 +101,43 @@ export function checkPublicUrl({ publicUrl, dashboard, mcp }: Pick<ApiConfig, 'p
 
 export function checkMemory(freeBytes: number, slots: number): Finding {
   const free = Math.floor(freeBytes / MIB);
-  const wanted = BASE_MIB + slots * RENDER_MIB;
+  const wanted = BASE_MIB + slots * SLOT_MIB;
   if (free >= wanted) return ok(`${free} MiB of memory are free, for ${slots} renders at once`);
-  return (free < BASE_MIB + RENDER_MIB ? fail : warn)(
+  return (free < BASE_MIB + SLOT_MIB ? fail : warn)(
     `${free} MiB of memory are free; ${slots} renders at once want ${wanted}. Give it more, or set PRESSROOM_SLOTS lower.`,
   );
+}
+
+/** `limit`: processes and threads that may run at once; undefined when there is no limit. */
+export function checkProcesses(limit: number | undefined, slots: number): Finding {
+  const wanted = BASE_PROCESSES + slots * SLOT_PROCESSES;
+  if (limit === undefined) return ok('The number of processes is not limited');
+  if (limit >= wanted) return ok(`${limit} processes and threads may run, for ${slots} renders at once`);
+  return (limit < BASE_PROCESSES + SLOT_PROCESSES ? fail : warn)(
+    `${limit} processes and threads may run; ${slots} renders at once want ${wanted}. Raise the limit (ulimit -u, pids of the cgroup or container), or set PRESSROOM_SLOTS lower.`,
+  );
+}
+
+const readQuietly = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** The smallest limit of processes that this process has: its own, or that of its cgroup of either version. */
+export function processLimit(read: (file: string) => string = readQuietly): number | undefined {
+  const [, version1, path = '/'] = /^\d+:(?:(pids)|):(.*)$/m.exec(read('/proc/self/cgroup')) ?? [];
+  const mount = version1 ? '/sys/fs/cgroup/pids' : '/sys/fs/cgroup';
+  // In a container the path may be one of the host, and its own cgroup the root of the mount.
+  const texts = [
+    /^Max processes +(\w+)/m.exec(read('/proc/self/limits'))?.[1],
+    read(`${mount}${path}/pids.max`),
+    read(`${mount}/pids.max`),
+  ];
+  const limits = texts.map(text => Number.parseInt(text ?? '', 10)).filter(limit => limit >= 0);
+  return limits.length === 0 ? undefined : Math.min(...limits);
 }
 
 /** Chrome itself is asked, since it alone knows what it finds and as which user. One line for those that are there, one for each package that is missing. */
@@ -140,6 +178,7 @@ export async function doctor(env: NodeJS.ProcessEnv, print: (text: string) => vo
   tell(await checkPort(worker.gateway.port, 'PRESSROOM_GATEWAY_PORT', 'a worker by itself'));
   tell(checkPublicUrl(api));
   tell(checkMemory(availableMemory(), worker.capacity));
+  tell(checkProcesses(processLimit(), worker.capacity));
   for (const finding of await checkFonts(env, worker.chrome)) tell(finding);
   return good;
 }

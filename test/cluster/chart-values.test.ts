@@ -18,6 +18,11 @@ const REFUSED: [string, Values, RegExp][] = [
   ['an unknown field within scaling', { pool: { scaling: { scaleUp: { pods: 3 } } } }, /scaleUp[\s\S]*pods/],
   ['an unknown variable', { api: { config: { PRESSROOM_BODY_LIMIT: '1MiB' } } }, /api[./]config[\s\S]*PRESSROOM_BODY_LIMIT/],
   ['a variable that another value sets', { api: { config: { PRESSROOM_POOL: 'x' } } }, /api[./]config[\s\S]*PRESSROOM_POOL/],
+  [
+    'a variable of the workers that another value sets',
+    { pool: { config: { PRESSROOM_CHROME_PER_ACCOUNT: true } } },
+    /pool[./]config[\s\S]*PRESSROOM_CHROME_PER_ACCOUNT/,
+  ],
   ['a secret as a variable', { api: { config: { PRESSROOM_PEPPER: 'a pepper of mine' } } }, /api[./]config[\s\S]*PRESSROOM_PEPPER/],
   ['a variable of another process', { pool: { config: { PRESSROOM_TRIAL: 'off' } } }, /pool[./]config[\s\S]*PRESSROOM_TRIAL/],
   ['an objective that cannot be met', { alerts: { availabilityObjective: 1 } }, /alerts[./]availabilityObjective/],

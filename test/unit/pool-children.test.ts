@@ -75,7 +75,8 @@ describe('what a pool is made into', () => {
       ...withTemplate({ terminationGracePeriodSeconds: 60, env: [{ name: 'PRESSROOM_RENDER_MEMORY', value: '2GiB' }] }),
     });
     const env = Object.fromEntries(container.env!.map(({ name, value }) => [name, value ?? 'a secret of sixteen']));
-    expect(readWorkerConfig(env)).to.deep.include({ pool: 'main', capacity: 3, renderMaxBytes: 2 * 2 ** 30 });
+    const { pool, capacity, limits } = readWorkerConfig(env);
+    expect({ pool, capacity, maxBytes: limits.maxBytes }).to.deep.equal({ pool: 'main', capacity: 3, maxBytes: 2 * 2 ** 30 });
     expect(env.PRESSROOM_DRAIN_TIMEOUT).to.equal('55s');
     expect(container.env!.find(({ name }) => name === 'PRESSROOM_POOL_SECRET')!.valueFrom).to.deep.equal({
       secretKeyRef: { name: 'pressroom-secrets', key: 'pool-secret' },
@@ -91,6 +92,12 @@ describe('what a pool is made into', () => {
     expect(made(withTemplate({ topologySpreadConstraints: [zone] })).podSpec.topologySpreadConstraints).to.deep.equal([
       { labelSelector: { matchLabels }, ...zone },
     ]);
+  });
+
+  it('bounds /tmp by what its slots need, unless the pool says otherwise', () => {
+    const limitOf = (spec: Partial<BrowserPoolSpecInput>) => made(spec).podSpec.volumes![0]!.emptyDir!.sizeLimit;
+    expect([limitOf({}), limitOf({ slotsPerPod: 8 })]).to.deep.equal(['1024Mi', '2560Mi']);
+    expect(limitOf({ slotsPerPod: 8, ...withTemplate({ scratchSizeLimit: '3Gi' }) })).to.equal('3Gi');
   });
 
   it('passes on what the pool says of its pods', () => {

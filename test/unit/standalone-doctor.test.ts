@@ -6,7 +6,17 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { readApiConfig } from '../../api/config.ts';
 import { findChrome } from '../../standalone/chrome.ts';
-import { checkChrome, checkFonts, checkMemory, checkMongo, checkNode, checkPort, checkPublicUrl } from '../../standalone/doctor.ts';
+import {
+  checkChrome,
+  checkFonts,
+  checkMemory,
+  checkMongo,
+  checkNode,
+  checkPort,
+  checkProcesses,
+  checkPublicUrl,
+  processLimit,
+} from '../../standalone/doctor.ts';
 import { FONT_PACKAGES } from '../../standalone/fonts.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { skip } from '../support/skip.ts';
@@ -35,7 +45,39 @@ describe('the doctor', () => {
     expect(checkMemory(GIB / 4, 2).text)
       .to.include('256 MiB')
       .and.include('PRESSROOM_SLOTS');
+    // Eight Chromes wait, and eight ordinary pages render.
+    expect(checkMemory(1.5 * GIB, 8)).to.include({ level: 'warn' });
+    expect(checkMemory(2 * GIB, 8)).to.include({ level: 'ok' });
   });
+
+  it('measures the limit of processes against the slots', () => {
+    expect(checkProcesses(undefined, 256)).to.include({ level: 'ok' });
+    expect(checkProcesses(1_300, 8)).to.include({ level: 'ok' });
+    expect(checkProcesses(1_299, 8)).to.include({ level: 'warn' });
+    expect(checkProcesses(200, 2)).to.include({ level: 'fail' });
+    expect(checkProcesses(1_024, 8).text).to.include('1024 processes').and.include('PRESSROOM_SLOTS');
+  });
+
+  const OWN = 'Limit  Soft Limit  Hard Limit  Units\nMax processes             4096                 8192                 processes\n';
+  for (const [what, files, limit] of [
+    ['its own', { '/proc/self/limits': OWN }, 4_096],
+    [
+      'that of its cgroup',
+      { '/proc/self/limits': OWN, '/proc/self/cgroup': '0::/a.slice\n', '/sys/fs/cgroup/a.slice/pids.max': '512\n' },
+      512,
+    ],
+    ['that of its container', { '/proc/self/cgroup': '0::/\n', '/sys/fs/cgroup/pids.max': '1024\n' }, 1_024],
+    [
+      'that of its container by version 1',
+      { '/proc/self/cgroup': '9:name=systemd:/\n8:pids:/of/the/host\n0::/\n', '/sys/fs/cgroup/pids/pids.max': '300\n' },
+      300,
+    ],
+    ['none', { '/proc/self/limits': 'Max processes  unlimited  unlimited  processes\n', '/sys/fs/cgroup/pids.max': 'max\n' }, undefined],
+    ['none that is known', {}, undefined],
+  ] as [string, Record<string, string>, number | undefined][])
+    it(`reads the limit of processes: ${what}`, () => {
+      expect(processLimit(file => files[file] ?? '')).to.equal(limit);
+    });
 
   for (const [publicUrl, level, words, env = {}] of [
     ['http://localhost:8080', 'ok', 'http://localhost:8080/mcp is for programs on this machine'],

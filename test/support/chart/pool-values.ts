@@ -18,6 +18,7 @@ export const WORKER_ELSEWHERE = [
   'PRESSROOM_SLOTS',
   'PRESSROOM_CHROME_SANDBOX',
   'PRESSROOM_CHROME_UID',
+  'PRESSROOM_CHROME_PER_ACCOUNT',
   'PRESSROOM_EGRESS_ALLOW',
   'PRESSROOM_EGRESS_DENY',
   'PRESSROOM_EGRESS_PORTS',
@@ -25,7 +26,8 @@ export const WORKER_ELSEWHERE = [
   'PRESSROOM_DNS_SERVERS',
 ];
 
-const { slotsPerPod, paused, maxUnavailable } = specSchema.shape;
+const { slotsPerPod, paused, maxUnavailable, template } = specSchema.shape;
+const { scratchSizeLimit } = template.shape;
 const describing = (field: z.ZodType) => z.toJSONSchema(field, { io: 'input' }).description ?? '';
 
 const sandbox = group({
@@ -76,11 +78,16 @@ export const poolValues = group({
   config: configValues(z.object({ ...processVariables.shape, ...workerVariables.shape }), WORKER_ELSEWHERE).describe(
     'More environment variables of the workers under their own names, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. All of them: "Configuration" in the README of Pressroom.',
   ),
-  resources: resources({ cpu: '1', memory: '1Gi' }, { memory: '4Gi' }).describe(
-    'Requests and limits of a worker. One slot needs about half a core under load and up to `PRESSROOM_RENDER_MEMORY` (1 GiB), Chrome itself another 1 GiB.',
-  ),
+  resources: object()
+    .default({})
+    .describe(
+      'Requests and limits of a worker. Each slot has a Chrome of its own, so what is not set here follows from `slotsPerPod`. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY` of `config`, 1 GiB by default) × slots. With 2 slots these are 1 CPU, 1 GiB and 4 GiB; with 8 slots 4 CPU, 2.5 GiB and 13 GiB. With a memory limit but no memory request set here, the request is 1 GiB.',
+    ),
   terminationGracePeriodSeconds: count(180, 10, 3_600).describe('How long a worker that is told to stop may take to finish its renders.'),
-  scratchSizeLimit: text('1Gi').describe("Size limit of the volume for /tmp, where Chrome's profile lies."),
+  scratchSizeLimit: text().describe(describing(scratchSizeLimit)),
+  chromePerAccount: flag(false).describe(
+    "Whether a slot's Chrome is restarted before it renders for another account, so that no browser process ever serves two. A slot that changes accounts is away for the time of a start of Chrome.",
+  ),
   chromeSandbox: sandbox,
   serviceAccountName: text().describe('The service account of the workers. Its token is never mounted.'),
   runtimeClassName: text().describe('As in a pod.'),
