@@ -4,12 +4,15 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { Load } from './decide.ts';
+import { PAGE_END_REASONS, PAGE_ENDS_MINUTES } from './page-ends.ts';
 import type { Prometheus, Series } from './prometheus.ts';
 
 /** A load and which worker has how much of it. */
 export type PoolLoad = Load & {
   /** Busy slots of each pod that Prometheus knows. */
   busyByPod: ReadonlyMap<string, number>;
+  /** Slots that workers ended in the last minutes because of their page, by reason. */
+  pageEnds: ReadonlyMap<string, number>;
 };
 
 export interface Loads extends Service {
@@ -38,6 +41,7 @@ interface Part {
   busyByPod: Map<string, number>;
   /** Of each API. By pod, since Prometheus may have the same process twice: found by two jobs. */
   queuedByPod: Map<string, number>;
+  pageEnds: Map<string, number>;
   oldestWaitS: number;
   apisSeen: number;
   ageS: number;
@@ -63,6 +67,7 @@ const unknown = (reason: 'unreachable' | 'no_data' | 'stale', message: string): 
   reason,
   message,
   busyByPod: NONE,
+  pageEnds: NONE,
 });
 
 export function createLoads({
@@ -145,6 +150,7 @@ export function createLoads({
         scrapeIntervalMs: Math.round(scrapeS * 1000),
         partial: part.queuedByPod.size < part.apisSeen,
         busyByPod: part.busyByPod,
+        pageEnds: part.pageEnds,
       };
     },
     begin() {
@@ -170,12 +176,14 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
   const scope = namespaces.length > 0 ? `namespace=~"${namespaces.join('|')}"` : 'namespace!=""';
   const of = (metric: string, range = '') => `${metric}{pool!="",${scope}}${range}`;
   const as = (fact: string, promql: string) => `label_replace(${promql}, "fact", "${fact}", "", "")`;
+  const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
   return {
     // By name in one selector: `or` would take two metrics of one pod for the same series.
     values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_slots",state=~"claimed|",pool!="",${scope}}`,
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
       as('samples', `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
+      as('page_ends', `sum by (namespace, pool, reason) (max by (namespace, pool, pod, reason) (${pageEnds})) > 0`),
       as('seen', `count by (namespace, pool) (count by (namespace, pool, pod) (count_over_time(${of('pressroom_queue_depth', '[1m]')})))`),
     ].join(' or '),
   };
@@ -187,7 +195,7 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
     const key = `${namespace}/${pool}`;
     let part = pools.get(key);
     if (!part) {
-      part = { busyByPod: new Map(), queuedByPod: new Map(), oldestWaitS: 0, apisSeen: 0, ageS: 0, samplesAMinute: 0 };
+      part = { busyByPod: new Map(), queuedByPod: new Map(), pageEnds: new Map(), oldestWaitS: 0, apisSeen: 0, ageS: 0, samplesAMinute: 0 };
       pools.set(key, part);
     }
     return part;
@@ -204,7 +212,8 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
   }
   for (const { labels, value } of facts) {
     const part = partOf(labels);
-    if (labels.fact === 'age') part.ageS = value;
+    if (labels.fact === 'page_ends') part.pageEnds.set(labels.reason ?? '', value);
+    else if (labels.fact === 'age') part.ageS = value;
     else if (labels.fact === 'samples') part.samplesAMinute = value;
     else part.apisSeen = value;
   }

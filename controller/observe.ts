@@ -129,7 +129,7 @@ function troubleOf(pod: Pod): Trouble | undefined {
 
 /** Some worker that is ready is missing in the load: then nothing shrinks. */
 export function observe(deployment: DeploymentSeen | undefined, pods: PodsSeen, load: PoolLoad): Observation {
-  const { busyByPod, ...plain } = load;
+  const { busyByPod, pageEnds: _pageEnds, ...plain } = load;
   // By name: after a restart Prometheus still tells for minutes of pods that are gone.
   const missing = pods.readyNames.some(name => !busyByPod.has(name));
   const told: Observation['load'] = plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;

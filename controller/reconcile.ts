@@ -11,6 +11,7 @@ import type { Kubernetes } from './kubernetes/resources.ts';
 import { hasStatus, KubernetesError } from './kubernetes/transport.ts';
 import type { Loads, PoolLoad } from './loads.ts';
 import { observe, type Pod, seeDeployment, seePods } from './observe.ts';
+import { PAGE_ENDS_MINUTES, pageEndsNote } from './page-ends.ts';
 import { changedFor, reasonWord, statusOf, WORSE, worthTelling } from './status.ts';
 
 /** How soon a status is tried again that was refused. */
@@ -42,6 +43,8 @@ interface Memory {
   toldAt: number;
   /** Not before this, since it was refused. */
   tellAfter: number;
+  /** The next Event about pages that hit bounds is written not before this. */
+  pageEndsAfter: number;
   /** In a row. */
   failures: number;
   /** The pool as the last write of its status gave it: the watch may not have brought it back yet. */
@@ -96,6 +99,7 @@ export function createReconcile(options: Options): Reconcile {
         history: noHistory(now),
         toldAt: Number.NEGATIVE_INFINITY,
         tellAfter: Number.NEGATIVE_INFINITY,
+        pageEndsAfter: Number.NEGATIVE_INFINITY,
         failures: 0,
         told: undefined,
       };
@@ -109,6 +113,7 @@ export function createReconcile(options: Options): Reconcile {
     const load = loads.of(namespace, name);
     const seen = observe(deployment, podsSeen, load);
     const decision = decide(pool.spec, seen, memory.history, now);
+    tellPageEnds(memory, pool, load, now);
 
     let failure: unknown;
     const before = deployment;
@@ -163,6 +168,14 @@ export function createReconcile(options: Options): Reconcile {
       action,
       note: `${from === undefined ? '' : `${from} to `}${to} pods. ${decision.message}`,
     });
+  }
+
+  /** At most once in the time that the numbers are of, so that each end is in one Event. */
+  function tellPageEnds(memory: Memory, pool: BrowserPool, { pageEnds }: PoolLoad, now: number): void {
+    const note = now < memory.pageEndsAfter ? undefined : pageEndsNote(pageEnds);
+    if (note === undefined) return;
+    memory.pageEndsAfter = now + PAGE_ENDS_MINUTES * 60_000;
+    events.tell(pool, { type: 'Warning', reason: 'PagesHitBounds', action: 'Observed', note });
   }
 
   /** A status that is refused keeps no pool from its size either. It is tried again in a while. */

@@ -102,6 +102,19 @@ describe('the load that the controller reads from a real Prometheus', function (
     await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 9, busySlots: 0 }), 'second');
   });
 
+  it('comes with what pages did, by reason, and nothing that they did not do', async () => {
+    const ended = (reason: string, count: number) => `pressroom_slot_ends_total{pool="main",reason="${reason}"} ${count}\n`;
+    const says = (memory: number) =>
+      named['worker-1']!.says(worker('main', 2) + ended('memory', memory) + ended('flooded', 4) + ended('worker_stopping', memory));
+    says(0);
+    await eventually(async () => expect(await prometheus!.query('pressroom_slot_ends_total')).to.have.length(3), SLOW_MS);
+    says(3);
+    await until(({ pageEnds }) => {
+      expect([...pageEnds.keys()]).to.deep.equal(['memory']);
+      expect(pageEnds.get('memory')).to.be.greaterThan(0);
+    });
+  });
+
   it('tells how often Prometheus asks, and never that it asks more often', async () => {
     // As many values as there are in a minute: too few of them in the first one.
     await until(load => expect(load.kind === 'measured' && load.scrapeIntervalMs).to.be.within(900, 20_000));

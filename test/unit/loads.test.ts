@@ -21,12 +21,12 @@ describe('the load of a pool', () => {
   afterEach(() => loads?.stop(BOUND));
 
   /** `answer` is what Prometheus says; it is asked once an hour, and when something begins. */
-  function rig(answer: () => Promise<Series[]>, apis = 1) {
+  function rig(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
     const state = { now: 0, leading: true, asked: 0 };
     loads = createLoads({
       prometheus: {
         query: async promql => {
-          if (promql.includes('label_replace')) return facts(apis);
+          if (promql.includes('label_replace')) return [...facts(apis), ...more];
           state.asked++;
           return await answer();
         },
@@ -68,11 +68,18 @@ describe('the load of a pool', () => {
     const load = { kind: 'measured', busySlots: 1, queuedRenders: 0, oldestWaitMs: 0, scrapeIntervalMs: 1_000, partial: false } as const;
     const pods = { ready: 1, readyNames: ['new'], trouble: undefined, sandbox: undefined };
     const partial = (...names: string[]) => {
-      const told = observe(undefined, pods, { ...load, busyByPod: new Map(names.map(name => [name, 0])) }).load;
+      const told = observe(undefined, pods, { ...load, busyByPod: new Map(names.map(name => [name, 0])), pageEnds: new Map() }).load;
       return told.kind === 'measured' && told.partial;
     };
     expect(partial('gone', 'gone too')).to.equal(true);
     expect(partial('gone', 'new')).to.equal(false);
+  });
+
+  it('comes with what pages did in the last minutes, by reason', async () => {
+    const ends = { labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' }, value: 2.1 };
+    const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
+    await loads.start(BOUND);
+    await eventually(() => expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]));
   });
 
   it('is asked for at once by who begins to lead, and not told before', async () => {

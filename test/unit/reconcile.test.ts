@@ -17,7 +17,7 @@ import { browserPool } from '../support/pools.ts';
 
 const POOL = browserPool();
 const KEY = 'press/main';
-const UNKNOWN: PoolLoad = { kind: 'unknown', reason: 'no_data', message: 'nothing', busyByPod: new Map() };
+const UNKNOWN: PoolLoad = { kind: 'unknown', reason: 'no_data', message: 'nothing', busyByPod: new Map(), pageEnds: new Map() };
 
 type Any = KubernetesObject & { spec?: Json; status?: Json };
 
@@ -176,6 +176,16 @@ describe('a look at a pool', () => {
     await look();
     expect(told.length, 'with the first of both').to.equal(before);
     expect(cluster.get('deployments', 'main-workers')).to.equal(newest);
+  });
+
+  it('tells of pages that hit bounds once in five minutes', async () => {
+    const { look, told, state } = rig();
+    state.load = { ...UNKNOWN, pageEnds: new Map([['memory', 2]]) };
+    for (const minutes of [0, 4, 1]) {
+      state.now += minutes * 60_000;
+      await look();
+    }
+    expect(told.filter(({ reason }) => reason === 'PagesHitBounds').length).to.equal(2);
   });
 
   it('says again what somebody else made of its status', async () => {
