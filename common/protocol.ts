@@ -16,12 +16,33 @@ export interface WorkerStatus {
   pool: string;
   /** Renders at once that the worker takes. */
   capacity: number;
-  /** Slots that a claim would get at once. Never more than `capacity - busy`. */
+  /** Slots that a claim of this API would get at once. Never more than `capacity - busy`. */
   ready: number;
   busy: number;
   draining: boolean;
   chrome: 'starting' | 'up' | 'down';
   chromeVersion: string;
+}
+
+/**
+ * Sent by an API on `/v1/status` while renders wait in it and no worker has a slot for it: every
+ * WAITING_MS, and at the end once without `params`. The worker offers each slot that becomes free to
+ * one API process: only in the status of that process it is `ready`. A worker of the release before
+ * ignores the message; the processes then claim what is ready for all of them.
+ */
+export const WAITING = 'Pressroom.waiting';
+export const WAITING_MS = 100;
+export interface Waiting {
+  /** How long the render that is next in the API has waited. A duration: no clocks are compared. */
+  waitedMs: number;
+  /** Renders that wait in the API. */
+  count: number;
+  /** The next is a trial render. */
+  trial: boolean;
+  /** An opaque name of the account of the next, the same in every API process. */
+  account: string;
+  /** Slots that the account holds through the API, plus the mean of those it held lately. */
+  held: number;
 }
 
 /** Why a worker ended a slot on its own, told in `Pressroom.ended`. */

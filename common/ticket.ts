@@ -11,6 +11,8 @@ export interface Ticket {
   egress: EgressPolicy;
   /** Whose render it is; each trial caller is an account of its own. An API of the release before leaves it out. */
   account?: string;
+  /** The API process, by a random name. Absent in tickets of the release before. */
+  api?: string;
   /** The worker ends the slot when it is this old. */
   maxMs: number;
   /** Unix time in ms after which the ticket opens nothing. Generous, since clocks of two machines are compared: replay is stopped by `id`. */

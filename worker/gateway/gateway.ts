@@ -1,4 +1,4 @@
-// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their tickets, who is refused, and how silence ends a connection.
+// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their tickets, which are refused, and how silence ends a connection.
 import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -15,6 +15,7 @@ import { edge } from '../edge.ts';
 import { createNewcomers } from './newcomers.ts';
 import { isOrdinary, REFUSALS, type Refusal } from './refusals.ts';
 import { type Claim, createSlotSockets } from './slot-socket.ts';
+import { createStatusSockets } from './status-socket.ts';
 
 /** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
@@ -48,7 +49,7 @@ export interface Gateway extends Service {
 export function createGateway({ config, pool, secret, slots, status, log, metrics }: Deps): Gateway {
   const check = createTicketChecker(secret, pool);
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
-  const watchers = new Set<WebSocket>();
+  const statusSockets = createStatusSockets(status, log);
   const live = new Map<WebSocket, number>();
   const countRefusal = metrics.counterBy(
     'pressroom_gateway_refused_total',
@@ -121,7 +122,10 @@ export function createGateway({ config, pool, secret, slots, status, log, metric
       const checked = check(ticket, 'status');
       if (!checked.ok) return refuse(socket, 401, checked.reason);
       newcomers.letIn(socket);
-      return sockets.handleUpgrade(request, socket, head, ws => serveStatus(ws));
+      return sockets.handleUpgrade(request, socket, head, ws => {
+        keepAlive(ws);
+        statusSockets.serve(ws, checked.ticket.api);
+      });
     }
     const claimed = claim(ticket);
     if (!claimed.ok) return refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
@@ -139,11 +143,8 @@ export function createGateway({ config, pool, secret, slots, status, log, metric
   function claim(text: string): Claim {
     const checked = check(text, 'slot');
     if (!checked.ok) return checked;
-    const page = slots.claim(checked.ticket.account);
+    const page = statusSockets.admit(checked.ticket.api) ? slots.claim(checked.ticket.account) : undefined;
     if (!page) return { ok: false, reason: status().draining ? 'draining' : 'full' };
-    // It is told even when a release in the same turn makes the numbers what they were: until the next word an API holds its claim for one that was not told.
-    told = '';
-    push();
     return { ok: true, page, ticket: checked.ticket };
   }
 
@@ -156,31 +157,6 @@ export function createGateway({ config, pool, secret, slots, status, log, metric
     ws.on('close', () => live.delete(ws));
   }
 
-  function serveStatus(ws: WebSocket): void {
-    keepAlive(ws);
-    watchers.add(ws);
-    ws.on('close', () => watchers.delete(ws));
-    ws.send(JSON.stringify(status()));
-  }
-
-  /** The last word, or nothing when the next must be said whatever it is. */
-  let told = '';
-  const tell = (text: string) => {
-    told = text;
-    for (const ws of watchers) if (ws.readyState === ws.OPEN) ws.send(text);
-  };
-  /** A claim or a release changes several numbers in one turn: they are told together, and only when they differ. */
-  let changed = false;
-  const push = () => {
-    if (changed) return;
-    changed = true;
-    setImmediate(() => {
-      changed = false;
-      const text = JSON.stringify(status());
-      if (text !== told) tell(text);
-    });
-  };
-
   /** A frozen or partitioned API cannot keep a render running past its lease: it is cut off after SILENCE_MS, and seen in time for SLOT_ENDS_MS. */
   const tick = () => {
     const now = performance.now();
@@ -190,26 +166,27 @@ export function createGateway({ config, pool, secret, slots, status, log, metric
         ws.terminate();
       } else if (ws.readyState === ws.OPEN) ws.ping();
     }
-    tell(JSON.stringify(status()));
+    statusSockets.sendAll();
   };
   let ticker: NodeJS.Timeout | undefined;
 
   return {
     name: 'gateway',
     port: () => (server.address() as AddressInfo).port,
-    push,
+    push: statusSockets.push,
     start: async () => {
       await listen(server, config.port, config.host, error => log.error({ err: error }, 'the gateway failed'));
       ticker = setInterval(tick, PING_MS / 2);
     },
     stop: async hurry => {
       const drained = slots.drain();
-      push();
+      statusSockets.push();
       await unlessHurried(drained, hurry);
       slots.endRenders('worker_stopping', 'the worker stops');
       // Their sockets close when their pages are gone, which an API may take for the end of a render.
       await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);
       clearInterval(ticker);
+      statusSockets.stop();
       for (const ws of sockets.clients) {
         ws.close(1_001);
         setTimeout(() => ws.terminate(), CLOSING_MS).unref();
