@@ -47,7 +47,7 @@ export interface Dispatch<S extends SlotSession> {
 
 export interface DispatchOptions<S extends SlotSession> {
   queue: QueueBounds & WaitLimits;
-  workers: Pick<Workers, 'known' | 'pick' | 'claim' | 'room' | 'totals' | 'onChange'>;
+  workers: Pick<Workers, 'api' | 'known' | 'pick' | 'claim' | 'room' | 'announce' | 'totals' | 'onChange'>;
   openSlot: OpenSlot<S>;
   /** Signs the tickets. */
   secret: string;

@@ -2,6 +2,7 @@
 // Woken by events (a job comes, a worker speaks, a claim ends) and by two timers: the end of the oldest wait, and a look at renders that are held back.
 import { type EgressPolicy, signTicket } from '../../common/ticket.ts';
 import { renderFailed } from '../contract/errors.ts';
+import { createAnnouncer } from './announcer.ts';
 import type { DispatchMetrics } from './dispatch-metrics.ts';
 import type { Place, Queue } from './queue.ts';
 import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from './slot-port.ts';
@@ -27,7 +28,7 @@ export interface Waiter<S> {
 export interface LineOptions<S extends SlotSession> {
   queue: Queue<Waiter<S>>;
   limits: WaitLimits;
-  workers: Pick<Workers, 'known' | 'pick' | 'claim' | 'room' | 'onChange'>;
+  workers: Pick<Workers, 'api' | 'known' | 'pick' | 'claim' | 'room' | 'announce' | 'onChange'>;
   openSlot: OpenSlot<S>;
   secret: string;
   pool: string;
@@ -66,6 +67,7 @@ export function createLine<S extends SlotSession>({
   let knownSinceMs = workers.known() ? now() : undefined;
   let timer: NodeJS.Timeout | undefined;
   let lookAgain: NodeJS.Timeout | undefined;
+  const announcer = createAnnouncer({ queue, workers, now });
 
   /** A retry that must keep away from the free slots lets the others pass. */
   function serve(): void {
@@ -80,17 +82,16 @@ export function createLine<S extends SlotSession>({
     }
     for (const place of passedOver) queue.putBack(place, now());
     if (queue.waiting() > passedOver.length && workers.pick() !== undefined) lookAgain = setTimeout(serve, LOOK_AGAIN_MS);
+    announcer.update();
   }
 
   async function claim(place: Place<Waiter<S>>, address: string): Promise<void> {
     const { renderId, egress, accountId, visitor, maxMs, signal, served, failed } = place.job;
     const booking = workers.claim(address);
+    const { api } = workers;
     try {
-      const session = await openSlot(
-        address,
-        signTicket(secret, { pool, purpose: 'slot', renderId, egress, account: visitor ?? accountId, maxMs }),
-        signal,
-      );
+      const account = visitor ?? accountId;
+      const session = await openSlot(address, signTicket(secret, { pool, purpose: 'slot', renderId, egress, account, api, maxMs }), signal);
       booking.opened();
       metrics.claimed('opened');
       if (place.state === 'left') session.close();
@@ -142,6 +143,7 @@ export function createLine<S extends SlotSession>({
 
   function leave(place: Place<Waiter<S>>): void {
     queue.leave(place);
+    if (queue.waiting() === 0) announcer.update();
     if (queue.depth() > 0) return;
     clearTimeout(timer);
     timer = undefined;

@@ -27,6 +27,8 @@ export interface Place<J extends Queued> {
   sinceMs: number;
   /** `taken`: someone tries to serve it; it still counts as waiting until it leaves. */
   state: 'waiting' | 'taken' | 'left';
+  /** When it came; a retry keeps it. */
+  readonly cameMs: number;
   /** From `take` to `putBack` or `release`. */
   holdsSlot: boolean;
   /** Its place among all that were ever taken; 0 while it never was. What was taken before goes first when it comes back. */
@@ -53,6 +55,11 @@ export interface Queue<J extends Queued> {
    * wait are held back: trial renders while half of the slots are in use or, of few slots, any was a moment ago, and accounts that flood, from the last free slot, while others are about.
    */
   take(nowMs: number, room: Room): Place<J> | undefined;
+  /**
+   * The job that `take` would return, and `held`: the slots that its account holds through this queue, plus the mean
+   * of those it held lately. 0 for trial renders.
+   */
+  next(nowMs: number, room: Room): { place: Place<J>; held: number } | undefined;
   /** Undoes `take`: whatever was taken before it, or is still waiting behind it, keeps its order. */
   putBack(place: Place<J>, nowMs: number): void;
   /** For good, served or not, waiting or taken. Nothing to do when it left before. */
@@ -144,18 +151,23 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
   const trialMayBegin = (nowMs: number, { free, slots }: Room) =>
     free * 2 > slots && (slots >= SMALL || (paidHeld === 0 && nowMs - paidAtMs >= QUIET_MS));
 
-  function takeFrom(lane: Lane<J>, nowMs: number, room: Room): Place<J> | undefined {
-    const returned = lane.returned.shift();
-    if (returned) return returned;
+  function first(nowMs: number, room: Room): Place<J> | undefined {
+    const paidWaits = paid.returned.length + paid.lines.size > 0;
+    const lane = paidWaits ? paid : trialMayBegin(nowMs, room) ? trial : undefined;
+    if (!lane || lane.returned.length > 0) return lane?.returned[0];
     const accountId = nextOf(lane, nowMs, room);
-    if (accountId === undefined) return undefined;
+    return accountId === undefined ? undefined : lane.lines.get(accountId)!.places.values().next().value;
+  }
+
+  function removeFirst(place: Place<J>): void {
+    const lane = laneOf(place);
+    if (place.turn > 0) return void lane.returned.shift();
+    const { accountId } = place.job;
     const line = lane.lines.get(accountId)!;
-    const [first] = line.places;
-    line.places.delete(first!);
+    line.places.delete(place);
     lane.lines.delete(accountId);
     if (line.places.size > 0) lane.lines.set(accountId, line);
-    first!.turn = ++turns;
-    return first;
+    place.turn = ++turns;
   }
 
   function giveBack(place: Place<J>): void {
@@ -185,7 +197,7 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     add(job, nowMs) {
       const refused = length.refusal(job.accountId, 1) ?? bytes.refusal(job.accountId, job.bytes);
       if (refused) return refused;
-      const place: Place<J> = { job, sinceMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
+      const place: Place<J> = { job, sinceMs: nowMs, cameMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
       enter(place);
       const { lines } = laneOf(place);
       const line = lines.get(job.accountId);
@@ -194,15 +206,18 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
       return place;
     },
     take(nowMs, room) {
-      const paidWaits = paid.returned.length + paid.lines.size > 0;
-      const lane = paidWaits ? paid : trialMayBegin(nowMs, room) ? trial : undefined;
-      const place = lane && takeFrom(lane, nowMs, room);
+      const place = first(nowMs, room);
       if (!place) return undefined;
+      removeFirst(place);
       place.state = 'taken';
       taken++;
       place.holdsSlot = true;
       count(place, 1, nowMs);
       return place;
+    },
+    next(nowMs, room) {
+      const place = first(nowMs, room);
+      return place && { place, held: place.job.trial ? 0 : shares.weight(place.job.accountId, nowMs) };
     },
     putBack(place, nowMs) {
       if (place.state !== 'taken') return;

@@ -1,5 +1,6 @@
 // Who is there and what each has free: the workers' last words, less what this process has claimed since. Owns no socket; links report to it.
-import type { WorkerStatus } from '../../common/protocol.ts';
+import { randomUUID } from 'node:crypto';
+import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
 import type { Room } from './queue.ts';
 
 /** After a refusal the worker is left alone until it speaks, or for a random time up to this: several API processes must not come back in step. */
@@ -29,6 +30,8 @@ export interface Totals {
 }
 
 export interface Roster {
+  /** A random name of this process, for its tickets. */
+  readonly api: string;
   /** True while at least one worker is connected that does not drain, busy or not. */
   known(): boolean;
   /** The worker with most free slots, one of them by chance when several have as many. Those of `avoid` count only when no other worker can be reached. */
@@ -37,6 +40,11 @@ export interface Roster {
   claim(address: string): Claim;
   /** What all workers have free that `pick` would see, and their slots, free or not. */
   room(): Room;
+  /**
+   * Sends what waits to the workers, without those of `avoid` as in `pick`; undefined: nothing waits. A worker with a claim
+   * under way is left out, since the two could overtake each other. True while one has to be notified when nothing waits.
+   */
+  announce(waiting: Waiting | undefined, avoid?: ReadonlySet<string>): boolean;
   totals(): Totals;
   /** Each worker by its address, as it described itself last. */
   list(): { address: string; status: WorkerStatus }[];
@@ -55,6 +63,14 @@ interface Entry {
   booked: number;
   /** Of `booked`: open by now, so that the next status surely tells. */
   told: number;
+  /** The last announcement said that renders wait. */
+  announced: boolean;
+}
+
+export interface RosterOptions {
+  random?: () => number;
+  /** Sends an announcement to a worker. */
+  send?: (address: string, waiting: Waiting | undefined) => void;
 }
 
 interface Block {
@@ -62,7 +78,7 @@ interface Block {
   timer: NodeJS.Timeout;
 }
 
-export function createRoster({ random = Math.random }: { random?: () => number } = {}): Roster {
+export function createRoster({ random = Math.random, send = () => {} }: RosterOptions = {}): Roster {
   const entries = new Map<string, Entry>();
   const blocks = new Map<string, Block>();
   const listeners: (() => void)[] = [];
@@ -92,14 +108,20 @@ export function createRoster({ random = Math.random }: { random?: () => number }
     blocks.set(address, { liftedByStatus, timer });
   }
 
+  /** Those of `avoid` only when no other can be reached. */
+  function candidates(avoid: ReadonlySet<string>): [string, Entry][] {
+    const there = [...entries].filter(([, entry]) => usable(entry));
+    const others = there.filter(([address]) => !avoid.has(address) && blocks.get(address)?.liftedByStatus !== false);
+    return others.length > 0 ? others : there;
+  }
+
   return {
+    api: randomUUID(),
     known: () => entries.values().some(usable),
     pick(avoid = new Set()) {
-      const there = [...entries].filter(([, entry]) => usable(entry));
-      const others = there.filter(([address]) => !avoid.has(address) && blocks.get(address)?.liftedByStatus !== false);
       let best: string[] = [];
       let most = 1;
-      for (const [address, entry] of others.length > 0 ? others : there) {
+      for (const [address, entry] of candidates(avoid)) {
         const free = freeOf(address, entry);
         if (free > most) best = [];
         if (free >= most) best.push(address);
@@ -140,6 +162,16 @@ export function createRoster({ random = Math.random }: { random?: () => number }
       }
       return { free, slots };
     },
+    announce(waiting, avoid = new Set()) {
+      const wanted = new Set(waiting && candidates(avoid).map(([address]) => address));
+      for (const [address, entry] of entries) {
+        const isClaiming = entry.booked > entry.told;
+        if (isClaiming || !(wanted.has(address) || entry.announced)) continue;
+        entry.announced = wanted.has(address);
+        send(address, entry.announced ? waiting : undefined);
+      }
+      return entries.values().some(({ announced }) => announced);
+    },
     totals() {
       const totals = { workers: 0, serving: 0, ready: 0, busy: 0, slots: 0 };
       for (const { status } of entries.values()) {
@@ -161,7 +193,7 @@ export function createRoster({ random = Math.random }: { random?: () => number }
       const entry = entries.get(address);
       if (!status) {
         if (!entries.delete(address)) return;
-      } else if (!entry) entries.set(address, { status, words: 1, booked: 0, told: 0 });
+      } else if (!entry) entries.set(address, { status, words: 1, booked: 0, told: 0, announced: false });
       else {
         entry.status = status;
         entry.words++;

@@ -29,6 +29,8 @@ export interface StatusLink {
   retire(): void;
   /** Undoes `retire`, unless it has ended. */
   keep(): void;
+  /** Sends it when the socket is open. */
+  send(text: string): void;
   close(): void;
 }
 
@@ -96,6 +98,9 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
     },
     keep() {
       wanted = true;
+    },
+    send(text) {
+      if (socket?.readyState === WebSocket.OPEN) socket.send(text);
     },
     close() {
       closed = true;

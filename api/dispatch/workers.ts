@@ -1,7 +1,7 @@
 // The workers of this process's pool: finds them by list or by name, keeps a status link to each, and feeds the roster. A lifecycle service.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { SILENCE_MS } from '../../common/protocol.ts';
+import { SILENCE_MS, WAITING } from '../../common/protocol.ts';
 import { signTicket } from '../../common/ticket.ts';
 import { createRoster, type Roster } from './roster.ts';
 import { createStatusLink, type StatusLink } from './status-link.ts';
@@ -26,7 +26,7 @@ export interface WorkersOptions {
   random?: () => number;
 }
 
-export type Workers = Service & Pick<Roster, 'known' | 'pick' | 'claim' | 'room' | 'totals' | 'list' | 'onChange'>;
+export type Workers = Service & Pick<Roster, 'api' | 'known' | 'pick' | 'claim' | 'room' | 'announce' | 'totals' | 'list' | 'onChange'>;
 
 /** Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz. */
 export function createWorkers(options: WorkersOptions): Workers {
@@ -41,8 +41,11 @@ export function createWorkers(options: WorkersOptions): Workers {
     silenceMs = SILENCE_MS,
     random = Math.random,
   } = options;
-  const roster = createRoster({ random });
   const links = new Map<string, StatusLink>();
+  const roster = createRoster({
+    random,
+    send: (address, waiting) => links.get(address)?.send(JSON.stringify({ method: WAITING, params: waiting })),
+  });
   const watches: { close(): void }[] = [];
 
   function link(address: string): StatusLink {
@@ -53,7 +56,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       silenceMs,
       log,
       random,
-      ticket: () => signTicket(secret, { pool, purpose: 'status', renderId: '', egress: 'public', maxMs: 0 }),
+      ticket: () => signTicket(secret, { pool, purpose: 'status', renderId: '', egress: 'public', api: roster.api, maxMs: 0 }),
       onLost: () => roster.report(address, undefined),
       onEnd: () => links.delete(address),
       onMessage(data) {
@@ -83,10 +86,12 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   return {
     name: 'workers',
+    api: roster.api,
     known: roster.known,
     pick: roster.pick,
     claim: roster.claim,
     room: roster.room,
+    announce: roster.announce,
     totals: roster.totals,
     list: roster.list,
     onChange: roster.onChange,

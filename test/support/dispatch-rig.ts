@@ -1,7 +1,7 @@
 // A dispatch on a real roster and queue with fake slots and a clock that stands still until the test moves it.
 import { mock } from 'node:test';
 import { createDispatch, type Dispatch, type DispatchOptions, type DispatchPhase, type Job } from '../../api/dispatch/dispatch.ts';
-import { createRoster, type Roster } from '../../api/dispatch/roster.ts';
+import { createRoster, type Roster, type RosterOptions } from '../../api/dispatch/roster.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';
 import { createFakeSlots, type FakeSession, type FakeSlots } from './fake-slots.ts';
 
@@ -21,9 +21,9 @@ export interface DispatchRig {
   close(): void;
 }
 
-export function createDispatchRig(queue: Partial<DispatchOptions<FakeSession>['queue']> = {}): DispatchRig {
+export function createDispatchRig(queue: Partial<DispatchOptions<FakeSession>['queue']> = {}, options: RosterOptions = {}): DispatchRig {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
-  const roster = createRoster();
+  const roster = createRoster(options);
   const slots = createFakeSlots();
   const metrics = createMetrics({ processDefaults: false });
   const dispatch = createDispatch<FakeSession>({

