@@ -6,8 +6,9 @@ import { createConnections } from '../../api/render/connections.ts';
 import { openSession, type Session } from '../../api/render/session.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
+import type { SlotPage } from '../../worker/browser/slot-page.ts';
+import type { SlotPool } from '../../worker/browser/slot-pool.ts';
 import { createGateway, type Gateway } from '../../worker/gateway/gateway.ts';
-import type { Slot, Slots } from '../../worker/slots.ts';
 import { workerStatus } from './fake-slots.ts';
 
 export const LIGHT_SECRET = 'a secret of the light pool';
@@ -23,30 +24,29 @@ export interface LightWorker {
 }
 
 export async function startLightWorker(capacity: number): Promise<LightWorker> {
-  const claimed = new Set<Slot>();
+  const claimed = new Set<SlotPage>();
   let hasJoined = false;
   let gateway: Gateway;
   const ready = () => (hasJoined ? capacity - claimed.size : 0);
   const claim = () => {
     if (ready() === 0) return undefined;
     const guard = { port: 1, admit: () => {}, onDenied: () => {}, onRefused: () => {}, close: async () => {} };
-    const chrome = { pipe: { route: () => {}, forward: () => {} } };
-    const parts = { number: 1, chrome, guard, sessionId: 'S', frameId: 'F', state: 'claimed', onEnd: undefined };
-    const slot = parts as unknown as Slot;
-    claimed.add(slot);
-    return slot;
+    const pipe = { route: () => {}, forward: () => {}, command: async () => ({}) };
+    const parts = { slot: 1, pipe, guard, sessionId: 'S', frameId: 'F', claimed: true, onEnd: undefined };
+    const page = parts as unknown as SlotPage;
+    claimed.add(page);
+    return page;
   };
-  const release = async (slot: Slot) => {
-    if (!claimed.delete(slot)) return;
-    slot.state = 'closing';
+  const release = async (page: SlotPage) => {
+    if (!claimed.delete(page)) return;
+    page.claimed = false;
     gateway.push();
   };
-  const slots = { claim, release, show: () => {}, drain: async () => {}, claimed: () => [...claimed] };
+  const slots = { claim, release, drain: async () => {}, endRenders: () => {} };
   gateway = createGateway({
     ...at,
     config: { host: '127.0.0.1', port: 0 },
-    slots: slots as unknown as Slots,
-    watchdog: { killedRecently: () => false },
+    slots: slots as unknown as SlotPool,
     status: () => workerStatus(ready(), { busy: claimed.size, more: { capacity } }),
     metrics: createMetrics({ processDefaults: false }),
   });
