@@ -22,17 +22,18 @@ async function restless(worker: Seat): Promise<string[]> {
   const { name, pid } = worker.process;
   const metrics = await worker.process.metrics();
   const slots = metrics.by('pressroom_slots', 'state');
-  const problems = ['warming', 'claimed', 'closing']
+  const problems = ['starting', 'claimed', 'closing', 'restarting']
     .filter(state => slots[state] !== 0)
     .map(state => `${name}: ${slots[state]} slots are ${state}`);
-  const { renderer = 0 } = chromesOf(pid);
-  if (renderer > (slots['ready'] ?? 0) + SPARE_RENDERERS)
-    problems.push(`${name}: ${renderer} renderer processes for ${slots['ready']} ready slots`);
+  const { browser = 0, renderer = 0 } = chromesOf(pid);
+  const ready = slots['ready'] ?? 0;
+  if (browser > ready) problems.push(`${name}: ${browser} browser processes for ${ready} ready slots`);
+  if (renderer > ready * RENDERERS) problems.push(`${name}: ${renderer} renderer processes for ${ready} ready slots`);
   return problems;
 }
 
-/** Chrome keeps one renderer ahead for a next page. */
-const SPARE_RENDERERS = 1;
+/** Of one Chrome at rest: its waiting page, and one that it keeps ahead for a next page. */
+const RENDERERS = 2;
 
 /** What is still held, in words; empty when all is at rest. */
 export async function heldByNobody(site: Site): Promise<string[]> {

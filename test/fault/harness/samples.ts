@@ -3,8 +3,8 @@
 export interface Samples {
   /** The sum over all series of that name whose labels have all of these values; 0 when there is none. */
   sum(name: string, labels?: Record<string, string>): number;
-  /** Each value of a label, with the sum over its series. */
-  by(name: string, label: string): Record<string, number>;
+  /** Each value of a label, with the sum over its series that have all of these other values. */
+  by(name: string, label: string, labels?: Record<string, string>): Record<string, number>;
   names(): string[];
 }
 
@@ -26,9 +26,9 @@ export function readSamples(text: string): Samples {
     series.filter(each => each.name === name && Object.entries(labels).every(([key, value]) => each.labels[key] === value));
   return {
     sum: (name, labels) => of(name, labels).reduce((total, { value }) => total + value, 0),
-    by: (name, label) => {
+    by: (name, label, wanted) => {
       const sums: Record<string, number> = {};
-      for (const { labels, value } of of(name)) sums[labels[label] ?? ''] = (sums[labels[label] ?? ''] ?? 0) + value;
+      for (const { labels, value } of of(name, wanted)) sums[labels[label] ?? ''] = (sums[labels[label] ?? ''] ?? 0) + value;
       return sums;
     },
     names: () => [...new Set(series.map(({ name }) => name))],

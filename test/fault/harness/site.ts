@@ -11,6 +11,7 @@ import { type Link, openLink } from './link.ts';
 import { ownPort } from './ports.ts';
 import { type PressroomProcess, startPressroom } from './pressroom-process.ts';
 import { startWitness, type Witness } from './witness.ts';
+import { untilAllReady } from './worker-look.ts';
 
 const PEPPER = 'a pepper of the scenarios';
 /** With it there is the dashboard, and with that the log of renders. */
@@ -162,6 +163,8 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
   }
   for (let count = 0; count < wantedApis; count++) await addApi();
   await Promise.all(workers.map(({ process }) => process.untilReady()));
+  // A worker is ready with its first slot.
+  await Promise.all(workers.map(worker => untilAllReady(worker, START_MS)));
   // An API that came first looks for its workers now and then.
   for (const { process } of apis)
     await eventually(async () => {

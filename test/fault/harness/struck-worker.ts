@@ -1,5 +1,5 @@
-// The story that scenarios of a broken Chrome have in common: a page is alive on one worker and small renders run on both, something happens to that worker's
-// Chrome, and then it is seen what became of the page, of the others, and of the processes.
+// What scenarios of a broken Chrome have in common: a page is alive in one slot and small renders run in all others, something happens to one slot's Chrome,
+// and then it is checked what became of the page, of the others, and of the processes.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../support/http-call.ts';
@@ -7,25 +7,32 @@ import { type ChromeProcess, chromeProcesses, stillAlive } from './chrome-proces
 import { type HeldPage, holdPage } from './held-page.ts';
 import { failuresOf, type Load, startLoad } from './load.ts';
 import { quiet } from './quiet.ts';
-import type { ApiSeat, Site, SiteAccount } from './site.ts';
-import { chromeLives } from './worker-look.ts';
+import type { ApiSeat, Seat, Site, SiteAccount } from './site.ts';
+import { chromeLives, type Lives, slotChromes } from './worker-look.ts';
 
 export const SMALL = { html: '<p>x</p>' };
 
 export interface StruckWorker {
   page: HeldPage;
+  /** The other slot of the page's worker. */
+  neighbour: { slot: number; browser: number };
   load: Load;
-  /** Stops the load and begins another. */
+  /** Starts the load again after it was stopped. */
   loadAgain(): Promise<void>;
-  /** The page came up again elsewhere, once, and is delivered and counted once. */
+  /** The page came up again elsewhere, once, and is delivered and counted once. No other render was retried. */
   renderedElsewhere(): Promise<void>;
-  /** The page is delivered where it was, by the same Chrome. */
+  /** The page is delivered where it was. */
   goesOn(): Promise<void>;
-  /** The page is refused as its own fault, for this reason, is not counted, and cost nobody his Chrome. */
+  /** The page is refused as its own fault, for this reason, and is neither counted nor retried. Resolves with the message. */
   refused(reason: string): Promise<string>;
-  /** One more Chrome died, for one of these reasons, one was started in its place, and nothing of the old one is left. */
-  chromeDied(...reasons: string[]): Promise<void>;
-  /** None of the small renders failed, each is counted, the API's numbers say what the callers saw, the other worker has the Chrome that it had, and nothing is held. */
+  /** One more Chrome of this slot died, for one of these reasons, one was started in its place, and nothing of the old one is left. */
+  chromeDied(slot: number, ...reasons: string[]): Promise<void>;
+  /** The Chrome of the page's slot was replaced after the render hit a bound, and nothing of the old one is left. `deaths`: that it may have died of before. */
+  chromeReplaced(...deaths: string[]): Promise<void>;
+  /**
+   * None of the small renders failed, each is counted, the API's numbers agree with the callers, every slot whose Chrome neither died nor was replaced has the
+   * one that it had, and nothing is held.
+   */
   end(): Promise<void>;
   /** Lets go of everything, whatever happened. */
   clear(): Promise<void>;
@@ -43,7 +50,19 @@ async function outcomes(site: Site): Promise<Record<string, number>> {
   return sums;
 }
 
-/** Begins the story at a site of two workers at rest. `first` is html before the page's own; `api` renders it; `small` is what the crowd sends. */
+/** The Chromes of a worker's slots, and how many each slot has had. */
+async function chromesOf(worker: Seat): Promise<Record<number, Lives & { browser: number }>> {
+  const slots = Object.entries(slotChromes(worker));
+  return Object.fromEntries(
+    await Promise.all(slots.map(async ([slot, browser]) => [slot, { browser, ...(await chromeLives(worker, Number(slot))) }])),
+  );
+}
+
+/** Deaths that a page causes: its render hit a bound. */
+const BY_PAGE = new Set(['memory', 'flooded']);
+const plusOne = (counts: Record<string, number>, reason: string) => ({ ...counts, [reason]: (counts[reason] ?? 0) + 1 });
+
+/** Begins at a site of two workers at rest with two slots each. `first` is html before the page's own; `api` renders it; `small` is what the crowd sends. */
 export async function strikeable(
   site: Site,
   crowd: SiteAccount,
@@ -51,9 +70,14 @@ export async function strikeable(
 ): Promise<StruckWorker> {
   const page = await holdPage(site, options);
   const { worker, account } = page;
-  const processes: ChromeProcess[] = chromeProcesses(worker.process.pid);
-  const lives = async () => ({ struck: await chromeLives(worker), other: await chromeLives(page.others[0]!) });
-  const before = await lives();
+  const before = new Map(await Promise.all(site.workers.map(async each => [each, await chromesOf(each)] as const)));
+  const struck = before.get(worker)!;
+  const processes = Object.fromEntries(
+    Object.entries(struck).map(
+      ([slot, { browser }]) => [slot, [...chromeProcesses(browser), { pid: browser, kind: 'browser' }]] as [string, ChromeProcess[]],
+    ),
+  );
+  const [neighbour] = Object.entries(struck).filter(([slot]) => Number(slot) !== page.slot);
   const retriesBefore = await retries(site);
   const start = () => startLoad(3, () => site.render(crowd, small));
   const countedBefore = await crowd.usage();
@@ -62,9 +86,15 @@ export async function strikeable(
   let load = start();
   await load.until(5);
 
-  const asBefore = async () => expect((await lives()).struck).to.deep.equal(before.struck);
+  /** Slots of the struck worker that have another Chrome now. */
+  const restarted = new Set<number>();
+  async function gone(slot: number): Promise<void> {
+    restarted.add(slot);
+    await eventually(() => expect(stillAlive(processes[slot]!)).to.deep.equal([]));
+  }
   return {
     page,
+    neighbour: { slot: Number(neighbour![0]), browser: neighbour![1].browser },
     get load() {
       return load;
     },
@@ -80,33 +110,40 @@ export async function strikeable(
       expect(site.witness.calls(page.name)).to.equal(2);
       expect(site.witness.most(account.id)).to.equal(1);
       expect(await account.usage()).to.equal(1);
-      expect(await retries(site)).to.be.greaterThan(retriesBefore);
+      expect(await retries(site)).to.equal(retriesBefore + 1);
     },
     goesOn: async () => {
       site.witness.release(account.id);
       expect((await page.answer).status).to.equal(200);
       expect(site.witness.calls(page.name)).to.equal(1);
       expect(await account.usage()).to.equal(1);
-      await asBefore();
     },
     refused: async reason => {
       const answer = await page.answer;
       expect(answer.status).to.equal(502);
       expect(answer.error()).to.include({ code: 'render_failed', reason });
+      expect(site.witness.calls(page.name)).to.equal(1);
       expect(await account.usage()).to.equal(0);
-      await asBefore();
+      expect(await retries(site)).to.equal(retriesBefore);
       return answer.error().message;
     },
-    chromeDied: async (...reasons) => {
-      const { starts, deaths } = before.struck;
+    chromeDied: async (slot, ...reasons) => {
+      const { starts, deaths } = struck[slot]!;
       await eventually(async () => {
-        const { struck } = await lives();
-        expect(struck.starts).to.deep.equal({ ...starts, died: (starts['died'] ?? 0) + 1 });
-        const more = Object.keys(struck.deaths).filter(reason => struck.deaths[reason] !== deaths[reason]);
-        expect(reasons).to.include.members(more);
-        expect(more.map(reason => struck.deaths[reason]! - (deaths[reason] ?? 0))).to.deep.equal([1]);
+        const possible = reasons.map(reason => ({
+          starts: plusOne(starts, BY_PAGE.has(reason) ? 'bound' : 'died'),
+          deaths: plusOne(deaths, reason),
+        }));
+        expect(possible).to.deep.include(await chromeLives(worker, slot));
       });
-      await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
+      await gone(slot);
+    },
+    chromeReplaced: async (...reasons) => {
+      const before = struck[page.slot]!;
+      const starts = plusOne(before.starts, 'bound');
+      const possible = [before.deaths, ...reasons.map(reason => plusOne(before.deaths, reason))].map(deaths => ({ starts, deaths }));
+      await eventually(async () => expect(possible).to.deep.include(await chromeLives(worker, page.slot)));
+      await gone(page.slot);
     },
     end: async () => {
       const answers = [...earlier, ...(await load.stop())];
@@ -118,9 +155,12 @@ export async function strikeable(
         expected[outcome] = (expected[outcome] ?? 0) + 1;
       }
       expect(await outcomes(site)).to.deep.equal(expected);
-      await worker.process.untilReady();
-      expect((await lives()).other).to.deep.equal(before.other);
       await quiet(site);
+      for (const [each, slots] of before) {
+        const now = await chromesOf(each);
+        for (const slot of each === worker ? restarted : []) delete slots[slot];
+        expect(now).to.deep.include(slots);
+      }
     },
     clear: async () => {
       site.witness.release(account.id);

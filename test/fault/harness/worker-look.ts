@@ -1,17 +1,27 @@
 // What a scenario can see of a worker and its Chrome from the outside: processes, probes, folders, and the numbers that an operator would look at.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../support/eventually.ts';
 import { type ChromeProcess, chromeProcesses } from './chrome-processes.ts';
 import type { Seat } from './site.ts';
 
-export const ofKind = (worker: Seat, kind: string): ChromeProcess[] =>
-  chromeProcesses(worker.process.pid).filter(each => each.kind === kind);
+/** Chrome's processes of this kind, below a worker or below the browser process of one Chrome. */
+export const ofKind = (root: Seat | number, kind: string): ChromeProcess[] =>
+  chromeProcesses(typeof root === 'number' ? root : root.process.pid).filter(each => each.kind === kind);
 
-/** The browser process that has lived longest. Throws when there is none. */
-export function browserOf(worker: Seat): number {
-  const [browser] = ofKind(worker, 'browser');
-  if (!browser) throw new Error(`${worker.process.name} has no Chrome`);
-  return browser.pid;
+/** The browser process of each slot, by the slot's number: the last that the worker has logged, dead or alive. */
+export function slotChromes({ process }: Seat): Record<number, number> {
+  const started = process.log.filter(({ msg }) => msg === 'chrome is up');
+  return Object.fromEntries(started.map(({ slot, pid }) => [slot, pid]));
+}
+
+/** Resolves when every slot of the worker waits for a render. */
+export async function untilAllReady({ process }: Pick<Seat, 'process'>, limitMs?: number): Promise<void> {
+  await eventually(async () => {
+    const metrics = await process.metrics();
+    const [ready, all] = [metrics.sum('pressroom_slots', { state: 'ready' }), metrics.sum('pressroom_slots_capacity')];
+    if (all === 0 || ready !== all) throw new Error(`${process.name}: ${ready} of ${all} slots are ready`);
+  }, limitMs);
 }
 
 const cpuTicks = (pid: number): number => {
@@ -24,16 +34,22 @@ const cpuTicks = (pid: number): number => {
 /** A script before a page's own, so that its renderer is known by the time that it has used. */
 export const BUSY_FIRST = '<script>for (let i = 0; i < 6e8; i++);</script>';
 
-/** The renderer that has used most time. */
-export function busiestRenderer(worker: Seat): number {
-  const [busiest] = ofKind(worker, 'renderer').sort((a, b) => cpuTicks(b.pid) - cpuTicks(a.pid));
+/** The renderer of one Chrome that has used most CPU: Chrome keeps another ahead for its next page. */
+export function busiestRenderer(browser: number): number {
+  const [busiest] = ofKind(browser, 'renderer').sort((a, b) => cpuTicks(b.pid) - cpuTicks(a.pid));
   return busiest!.pid;
 }
 
-/** Chromes started and ended so far, by why; reasons that have not come up are left out. */
-export async function chromeLives(worker: Seat): Promise<{ starts: Record<string, number>; deaths: Record<string, number> }> {
+export interface Lives {
+  starts: Record<string, number>;
+  deaths: Record<string, number>;
+}
+
+/** Chromes started and ended so far by reason, of the whole worker or of one slot. Reasons that have not come up are left out. */
+export async function chromeLives(worker: Seat, slot?: number): Promise<Lives> {
   const metrics = await worker.process.metrics();
-  const some = (name: string) => Object.fromEntries(Object.entries(metrics.by(name, 'reason')).filter(([, times]) => times > 0));
+  const labels: Record<string, string> = slot === undefined ? {} : { slot: String(slot) };
+  const some = (name: string) => Object.fromEntries(Object.entries(metrics.by(name, 'reason', labels)).filter(([, times]) => times > 0));
   return { starts: some('pressroom_chrome_starts_total'), deaths: some('pressroom_chrome_deaths_total') };
 }
 
@@ -50,7 +66,7 @@ export interface Sighting {
   usable: number;
 }
 
-/** Looks at a worker again and again until `stop`, which gives all that was seen. */
+/** Samples a worker until `stop`, which returns all samples. */
 export function watchWorker(worker: Seat, everyMs = 50): { stop(): Promise<Sighting[]> } {
   const seen: Sighting[] = [];
   let stopped = false;

@@ -1,4 +1,4 @@
-// The disk of Chrome's profile is full: what runs goes on, a Chrome that cannot be started again is tried ever more slowly, and all is well when there is room.
+// The disk of Chrome's profiles is full: what runs goes on, a Chrome that cannot be started again is tried ever more slowly, and all is well when there is room.
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -11,9 +11,10 @@ import { skip } from '../../support/skip.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
-import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from '../harness/worker-look.ts';
+import { chromeLives, ofKind, profilesIn, slotChromes, untilAllReady, watchWorker } from '../harness/worker-look.ts';
 
-const FOR_FILES = 400;
+const FOR_FILES = 800;
+const SLOTS = 2;
 
 describe('a Chrome whose disk is full', function () {
   this.timeout(120_000);
@@ -26,18 +27,19 @@ describe('a Chrome whose disk is full', function () {
   before(async function () {
     disk = await mkdtemp(join(tmpdir(), 'pressroom-test-'));
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=16m,nr_inodes=${FOR_FILES}`, 'pressroom-test', disk], { stdio: 'ignore' });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=32m,nr_inodes=${FOR_FILES}`, 'pressroom-test', disk], { stdio: 'ignore' });
       mounted = true;
     } catch {
       return skip(this, 'a small disk cannot be mounted here');
     }
     await chmod(disk, 0o777); // Chrome is another user
-    site = await startSite({ apis: 1 });
+    site = await startSite({ apis: 1, slots: SLOTS });
     account = await site.account();
     worker = site.workers[0]!;
     await worker.process.kill();
     await worker.start({ TMPDIR: disk });
-    expect(profilesIn(disk, worker.process.pid)).to.have.length(1);
+    await untilAllReady(worker);
+    expect(profilesIn(disk, worker.process.pid)).to.have.length(SLOTS);
   });
   after(async () => {
     await site?.stop();
@@ -76,21 +78,24 @@ describe('a Chrome whose disk is full', function () {
     fill();
     const onFull = load.answered();
     await load.until(onFull + 20);
-    expect(await chromeLives(worker)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
+    expect(await chromeLives(worker)).to.deep.equal({ starts: { first: SLOTS }, deaths: {} });
 
-    // What the dead Chrome leaves is filled at once.
+    const problem = `no folder for Chrome's profile can be made in ${disk} (ENOSPC): make room there, or point TMPDIR to another folder`;
+    const ready: number[] = [];
+    // What the dead Chromes leave is filled at once.
     const filling = setInterval(fill, 5);
     try {
-      process.kill(browserOf(worker), 'SIGKILL');
-      const said = await worker.process.said('chrome could not be restarted');
-      expect((said['err'] as Error).message).to.match(
-        new RegExp(
-          `^no folder for Chrome's profile can be made in ${disk} \\(ENOSPC\\): make room there, or point TMPDIR to another folder$`,
-        ),
-      );
+      for (const [slot, browser] of Object.entries(slotChromes(worker))) {
+        ready.push(await worker.process.probe('/readyz'));
+        process.kill(browser, 'SIGKILL');
+        const said = await worker.process.said('chrome could not be restarted', line => line['slot'] === Number(slot));
+        expect((said['err'] as Error).message).to.equal(problem);
+      }
     } finally {
       clearInterval(filling);
     }
+    // With one slot that serves the worker is ready.
+    expect(ready).to.deep.equal([200, 200]);
     const watch = watchWorker(worker);
     const down = load.answered();
     await load.until(down + 20);
@@ -100,18 +105,18 @@ describe('a Chrome whose disk is full', function () {
     expect(new Set(seen.map(({ livez }) => livez))).to.deep.equal(new Set([200]));
 
     makeRoom();
-    await worker.process.untilReady();
+    await untilAllReady(worker, 30_000);
     const again = load.answered();
     await load.until(again + 20);
     const answers = await load.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(await account.usage()).to.equal(answers.length);
     const { starts, deaths } = await chromeLives(worker);
-    expect(starts).to.deep.equal({ first: 1, died: 1 });
-    expect(deaths).to.include({ exited: 1 }).and.have.all.keys('exited', 'not_started');
-    await eventually(() => expect(ofKind(worker, 'browser')).to.have.length(1));
-    expect(profilesIn(disk, worker.process.pid)).to.have.length(1);
-    expect(await chromeLives(site!.workers[1]!)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
+    expect(starts).to.deep.equal({ first: SLOTS, died: SLOTS });
+    expect(deaths).to.include({ exited: SLOTS }).and.have.all.keys('exited', 'not_started');
+    await eventually(() => expect(ofKind(worker, 'browser')).to.have.length(SLOTS));
+    expect(profilesIn(disk, worker.process.pid)).to.have.length(SLOTS);
+    expect(await chromeLives(site!.workers[1]!)).to.deep.equal({ starts: { first: SLOTS }, deaths: {} });
     await quiet(site!);
   });
 });

@@ -1,11 +1,11 @@
-// A process of Chrome stands still: it is noticed, what ran there is rendered elsewhere or ends at its limit, others notice nothing, and nothing of it is left.
+// A process of Chrome stands still: it is noticed, the render in its slot is tried elsewhere or ends at its limit, all others go on, and nothing is left.
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/chrome.ts';
-import { eventually } from '../../support/eventually.ts';
 import { freeze } from '../../support/freeze.ts';
+import { LOGS_SLOTS } from '../harness/held-page.ts';
 import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
-import { BUSY_FIRST, browserOf, busiestRenderer, ofKind } from '../harness/worker-look.ts';
+import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
 describe('a Chrome of which a process is frozen', function () {
   this.timeout(120_000);
@@ -14,7 +14,7 @@ describe('a Chrome of which a process is frozen', function () {
   let story: StruckWorker;
 
   before(async () => {
-    site = await startSite({ apis: 1, worker: { PRESSROOM_CHROME_PROBE_INTERVAL: '3s' } });
+    site = await startSite({ apis: 1, worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' } });
     crowd = await site.account();
   });
   after(() => site?.stop());
@@ -22,41 +22,53 @@ describe('a Chrome of which a process is frozen', function () {
 
   const begin = async (options?: Parameters<typeof strikeable>[2]) => {
     story = await strikeable(site, crowd, options);
-    return story.page.worker;
+    return story.page;
   };
 
-  it('is killed and replaced when that is its browser', async () => {
-    const worker = await begin();
-    await freeze(browserOf(worker));
+  it('is killed and replaced when that is its browser, and its render is tried elsewhere', async () => {
+    const { browser, slot } = await begin();
+    await freeze(browser);
     await story.renderedElsewhere();
-    await story.chromeDied('hung');
+    await story.chromeDied(slot, 'hung');
     await story.end();
   });
 
-  it('is killed and replaced when that is its network process', async () => {
-    const worker = await begin();
-    await freeze(ofKind(worker, 'utility')[0]!.pid);
+  it('is killed and replaced when that is its network process, and its render is tried elsewhere', async () => {
+    const { browser, slot } = await begin();
+    await freeze(ofKind(browser, 'utility')[0]!.pid);
     await story.renderedElsewhere();
-    await story.chromeDied('hung');
+    await story.chromeDied(slot, 'hung');
+    await story.end();
+  });
+
+  it('is killed and replaced when that is its browser and no page renders in it', async () => {
+    await begin();
+    const { browser, slot } = story.neighbour;
+    // A claim meanwhile would be tried elsewhere.
+    await story.load.stop();
+    await freeze(browser);
+    await story.chromeDied(slot, 'hung');
+    await story.loadAgain();
+    await story.load.until(10);
+    await story.goesOn();
     await story.end();
   });
 
   it('leaves nothing when its browser dies beside the frozen process', async () => {
-    const worker = await begin();
-    await freeze(ofKind(worker, 'gpu-process')[0]!.pid);
-    kill(browserOf(worker));
+    const { browser, slot } = await begin();
+    await freeze(ofKind(browser, 'gpu-process')[0]!.pid);
+    kill(browser);
     await story.renderedElsewhere();
-    await story.chromeDied('exited');
+    await story.chromeDied(slot, 'exited');
     await story.end();
   });
 
-  it('goes on when that is one renderer, whose render ends at its own limit', async () => {
+  it('is replaced when that is the renderer of its page, whose render ends at its own limit', async () => {
     const api = await site.addApi({ PRESSROOM_RENDER_TIMEOUT: '10s' });
-    const worker = await begin({ first: BUSY_FIRST, api });
-    const renderer = busiestRenderer(worker);
-    await freeze(renderer);
+    const { browser } = await begin({ first: BUSY_FIRST, api });
+    await freeze(busiestRenderer(browser));
     expect(await story.refused('page_timeout')).to.match(/^The render took longer than 10 s/);
-    await eventually(() => expect(ofKind(worker, 'renderer').map(({ pid }) => pid)).to.not.include(renderer));
+    await story.chromeReplaced();
     await story.end();
   });
 });

@@ -1,5 +1,5 @@
-// Chrome does not start, at first or again: the worker says so at every probe, tries again ever more slowly, and serves as soon as it can. And a worker that
-// is killed leaves nothing behind.
+// The Chrome of a slot does not start again: that slot tries again ever more slowly, the worker is ready while another slot is, and serves as soon as it can. A
+// worker that is killed leaves nothing behind.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { killQuietly } from '../../../worker/chrome.ts';
@@ -12,9 +12,11 @@ import { chromeProcesses, stillAlive } from '../harness/chrome-processes.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
-import { browserOf, chromeLives, ofKind, profilesIn, watchWorker } from '../harness/worker-look.ts';
+import { chromeLives, ofKind, profilesIn, slotChromes, untilAllReady, watchWorker } from '../harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
+/** Of each worker, and so its Chromes. */
+const SLOTS = 2;
 /** Between the end of a Chrome and the starts that fail, at least. */
 const BACKOFF_MS = [250, 1_000, 2_000];
 
@@ -34,7 +36,7 @@ describe('a Chrome that does not start again', function () {
     writeFileSync(script, [...lines, `exec ${chrome} "$@"`, ''].join('\n'), { mode: 0o755 });
     mkdirSync(file('tmp'));
     chmodSync(file('tmp'), 0o777);
-    site = await startSite({ apis: 1 });
+    site = await startSite({ apis: 1, slots: SLOTS });
   });
   after(() => site?.stop());
   beforeEach(async () => {
@@ -44,6 +46,7 @@ describe('a Chrome that does not start again', function () {
     rmSync(file('starts'), { force: true });
     await worker.start(scripted());
     if (!other.process.alive()) await other.start();
+    await Promise.all(site.workers.map(each => untilAllReady(each)));
   });
   let load: Load | undefined;
   afterEach(async () => {
@@ -60,90 +63,105 @@ describe('a Chrome that does not start again', function () {
     return { status: answer.status, workers: JSON.parse(answer.body.toString()).checks.workers };
   };
 
-  it('is down for all to see, is tried again ever more slowly, and comes back', async () => {
-    const [worker] = site.workers as [Seat];
+  /** The waits between the starts that failed, since the Chrome of the only broken slot died. */
+  function backsOff(diedMs: number): void {
+    const failed = starts().slice(SLOTS);
+    const waits = failed.map((startMs, index) => startMs - (failed[index - 1] ?? diedMs));
+    for (const [index, ms] of BACKOFF_MS.entries()) expect(waits[index], `waits ${waits}`).to.be.at.least(ms);
+  }
+
+  it('is tried again ever more slowly, while the other slot and its worker serve on', async () => {
+    const [worker, other] = site.workers as [Seat, Seat];
+    await other.process.kill();
+    const { 1: broken, 2: whole } = slotChromes(worker);
     load = startLoad(3, () => site.render(account, SMALL));
     await load.until(5);
     writeFileSync(file('broken'), '');
     const diedMs = Date.now();
-    process.kill(browserOf(worker), 'SIGKILL');
-    await worker.process.said('chrome died');
-    const watch = watchWorker(worker);
-    await eventually(() => expect(starts()).to.have.length(1 + BACKOFF_MS.length));
-    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: 2 } }));
+    killQuietly(broken!);
     const said = await worker.process.said('chrome could not be restarted');
+    expect(said['slot']).to.equal(1);
     expect((said['err'] as Error).message).to.equal(`${script} ended at its start: exit code 3; it said: out of order`);
+    const watch = watchWorker(worker);
+    const alone = load.answered();
+    await eventually(() => expect(starts()).to.have.length(SLOTS + BACKOFF_MS.length));
+    await load.until(alone + 20);
+    expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } });
     const seen = await watch.stop();
-    expect(new Set(seen.map(({ readyz }) => readyz))).to.deep.equal(new Set([503]));
-    expect(new Set(seen.map(({ livez }) => livez))).to.deep.equal(new Set([200]));
-    expect(Math.max(...seen.map(({ usable }) => usable))).to.equal(0);
-
-    const failed = starts().slice(1);
-    const waits = failed.map((startMs, index) => startMs - (failed[index - 1] ?? diedMs));
-    for (const [index, ms] of BACKOFF_MS.entries()) expect(waits[index], `waits ${waits}`).to.be.at.least(ms);
+    expect(new Set(seen.map(({ readyz, livez }) => `${readyz} ${livez}`))).to.deep.equal(new Set(['200 200']));
+    expect(Math.max(...seen.map(({ usable }) => usable))).to.equal(1);
+    backsOff(diedMs);
 
     rmSync(file('broken'));
-    await worker.process.untilReady();
-    expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 2, slots: 4 } });
+    await eventually(() => expect(slotChromes(worker)[1]).to.not.equal(broken));
     const answered = load.answered();
     await load.until(answered + 20);
     const answers = await load.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(await account.usage()).to.equal(answers.length);
     // The last of the starts is the good one.
-    const lives = await chromeLives(worker);
-    expect(lives).to.deep.equal({ starts: { first: 1, died: 1 }, deaths: { exited: 1, not_started: starts().length - 2 } });
-    expect(profilesIn(file('tmp'), worker.process.pid)).to.have.length(1);
+    const deaths = { exited: 1, not_started: starts().length - SLOTS - 1 };
+    expect(await chromeLives(worker, 1)).to.deep.equal({ starts: { first: 1, died: 1 }, deaths });
+    expect(await chromeLives(worker, 2)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
+    expect(slotChromes(worker)[2]).to.equal(whole);
+    expect(profilesIn(file('tmp'), worker.process.pid)).to.have.length(SLOTS);
     await quiet(site);
   });
 
-  it('leaves the old one at work when it was to be recycled, and does not try at every render', async () => {
-    const [worker, other] = site.workers as [Seat, Seat];
-    await other.process.kill();
-    await worker.process.kill();
-    await worker.start({ ...scripted(), PRESSROOM_CHROME_RECYCLE_RENDERS: '5' });
-    writeFileSync(file('broken'), '');
-    const before = starts().length;
-    const watch = watchWorker(worker);
-    load = startLoad(1, () => site.render(account, SMALL));
+  it('shows at every probe of its worker when no other slot is ready, and comes back', async () => {
+    const [worker] = site.workers as [Seat];
+    load = startLoad(3, () => site.render(account, SMALL));
     await load.until(5);
-    await eventually(() => expect(starts()).to.have.length(before + 2));
-    const answered = load.answered();
-    await load.until(answered + 10);
-    const failed = starts().slice(before);
-    for (const [index, ms] of BACKOFF_MS.slice(0, failed.length - 1).entries())
-      expect(failed[index + 1]! - failed[index]!, `starts ${failed}`).to.be.at.least(ms);
+    writeFileSync(file('broken'), '');
+    for (const browser of Object.values(slotChromes(worker))) killQuietly(browser);
+    for (const slot of [1, 2]) await worker.process.said('chrome could not be restarted', line => line['slot'] === slot);
+    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }));
+    const watch = watchWorker(worker);
+    const down = load.answered();
+    await load.until(down + 20);
+    const seen = await watch.stop();
+    expect(new Set(seen.map(({ readyz, livez }) => `${readyz} ${livez}`))).to.deep.equal(new Set(['503 200']));
+    expect(Math.max(...seen.map(({ usable }) => usable))).to.equal(0);
+
     rmSync(file('broken'));
-    await eventually(async () => expect((await chromeLives(worker)).starts['recycle']).to.be.at.least(1));
-    expect(failuresOf(await load.stop())).to.deep.equal([]);
-    expect((await watch.stop()).map(({ readyz }) => readyz)).to.not.include(503);
+    await untilAllReady(worker, 30_000);
+    expect(await worker.process.probe('/readyz')).to.equal(200);
+    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 2, slots: 2 * SLOTS } }));
+    const answered = load.answered();
+    await load.until(answered + 20);
+    const answers = await load.stop();
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(await account.usage()).to.equal(answers.length);
+    const { starts: started, deaths } = await chromeLives(worker);
+    expect(started).to.deep.equal({ first: SLOTS, died: SLOTS });
+    expect(deaths).to.deep.equal({ exited: SLOTS, not_started: starts().length - 2 * SLOTS });
     await quiet(site);
   });
 
-  it('lets renders wait when it was the only one, and the API says that it is not ready', async () => {
+  it('lets renders wait when its worker was the only one, and the API says that it is not ready', async () => {
     const [worker, other] = site.workers as [Seat, Seat];
     await other.process.kill();
     writeFileSync(file('broken'), '');
-    process.kill(browserOf(worker), 'SIGKILL');
+    for (const browser of Object.values(slotChromes(worker))) killQuietly(browser);
     await eventually(async () => expect(await readyz()).to.deep.equal({ status: 503, workers: { ready: 0, slots: 0 } }));
     const call = site.render(account, SMALL);
     await eventually(async () => expect((await site.apis[0]!.process.metrics()).sum('pressroom_queue_depth')).to.equal(1));
     expect(await site.apis[0]!.process.probe('/readyz')).to.equal(200); // itself it is well
     rmSync(file('broken'));
     expect((await call).status).to.equal(200);
-    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: 2 } }));
+    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }));
     await quiet(site);
   });
 
-  it('leaves no process when its worker is killed, and the next worker removes its profile', async () => {
+  it('leaves no process when its worker is killed, and the next worker removes the profiles', async () => {
     const [worker] = site.workers as [Seat];
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);
     expect(processes.length).to.be.greaterThan(4);
-    expect(profilesIn(file('tmp'), pid)).to.have.length(1);
+    expect(profilesIn(file('tmp'), pid)).to.have.length(SLOTS);
     await worker.process.kill();
     await eventually(() => expect(stillAlive(processes)).to.deep.equal([]));
-    expect(profilesIn(file('tmp'), pid)).to.have.length(1);
+    expect(profilesIn(file('tmp'), pid)).to.have.length(SLOTS);
     await worker.start(scripted());
     expect(profilesIn(file('tmp'), pid)).to.deep.equal([]);
   });
@@ -152,7 +170,7 @@ describe('a Chrome that does not start again', function () {
     const [worker] = site.workers as [Seat];
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);
-    await freeze(browserOf(worker));
+    for (const browser of Object.values(slotChromes(worker))) await freeze(browser);
     try {
       await worker.process.kill();
       expect(stillAlive(processes)).to.not.deep.equal([]);
@@ -162,6 +180,7 @@ describe('a Chrome that does not start again', function () {
       for (const { pid: left } of stillAlive(processes)) killQuietly(left);
     }
     expect(profilesIn(file('tmp'), pid)).to.deep.equal([]);
-    expect(ofKind(worker, 'browser')).to.have.length(1);
+    await untilAllReady(worker);
+    expect(ofKind(worker, 'browser')).to.have.length(SLOTS);
   });
 });

@@ -1,11 +1,13 @@
 // Dispatch: a worker that dies, freezes or is cut off loses no render; one that drains finishes what it has.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import type { Call } from '../../support/http-call.ts';
+import type { Answer } from '../../support/http-call.ts';
 import { chromeProcesses, stillAlive } from '../harness/chrome-processes.ts';
+import { holdPage, LOGS_SLOTS } from '../harness/held-page.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
+import { type Seat, type Site, type SiteOptions, startSite } from '../harness/site.ts';
+import { ofKind } from '../harness/worker-look.ts';
 
 describe('dispatch, when a worker goes', function () {
   this.timeout(240_000);
@@ -13,7 +15,7 @@ describe('dispatch, when a worker goes', function () {
   let small: Load | undefined;
 
   const start = async (options: SiteOptions) => {
-    site = await startSite({ apis: 1, ...options });
+    site = await startSite({ apis: 1, worker: LOGS_SLOTS, ...options });
   };
   afterEach(async () => {
     await small?.stop();
@@ -24,18 +26,8 @@ describe('dispatch, when a worker goes', function () {
   const outcomes = async () => (await site.apis[0]!.process.metrics()).by('pressroom_renders_total', 'outcome');
   const retries = async () => (await site.apis[0]!.process.metrics()).sum('pressroom_render_retries_total');
 
-  /** A page of the account is alive; says on which worker. */
-  async function held(account: SiteAccount, name: string) {
-    const call = site.render(account, site.witness.page(account.id, name));
-    call.catch(() => {}); // looked at later
-    await site.witness.until(account.id, 1);
-    const busy = await Promise.all(site.workers.map(claimed));
-    const index = busy.indexOf(1);
-    return { call, index, worker: site.workers[index]!, other: site.workers[1 - index]! };
-  }
-
   /** Fails when the call is answered before that moment, which then may never come. */
-  const meanwhile = (call: Call, moment: Promise<void>) => {
+  const meanwhile = (call: Promise<Answer>, moment: Promise<void>) => {
     const early = call.then(({ status, body }) => {
       throw new Error(`the call was answered early: ${status} ${status === 200 ? '' : body}`);
     });
@@ -43,7 +35,7 @@ describe('dispatch, when a worker goes', function () {
     return Promise.race([moment, early]);
   };
 
-  const faults: { what: string; strike(index: number): unknown; mend(index: number): unknown }[] = [
+  const faults: { what: string; strike(index: number, browser: number): unknown; mend(index: number): unknown }[] = [
     {
       what: 'its worker is killed',
       strike: index => site.workers[index]!.process.kill(),
@@ -60,24 +52,21 @@ describe('dispatch, when a worker goes', function () {
       mend: index => site.apis[0]!.toWorkers[index]!.heal(),
     },
     {
-      what: 'the Chrome of its worker is killed',
-      strike: index => {
-        const [browser] = chromeProcesses(site.workers[index]!.process.pid).filter(({ kind }) => kind === 'browser');
-        process.kill(browser!.pid, 'SIGKILL');
-      },
+      what: 'the Chrome of its slot is killed',
+      strike: (_index, browser) => process.kill(browser, 'SIGKILL'),
       mend: () => {},
     },
   ];
   for (const { what, strike, mend } of faults) {
     it(`renders a page again on another worker when ${what}, and only after the first page is gone`, async () => {
       await start({ links: true });
-      const account = await site.account('free'); // one at once
-      const { call, index, worker } = await held(account, 'page');
+      const { answer: call, account, name, worker, browser } = await holdPage(site); // its account renders one at once
+      const index = site.workers.indexOf(worker);
       const chromes = chromeProcesses(worker.process.pid);
-      await strike(index);
+      await strike(index, browser);
       await meanwhile(call, site.witness.until(account.id, 0));
       await meanwhile(call, site.witness.until(account.id, 1));
-      expect(site.witness.calls('page')).to.equal(2);
+      expect(site.witness.calls(name)).to.equal(2);
       site.witness.release(account.id);
       expect((await call).status).to.equal(200);
       expect(site.witness.most(account.id)).to.equal(1);
@@ -116,8 +105,7 @@ describe('dispatch, when a worker goes', function () {
 
   it('renders a page again on another worker when its worker is frozen', async () => {
     await start({});
-    const account = await site.account('free');
-    const { call, worker } = await held(account, 'page');
+    const { answer: call, account, name, worker } = await holdPage(site);
     await worker.process.freeze();
     // Nothing can reach the first page any more: its connections end at the frozen worker, which holds them open.
     await meanwhile(call, site.witness.until(account.id, 2));
@@ -127,28 +115,31 @@ describe('dispatch, when a worker goes', function () {
     expect(await retries()).to.equal(1);
     worker.process.thaw();
     await quiet(site);
-    expect(site.witness.calls('page')).to.equal(2);
+    expect(site.witness.calls(name)).to.equal(2);
   });
 
   it('leaves a draining worker what it has, gives it nothing new, and nothing of it is left', async () => {
     await start({});
-    const account = await site.account();
-    const { call, worker, other } = await held(account, 'page');
+    const { answer: call, account, name, worker, browser, others } = await holdPage(site);
+    const crowd = await site.account();
     const chromes = chromeProcesses(worker.process.pid);
     const exited = worker.process.kill('SIGTERM');
     await eventually(async () => expect(await worker.process.probe('/readyz')).to.equal(503));
-    small = startLoad(3, () => site.render(account, { html: '<p>x</p>' }));
+    small = startLoad(3, () => site.render(crowd, { html: '<p>x</p>' }));
     await small.until(20);
-    expect((await worker.process.metrics()).by('pressroom_slots', 'state')).to.include({ claimed: 1, ready: 0, warming: 0 });
+    const slots = (await worker.process.metrics()).by('pressroom_slots', 'state');
+    expect(slots).to.include({ claimed: 1, ready: 0, stopped: 1 });
+    // The Chrome that renders nothing is not kept.
+    expect(ofKind(worker, 'browser').map(({ pid }) => pid)).to.deep.equal([browser]);
     expect(failuresOf(await small.stop())).to.deep.equal([]);
     expect(await claimed(worker)).to.equal(1);
     site.witness.release(account.id);
     expect((await call).status).to.equal(200);
-    expect(site.witness.calls('page')).to.equal(1);
+    expect(site.witness.calls(name)).to.equal(1);
     expect(await exited).to.equal(0);
     expect(stillAlive(chromes)).to.deep.equal([]);
     expect(await retries()).to.equal(0);
-    expect(other.process.alive()).to.equal(true);
+    expect(others[0]!.process.alive()).to.equal(true);
     await quiet(site);
   });
 });

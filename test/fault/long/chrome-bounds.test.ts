@@ -1,0 +1,70 @@
+// A page that fills the memory or the pipe of its Chrome ends alone: its Chrome is replaced, and all others go on.
+import { expect } from 'chai';
+import { LOGS_SLOTS } from '../harness/held-page.ts';
+import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
+import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
+
+describe('a Chrome whose page goes over a bound', function () {
+  this.timeout(120_000);
+  let site: Site;
+  let crowd: SiteAccount;
+  let story: StruckWorker;
+  let strikes = 0;
+
+  const start = async (env: Record<string, string>) => {
+    site = await startSite({ apis: 1, worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s', ...env } });
+    crowd = await site.account();
+  };
+  afterEach(() => story.clear());
+
+  /** A page that runs this script when `strike` is called. */
+  async function begin(script: string) {
+    const call = `strike ${++strikes}`;
+    const url = `http://127.0.0.1:${site.witness.port}/?${new URLSearchParams({ account: call, render: call })}`;
+    const first = `<script>fetch('${url}').then(answer => answer.text()).then(() => { ${script} });</script>`;
+    story = await strikeable(site, crowd, { first });
+    return { slot: story.page.slot, strike: () => site.witness.release(call) };
+  }
+
+  describe('of memory', () => {
+    before(() => start({ PRESSROOM_RENDER_MEMORY: '160MiB' }));
+    after(() => site?.stop());
+
+    const leaks = [
+      { where: 'outside of JavaScript', script: 'setInterval(() => kept.push(new Uint8Array(4 << 20).fill(kept.length)), 1);' },
+      {
+        where: 'in the browser process',
+        script: 'setInterval(() => kept.push(new Blob([new Uint8Array(4 << 20).fill(kept.length)])), 1);',
+      },
+    ];
+    for (const { where, script } of leaks)
+      it(`is killed when the page grows ${where}, which is the page's fault`, async () => {
+        const { slot, strike } = await begin(`window.kept = []; ${script}`);
+        strike();
+        expect(await story.refused('page_crash')).to.match(/^The page used more memory than one render may\./);
+        await story.chromeDied(slot, 'memory');
+        await story.end();
+      });
+
+    it("is replaced when the page's JavaScript grows, which may end by itself before", async () => {
+      const { strike } = await begin('window.kept = []; for (;;) kept.push(new Array(100_000).fill(Math.random()).map(String));');
+      strike();
+      expect(await story.refused('page_crash')).to.match(/memory/);
+      await story.chromeReplaced('memory');
+      await story.end();
+    });
+  });
+
+  describe('of messages', () => {
+    before(() => start({}));
+    after(() => site?.stop());
+
+    it("is killed when the page keeps it too busy to answer, which is the page's fault", async () => {
+      const { slot, strike } = await begin('for (;;) console.log(1);');
+      strike();
+      await story.refused('output_limit');
+      await story.chromeDied(slot, 'flooded');
+      await story.end();
+    });
+  });
+});
