@@ -1,6 +1,6 @@
 // A worker whose very first Chrome does not come up: it ends, and its last line tells the operator why. Nothing of it is left.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
 import { launchChrome } from '../../worker/chrome.ts';
@@ -47,6 +47,7 @@ describe('a worker whose first Chrome does not start', () => {
       PRESSROOM_GATEWAY_HOST: '127.0.0.1',
       PRESSROOM_GATEWAY_PORT: '0',
       PRESSROOM_CHROME: chrome,
+      PRESSROOM_SLOTS: '2',
       TMPDIR: file(),
     });
     return worker;
@@ -98,6 +99,18 @@ describe('a worker whose first Chrome does not start', () => {
     expect(await hanging.kill('SIGTERM')).to.equal(0);
     // Chrome itself would be waited for 20 s.
     expect(performance.now() - startMs).to.be.lessThan(15_000);
+  });
+
+  it('is ready with its first slot when the Chrome of another slot does not start, which tries again', async () => {
+    const fails = `[ -e ${file('broken')} ] && exit 3; touch ${file('broken')}`;
+    const started = await start(chromeThat('once', fails, `exec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`));
+    await started.untilReady();
+    expect(await started.said('chrome could not be started')).to.include({ slot: 2, failures: 1 });
+    expect(await started.probe('/readyz')).to.equal(200);
+    rmSync(file('broken'));
+    expect(await started.said('chrome is up', line => line['slot'] === 2)).to.include({ slot: 2 });
+    await eventually(async () => expect((await started.metrics()).sum('pressroom_slots', { state: 'ready' })).to.equal(2));
+    expect(await started.kill('SIGTERM')).to.equal(0);
   });
 
   it('gives up a Chrome that hangs at its start, and ends all of it', async () => {
