@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { findChrome } from '../../../worker/find-chrome.ts';
 import { eventually } from '../../support/eventually.ts';
-import { readProc } from '../../support/processes.ts';
+import { processOf } from '../../support/processes.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
@@ -76,12 +76,13 @@ describe('a Chrome that is recycled', function () {
 
   it('never has a third beside it in its slot, however long the old one takes to end', async () => {
     const script = file('chrome');
-    // The shell stays for a second after Chrome, whose end is waited for until then.
-    const lines = ['#!/bin/sh', `${findChrome(process.env.PRESSROOM_CHROME)} "$@"`, 'sleep 1'];
+    // The shell outlives Chrome, whose end then takes the two seconds after which the worker kills all of it.
+    const lines = ['#!/bin/sh', `${findChrome(process.env.PRESSROOM_CHROME)} "$@"`, 'sleep 5'];
     writeFileSync(script, [...lines, ''].join('\n'), { mode: 0o755 });
     const env = { PRESSROOM_CHROME: script, PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_RECYCLE_RENDERS: '1' };
     const worker = await restart(1, env);
-    const shells = () => ofKind(worker, 'launcher').filter(({ pid }) => readProc(`${pid}/cmdline`).includes(script));
+    /** One for each Chrome. A shell that has forked and is about to start Chrome looks the same, but is no child of the worker. */
+    const shells = () => ofKind(worker, 'launcher').filter(({ pid }) => processOf(pid)?.parent === worker.process.pid);
     const most = { chromes: 0, beside: 0 };
     load = startLoad(2, () => site.render(account, SMALL));
     while (load.answered() < 8) {
