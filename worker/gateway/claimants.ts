@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { WAITING, type Waiting } from '../../common/protocol.ts';
 
 /**
- * A slot whose offer is not taken within this time is ready for all: its API may be frozen or gone. It
- * is not offered again, since on a busy machine every API can be later than this.
+ * A slot whose offer is not taken within this time is ready for all: its API may be frozen. It is not
+ * offered again, since on a busy machine every API can be later than this. An API that died loses its
+ * offers with its link; one that is frozen is offered nothing until it announces again.
  */
-const OFFER_MS = 250;
-/** An API repeats its announcement more often than this, or it does not answer. */
+const OFFER_MS = 1_000;
+/** An API repeats its announcement more often than this, or it is frozen. */
 const REMEMBERED_MS = 1_000;
 /**
  * Waits that differ by less count as equal. Many workers whose slots become free at the same moment
