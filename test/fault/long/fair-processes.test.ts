@@ -1,0 +1,86 @@
+// Two API processes on the same workers: a burst is served in the order in which it came, whichever process it came to.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { longestIdealWaitMs } from '../../support/ideal-queue.ts';
+import { failuresOf } from '../harness/load.ts';
+import { quiet } from '../harness/quiet.ts';
+import { type ApiSeat, type Site, startSite } from '../harness/site.ts';
+
+const [CALLERS, CALLS, RENDER_MS] = [40, 5, 3_000];
+/** The callers come one after the other, so that every time of waiting occurs in both processes. */
+const EVERY_MS = 150;
+const PAGE = {
+  html: `<p>x</p><script>setTimeout(() => { window.done = true; }, ${RENDER_MS})</script>`,
+  wait_for_expression: 'window.done',
+};
+const [WORKERS, FIRST] = [10, 2];
+const JOIN_EVERY_MS = 1_000;
+/** How much longer every byte takes to and from the second API, as to another node. */
+const FAR_MS = 4;
+const LOOK_MS = 250;
+
+describe('a burst at two API processes', function () {
+  this.timeout(300_000);
+  let site: Site;
+  beforeEach(async () => {
+    site = await startSite({ workers: WORKERS, slots: 1, links: true, api: { PRESSROOM_PLANS: `scale=${CALLERS}` } });
+    for (const index of site.workers.keys()) connect(index, index < FIRST);
+  });
+  afterEach(() => site?.stop());
+
+  /** Whether the API processes can reach the worker. */
+  function connect(worker: number, can: boolean): void {
+    for (const { toWorkers } of site.apis) {
+      if (can) toWorkers[worker]!.heal();
+      else toWorkers[worker]!.refuse();
+    }
+    site.apis[1]!.toWorkers[worker]!.delay(FAR_MS);
+  }
+
+  it('is served in one order while workers join', async () => {
+    // One account, so that nothing but the time of waiting decides.
+    const account = await site.account();
+    const began = performance.now();
+    const waits: number[] = [];
+    const caller = async (_: unknown, index: number) => {
+      const answers = [];
+      await sleep(index * EVERY_MS);
+      for (let call = 0; call < CALLS; call++) {
+        const cameMs = performance.now();
+        answers.push(await site.render(account, PAGE, site.apis[index % 2]).catch((error: Error) => error));
+        waits.push(performance.now() - cameMs - RENDER_MS);
+      }
+      return answers;
+    };
+    const calling = Promise.all(Array.from({ length: CALLERS }, caller));
+
+    const oldest = async ({ process }: ApiSeat) => (await process.metrics()).sum('pressroom_queue_oldest_wait_seconds');
+    const apart: number[] = [];
+    const over = new AbortController();
+    const looking = (async () => {
+      while (!over.signal.aborted) {
+        const [near, far] = await Promise.all(site.apis.map(oldest));
+        if (near! > 0 && far! > 0) apart.push(Math.abs(near! - far!));
+        await sleep(LOOK_MS);
+      }
+    })();
+
+    const joinsMs = Array.from({ length: FIRST }, () => 0);
+    for (let worker = FIRST; worker < WORKERS; worker++) {
+      await sleep(JOIN_EVERY_MS);
+      connect(worker, true);
+      joinsMs.push(performance.now() - began);
+    }
+    const answers = (await calling).flat();
+    over.abort();
+    await looking;
+
+    const ideal = longestIdealWaitMs({ joinsMs, callers: CALLERS, everyMs: EVERY_MS, calls: CALLS, renderMs: RENDER_MS });
+    expect(failuresOf(answers)).to.deep.equal([]);
+    expect(Math.max(...waits)).to.be.at.most(2 * ideal);
+    // Also in one queue the last of the first calls can be seconds older than the next, when only one process has any of them.
+    const far = apart.filter(seconds => seconds > 2);
+    expect(far.length / apart.length, `${far} of ${apart.length} looks`).to.be.at.most(0.1);
+    await quiet(site);
+  });
+});
