@@ -32,8 +32,8 @@ describe('who sends the dashboard too much', () => {
     await signInLimits.deleteMany({});
     let over = false;
     // More than wait at once, each of them at the end of the line again as soon as it was looked at.
-    const crowd = Array.from({ length: 34 }, async () => {
-      while (!over) await passwords.verify(undefined, 'a guess');
+    const crowd = Array.from({ length: 34 }, async (_, index) => {
+      while (!over) await passwords.verify(undefined, 'a guess', { who: 'stranger', id: `address ${index}` });
     });
     const answer = await rig.visitor().post('/app/sign-in', { email: 'ada@example.com', password: 'correct horse battery' });
     over = true;

@@ -14,7 +14,7 @@ describe('the sign-in of the company for a person with a password', () => {
   let hash: string;
   before(async () => {
     rig = await companyRig();
-    hash = await passwords.hash(PASSWORD);
+    hash = await passwords.hash(PASSWORD, 'a test');
   });
   after(() => rig.stop());
 

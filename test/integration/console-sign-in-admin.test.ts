@@ -49,7 +49,7 @@ describe('pressroom admin', () => {
       expect(out).to.equal(`${email}\n`);
       const user = (await createUsers(rig.store).byEmail(email))!;
       expect(user).to.include({ operator: true, name: 'Ada Lovelace' });
-      expect(await passwords.verify(user.password, PASSWORD)).to.equal(true);
+      expect(await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id })).to.equal(true);
       expect(await rig.store.console.audit.countDocuments({ actor: 'command line', target: email })).to.equal(1);
     });
 
@@ -65,7 +65,7 @@ describe('pressroom admin', () => {
     const { code, errors } = await admin([...who('file@example.com'), '--password-file', file]);
     expect(code, errors).to.equal(0);
     const user = (await createUsers(rig.store).byEmail('file@example.com'))!;
-    expect(await passwords.verify(user.password, PASSWORD)).to.equal(true);
+    expect(await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id })).to.equal(true);
   });
 
   it('makes the person an owner of the account that is named', async () => {
@@ -127,7 +127,7 @@ describe('pressroom admin', () => {
       expect(code, errors).to.equal(0);
       expect(errors).to.include('Sessions that were ended: 1.');
       const user = (await createUsers(rig.store).byId(userId))!;
-      expect(await passwords.verify(user.password, 'another long password')).to.equal(true);
+      expect(await passwords.verify(user.password, 'another long password', { who: 'known', id: user._id })).to.equal(true);
       expect(user).to.have.property('twoFactor');
       expect(await rig.store.console.audit.countDocuments({ action: 'person.password_reset', target: email })).to.equal(1);
     });

@@ -8,7 +8,7 @@ export const PASSWORD = 'a password of the tests';
 /** A person of the rig who can sign in with PASSWORD. */
 export async function personWithPassword(rig: ConsoleRig, options?: Parameters<ConsoleRig['person']>[0]): Promise<Person> {
   const person = await rig.person(options);
-  await rig.store.console.users.updateOne({ _id: person.id }, { $set: { password: await passwords.hash(PASSWORD) } });
+  await rig.store.console.users.updateOne({ _id: person.id }, { $set: { password: await passwords.hash(PASSWORD, person.id) } });
   return person;
 }
 

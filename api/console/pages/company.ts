@@ -187,7 +187,7 @@ ${passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', n
     if (password === '') return { passwordError: 'Type your password.' };
     if (user.twoFactor && code === '') return { codeError: 'Type the code that your app shows.' };
     await limits.again(user._id, 'password');
-    if (!(await passwords.verify(user.password, password.slice(0, MAX_PASSWORD + 1))))
+    if (!(await passwords.verify(user.password, password.slice(0, MAX_PASSWORD + 1), { who: 'stranger', id: user._id })))
       return { passwordError: 'This is not the password of that address.' };
     if (user.twoFactor) {
       if ((await limits.secondFactor({ user: user._id, passing: passingId, device: undefined })) === 'start over') throw beginAgain();

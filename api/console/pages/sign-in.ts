@@ -1,9 +1,11 @@
 // The page of email and password. Owns its words; who may try how often, and what a session is, is decided elsewhere.
+import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import { MAX_EMAIL } from '../contract/common.ts';
 import { MAX_PASSWORD } from '../contract/people.ts';
 import { formBody } from '../http/form-body.ts';
+import type { Asker } from '../people/passwords.ts';
 import type { People } from '../people/people.ts';
 import { normalEmail } from '../people/users.ts';
 import { nextPath, withNext } from './next-path.ts';
@@ -83,12 +85,13 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
 
     const user = await users.byEmail(email);
     const attempt = { email, ip: entrance.ipOf(ctx), device: devices.known(ctx, user?._id) };
-    const who = attempt.device === undefined ? 'stranger' : 'known';
+    const asker: Asker =
+      user && attempt.device !== undefined ? { who: 'known', id: user._id } : { who: 'stranger', id: subscriberOf(attempt.ip) };
     let good: boolean;
     try {
-      passwords.checkRoom(who);
+      passwords.checkRoom(asker);
       await limits.password(attempt);
-      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), who);
+      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), asker);
     } catch (error) {
       const { message, status } = heldBack(ctx, error);
       return show(ctx, { next, email, error: message }, status);

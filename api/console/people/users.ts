@@ -46,7 +46,7 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
       email,
       name,
       operator,
-      ...(password !== undefined && { password: await passwords.hash(password) }),
+      ...(password !== undefined && { password: await passwords.hash(password, email) }),
       identities: identity ? [identity] : [],
       createdAt: new Date(),
     };
@@ -75,7 +75,7 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
   }
 
   async function setPassword(userId: string, password: string, onlyIf?: string | null): Promise<boolean> {
-    const hash = await passwords.hash(password);
+    const hash = await passwords.hash(password, userId);
     // `null` stands for a field that is absent, to MongoDB as well.
     const filter = { _id: userId, ...(onlyIf !== undefined && { password: onlyIf as string }) };
     return (await limited(users.updateOne(filter, { $set: { password: hash } }, limits))).matchedCount > 0;
