@@ -176,7 +176,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
     bytesInFlight: budget.used,
     maxBytesInFlight: config.inFlightMaxBytes,
   });
-  const server: HttpServer = httpServer(config.http, app, log, onBroken);
+  const server: HttpServer = httpServer({ ...config.http, trustedProxies }, app, log, onBroken);
   return {
     services: [
       store,

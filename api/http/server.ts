@@ -4,9 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inNetwork, type Network, subscriberOf } from '../../common/addresses.ts';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { type ApiError, invalid } from '../contract/errors.ts';
+import { SharedBound } from '../shared-bound.ts';
 import { probeHalfClosed } from './half-closed.ts';
 import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './raw-answers.ts';
 
@@ -16,6 +18,9 @@ export interface HttpConfig {
   port: number;
   /** After readiness has fallen calls are still accepted so long, until load balancers have noticed. Each answer then closes its connection. */
   drainDelayMs: number;
+  /** Their connections are those of many callers, and have no share. */
+  trustedProxies?: readonly Network[];
+  maxConnections?: number;
   headersTimeoutMs?: number;
   /** How often time-outs are looked for. */
   checkEveryMs?: number;
@@ -34,7 +39,8 @@ const REQUEST_TIMEOUT_MS = 75_000;
 const KEEP_ALIVE_MS = 65_000;
 /** An answer of which a caller takes nothing for so long is given up: it counts against the memory of all. */
 const UNREAD_MS = 30_000;
-const MAX_CONNECTIONS = 10_000;
+/** Of them one address has a share: who opens thousands keeps nobody else out. */
+export const MAX_CONNECTIONS = 10_000;
 /** How long a caller who is still sending garbage has to read the answer. */
 const RAW_ANSWER_MS = 2_000;
 /** What may come after a request that was refused, while the answers before it are due. */
@@ -49,7 +55,7 @@ interface Handler {
 
 /** `onBroken` is called for each request that is answered here, without `handle`. */
 export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler, log: Log, onBroken: () => void): HttpServer {
-  const { headersTimeoutMs = 10_000, checkEveryMs = 1_000 } = config;
+  const { headersTimeoutMs = 10_000, checkEveryMs = 1_000, trustedProxies = [], maxConnections = MAX_CONNECTIONS } = config;
   const server = createServer({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -58,7 +64,8 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     maxHeaderSize: 16 * 1_024,
     requireHostHeader: false, // checked below, to answer with the envelope
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
+  const places = new SharedBound(maxConnections);
   // Otherwise Node closes a connection when its client closes its half. Public, but missing in Node's documentation and types.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
@@ -89,8 +96,18 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   }
 
   server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const subscriber = subscriberOf(address);
+    if (!trustedProxies.some(network => inNetwork(address, network)) && places.refusal(subscriber, 1)) {
+      socket.destroy();
+      return;
+    }
+    places.hold(subscriber, 1);
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      places.give(subscriber, 1);
+    });
     socket.once('end', () => probeHalfClosed(socket, () => [...(running.get(socket) ?? [])]));
   });
 
