@@ -248,7 +248,9 @@ export class Slot {
 
   #replaceWhenWorn({ renders, watchdog }: Life): void {
     const { recycleRenders, recycleBytes } = this.#deps.limits;
-    if (renders >= recycleRenders) throw new Over('recycle', `it has rendered ${renders} times`);
+    // Slots are used evenly: not all of them should restart at the same moment.
+    const earlier = Math.floor(recycleRenders / 100) * ((this.number - 1) % 10);
+    if (renders >= recycleRenders - earlier) throw new Over('recycle', `it has rendered ${renders} times`);
     const grownBytes = watchdog.grownBytes();
     if (grownBytes > recycleBytes) throw new Over('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
   }
