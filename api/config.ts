@@ -69,7 +69,7 @@ export const apiVariables = z.object({
   ...poolVariables.shape,
   PRESSROOM_BODY_MAX: bytes('10MiB', 1_024).describe('The largest request body.'),
   PRESSROOM_BYTES_IN_FLIGHT: bytes('512MiB', 2 ** 20).describe(
-    'Memory that one API process holds for bodies (three times their size) and PDFs; beyond it calls are refused as `overloaded`.',
+    'Memory that one API process holds for bodies (three times their size) and PDFs; beyond it calls are refused as `overloaded`. One account leaves a quarter of it free (docs/limits.md).',
   ),
   PRESSROOM_RENDER_TIMEOUT: duration('60s', 1_000, 3600e3).describe(
     'The longest that one render may take on its page; `wait_delay` is added.',

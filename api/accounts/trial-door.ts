@@ -16,7 +16,7 @@ export interface TrialDoor {
 }
 
 /** Calls in this process at once, for each place of the installation: most of them send their body, or wait for the database's word. */
-const OPEN_FOR_EACH_PLACE = 16;
+export const OPEN_FOR_EACH_PLACE = 16;
 /** An invalid body uses up no call, but costs the work of reading it: a visitor may send so many bodies for each call that he has. */
 const READ_FOR_EACH_CALL = 4;
 /** How long one believes that the places are still taken: a flood then asks the database once in this time. Renders take about as long. */

@@ -132,7 +132,7 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   },
   {
     code: 'concurrency_limit',
-    when: 'The account runs as many renders as its plan allows. Calls over the limit are refused at once, never queued.',
+    when: 'The account runs as many renders as its plan allows, or uses as much of a service that is busy as one account may. Calls over the limit are refused at once, never queued.',
     message: 'Your plan runs 2 renders at once, and that many are running. Try again when one has finished.',
     headers: ['Retry-After', 'X-Concurrency-Limit'],
   },

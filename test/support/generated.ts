@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { boardFiles } from './boards/boards.ts';
 import { chartFiles } from './chart/chart-files.ts';
 import { crdYaml } from './crd-yaml.ts';
+import { limitsDocument } from './limits.ts';
 import { readme } from './readme.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -18,6 +19,7 @@ interface Generated {
 /** Add a line here for every file that is made from others. */
 export const generated: Generated[] = [
   { file: 'README.md', text: readme },
+  { file: 'docs/limits.md', text: limitsDocument },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   ...boardFiles,

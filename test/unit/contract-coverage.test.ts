@@ -1,16 +1,14 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { HEADERS } from '../../api/contract/answers.ts';
 import { RENDER_FAILED_REASONS, STATUS } from '../../api/contract/errors.ts';
+import { inTests, type Proof, proofExists } from '../support/proofs.ts';
 import { description, requestFields } from '../support/request-fields.ts';
-
-const inTests = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 interface Row {
   /** The names in its first cell, in backticks. */
   names: string[];
-  proofs: { file: string; title: string }[];
+  proofs: Proof[];
 }
 
 const PROOF = /^`((?:unit|integration|browser|cluster|fault)\/[\w/.-]+)`: (.+)$/;
@@ -33,14 +31,6 @@ const rows = readFileSync(inTests('README.md'), 'utf8')
   .filter(line => line.startsWith('| ') && !/^\| (what|---) \|/.test(line))
   .map(rowOf);
 const named = new Set(rows.flatMap(({ names }) => names));
-
-const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-/** A title or a row's name stands in its file as a whole text; `…` is what a template puts in. */
-function holds(source: string, title: string): boolean {
-  const pattern = title.split('…').map(literal).join('(?:…|\\$\\{.+?\\})');
-  return new RegExp(`(['"\`])${pattern}\\1`).test(source.replaceAll("\\'", "'"));
-}
 
 describe('the table of what is proven', () => {
   it('has every field of a render request, those inside objects and lists too', () => {
@@ -68,9 +58,7 @@ describe('the table of what is proven', () => {
   });
 
   it('names only tests that exist', () => {
-    const missing = rows.flatMap(({ proofs }) =>
-      proofs.filter(({ file, title }) => !existsSync(inTests(file)) || !holds(readFileSync(inTests(file), 'utf8'), title)),
-    );
+    const missing = rows.flatMap(({ proofs }) => proofs.filter(proof => !proofExists(proof)));
     expect(missing).to.deep.equal([]);
   });
 });

@@ -12,7 +12,7 @@ import type { Sync } from './sync.ts';
 
 const EVENT_MAX_BYTES = 2 ** 20;
 /** Anybody can send to this path: what is read there takes nothing from the renders. */
-const BUDGET_BYTES = 48 * 2 ** 20;
+export const EVENTS_BUDGET_BYTES = 48 * 2 ** 20;
 /** So short that who sends slowly keeps little room from the provider, which sends at once. */
 const TIMES = { silentMs: 2_000, totalMs: 5_000 };
 
@@ -57,5 +57,5 @@ export function paymentEvents({ payments, sync, store, trustedProxies, log }: Ev
     ctx.body = { received: true };
   };
 
-  return [bodyBytes({ maxBytes: EVENT_MAX_BYTES, ...TIMES }, createByteBudget(BUDGET_BYTES), holderOf), handle];
+  return [bodyBytes({ maxBytes: EVENT_MAX_BYTES, ...TIMES }, createByteBudget(EVENTS_BUDGET_BYTES), holderOf), handle];
 }

@@ -3,7 +3,7 @@ import { accountHolder, type ByteBudget, createByteBudget } from '../../http/byt
 import type { Context } from '../../http/state.ts';
 
 /** One account that reads slowly leaves as much for all others. */
-const OF_ONE_ACCOUNT = 1 / 2;
+export const OF_ONE_ACCOUNT = 1 / 2;
 
 export interface AccountShares {
   /** Until the answer is out. False, and nothing taken, when there is no room or nobody waits for the answer any more. */

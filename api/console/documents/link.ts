@@ -11,7 +11,7 @@ import { linkPage } from './link-page.ts';
 import { LINK_ROUTE } from './link-path.ts';
 
 /** What links may hold of the memory for renders: enough for dozens of downloads at a time, too little for strangers with a link to be in anybody's way. */
-const SHARE = 1 / 16;
+export const LINKS_SHARE = 1 / 16;
 /** The piece that is read and the one that is sent. */
 const HELD_BYTES = 2 * CHUNK_BYTES;
 
@@ -51,7 +51,7 @@ interface LinkDeps {
 }
 
 export function linkRoute({ kept, budget, log }: LinkDeps): Route {
-  const shares = createAccountShares(budget, SHARE, HELD_BYTES);
+  const shares = createAccountShares(budget, LINKS_SHARE, HELD_BYTES);
 
   const handle: Middleware = async ctx => {
     const { token } = (ctx as Context & { params: { token: string } }).params;

@@ -2,7 +2,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { createWindowCount } from '../window-count.ts';
 
-const MAX_CHANGES = 300;
+export const MAX_CHANGES = 300;
 const WINDOW_MS = 60_000;
 
 /** Counts a change of this person, in this process. Throws ApiError `rate_limited`. `nowMs` is monotonic. */

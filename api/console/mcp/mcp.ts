@@ -33,7 +33,7 @@ export interface McpDeps extends PlaygroundDeps {
 }
 
 /** What PDFs within answers may hold of the memory for renders. They are not counted, and no lease bounds how many a client reads at a time. */
-const ANSWERS_SHARE = 1 / 4;
+export const ANSWERS_SHARE = 1 / 4;
 
 const WORDS = { missing: 'Send a JSON-RPC message.', tooLarge: 'Send less html, or let the page load its images from a URL.' };
 
