@@ -261,7 +261,7 @@ describe('the command line', () => {
     const { out, code } = await pressroom(['doctor']);
     expect(code, out).to.equal(0);
     const lines = out.trim().split('\n');
-    expect(lines).to.have.length(9);
+    expect(lines).to.have.length(10);
     for (const line of lines) expect(line).to.match(/^(ok {4}|warn {2}|fail {2})\S/);
     expect(out)
       .to.match(/Node 24/)
