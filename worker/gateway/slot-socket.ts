@@ -46,6 +46,8 @@ const NOT_ALLOWED = -32_601;
 const NOT_NOW = -32_000;
 /** Why a slot or a connection of its page is ended: the closed lists of the metrics. */
 const ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
+/** The page did nothing that its Chrome may suffer from. */
+const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused']);
 const DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
 
 interface Deps {
@@ -104,7 +106,7 @@ export function createSlotSockets({ pool, slots, claim, onRefused, hasRoom, log,
       if (!open?.page.claimed) return log.warn({ reason, message }, 'a socket without a slot was closed');
       log.warn({ reason, message, renderId: open.renderId, slot: open.page.slot }, 'a slot was ended');
       countEnd(reason);
-      await release(open, reason === 'worker_stopping' ? undefined : message);
+      await release(open, NOT_BY_PAGE.has(reason) ? undefined : message);
     }
 
     /** The API hears why at once, and by the closing of the socket that the page is gone. */
