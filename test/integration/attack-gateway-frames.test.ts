@@ -12,7 +12,7 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
   before(async () => {
     worker = await startWorker({}, pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }));
     await worker.until({ ready: 2 });
-    neighbour = await plainSlot(worker);
+    neighbour = await plainSlot(worker, { maxMs: 300_000 });
   });
   after(async () => {
     await neighbour.close();

@@ -51,7 +51,8 @@ export class SlotPool implements Service {
   async #startOthers(others: Slot[]): Promise<void> {
     for (const slot of others) {
       if (this.#draining) return;
-      await slot.start().catch(() => {}); // it tries again by itself
+      // It tries again by itself.
+      await slot.start().catch(error => this.#deps.log.error({ err: error, slot: slot.number }, 'chrome could not be started'));
     }
   }
 

@@ -171,7 +171,9 @@ export class Slot {
         if (signal.aborted) break;
         failures++;
         this.#deps.onDeath('not_started');
-        this.#log.error({ err: error, failures }, `chrome could not be ${reason === 'first' ? 'started' : 'restarted'}`);
+        // The first failure is the caller's of `start`, who logs it.
+        const isFirst = reason === 'first' && failures === 1;
+        if (!isFirst) this.#log.error({ err: error, failures }, `chrome could not be ${reason === 'first' ? 'started' : 'restarted'}`);
         firstReady.reject(error);
       }
     }
