@@ -1,8 +1,8 @@
 // How many requests of one account this process has at once, counted before their bodies are read.
-import { LRUCache } from 'lru-cache';
 import type { Store } from '../store/store.ts';
 import { capOf } from './account-rules.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
+import { createRecentReads } from './recent-reads.ts';
 import { databaseUnreachable, tooManyRequests } from './refusals.ts';
 
 /** Beyond the renders of the plan: bodies that arrive while renders run, and calls that are about to be refused. */
@@ -22,25 +22,21 @@ export interface AccountRequests {
 
 export function createAccountRequests(store: Store, plans: readonly Plan[]): AccountRequests {
   const open = new Map<string, number>();
-  const believed = new LRUCache<string, number>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
+  const plansRead = createRecentReads<number>({ most: MAX_BELIEVED, forMs: BELIEVED_MS }, () => performance.now());
 
-  async function parallelOf(accountId: string): Promise<number> {
-    const known = believed.get(accountId);
-    if (known !== undefined) return known;
+  async function readParallel(accountId: string): Promise<number> {
     const { accounts, limits } = store;
     const found = await store
       .limited(accounts.findOne<{ parallel: number }>({ _id: accountId }, { projection: { parallel: capOf(plans) }, ...limits }))
       .catch(cause => {
         throw databaseUnreachable(cause);
       });
-    const parallel = found?.parallel ?? PARALLEL_OF_UNKNOWN_PLAN;
-    believed.set(accountId, parallel);
-    return parallel;
+    return found?.parallel ?? PARALLEL_OF_UNKNOWN_PLAN;
   }
 
   return {
     async enter(accountId, parallel) {
-      const ofPlan = parallel ?? (await parallelOf(accountId));
+      const ofPlan = parallel ?? (await plansRead.of(accountId, () => readParallel(accountId)));
       const before = open.get(accountId) ?? 0;
       if (before >= ofPlan + REQUESTS_BEYOND_PLAN) throw tooManyRequests(before, ofPlan);
       open.set(accountId, before + 1);
