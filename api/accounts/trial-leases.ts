@@ -105,8 +105,9 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
   }
 
   async function ask({ requestId, visitor }: TrialCaller): Promise<Lease> {
+    const visitorHash = hash(visitor);
     const countedMs = nowMs();
-    const { counted, nextInMs } = await asked(() => operations.count(hash(visitor), requestId, perMinute));
+    const { counted, nextInMs } = await asked(() => operations.count(visitorHash, requestId, perMinute));
     // From the sending on, so that nobody is refused for longer than the database would.
     if (nextInMs > 0) door.usedUp(visitor, nextInMs - (nowMs() - countedMs));
     if (!counted) throw tooManyCalls(perMinute);
@@ -118,7 +119,7 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
     }
     open.set(id, requestId);
     const lost = renewals.hold({ id, accountId: IN_LINE_AS, requestId }, sentMs);
-    return { id, accountId: IN_LINE_AS, visitor: hash(visitor), intranet: false, lost };
+    return { id, accountId: IN_LINE_AS, visitor: visitorHash, intranet: false, lost };
   }
 
   async function release({ id }: Lease): Promise<void> {
