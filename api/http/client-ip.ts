@@ -12,6 +12,9 @@ export function parseTrustedProxies(entries: readonly string[]): Network[] {
   });
 }
 
+export const isTrustedProxy = (address: string, trusted: readonly Network[]): boolean =>
+  trusted.some(network => inNetwork(address, network));
+
 /** Some proxies write the port behind the address: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (entry: string): string => /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 
@@ -20,10 +23,9 @@ const withoutPort = (entry: string): string => /^\[([^\]]*)\](?::\d+)?$/.exec(en
  * is the caller's own invention; an entry that is no address ends the walk at the last hop that is known.
  */
 export function clientIp(peer: string, forwardedFor: string | undefined, trusted: readonly Network[]): string {
-  const isTrusted = (address: string) => trusted.some(network => inNetwork(address, network));
   let client = normalizeAddress(peer) ?? peer;
   const hops = forwardedFor?.split(',') ?? [];
-  while (isTrusted(client) && hops.length > 0) {
+  while (isTrustedProxy(client, trusted) && hops.length > 0) {
     const hop = normalizeAddress(withoutPort(hops.pop()!.trim()));
     if (hop === undefined) break;
     client = hop;

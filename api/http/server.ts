@@ -4,11 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inNetwork, type Network, subscriberOf } from '../../common/addresses.ts';
+import { type Network, subscriberOf } from '../../common/addresses.ts';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { type ApiError, invalid } from '../contract/errors.ts';
 import { SharedBound } from '../shared-bound.ts';
+import { isTrustedProxy } from './client-ip.ts';
 import { probeHalfClosed } from './half-closed.ts';
 import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './raw-answers.ts';
 
@@ -98,7 +99,7 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const subscriber = subscriberOf(address);
-    if (!trustedProxies.some(network => inNetwork(address, network)) && places.refusal(subscriber, 1)) {
+    if (!isTrustedProxy(address, trustedProxies) && places.refusal(subscriber, 1)) {
       socket.destroy();
       return;
     }
