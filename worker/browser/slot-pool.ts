@@ -66,7 +66,7 @@ export class SlotPool implements Service {
       if (page) return page;
     }
     // Refused now; the claim comes again when this slot is ready with a new Chrome.
-    if (fit.length === 0) ready[0]?.renew('account');
+    if (fit.length === 0) ready[0]?.renew();
     return undefined;
   }
 

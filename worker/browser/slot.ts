@@ -125,9 +125,9 @@ export class Slot {
     await open.gone.promise;
   }
 
-  /** Replaces the Chrome of a slot that is ready. */
-  renew(reason: 'account'): void {
-    if (this.#state === 'ready' && this.#life) this.#condemn(this.#life, new Over(reason, 'another account is next'));
+  /** Replaces the Chrome of a slot that is ready, because another account is next. */
+  renew(): void {
+    if (this.#state === 'ready' && this.#life) this.#condemn(this.#life, new Over('account', 'another account is next'));
   }
 
   /** Ends the render that runs, if one does. */
