@@ -1,7 +1,8 @@
 // What a scenario can see of a worker and its Chrome from the outside: processes, probes, folders, and the numbers that an operator would look at.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
+import { processOf } from '../../support/processes.ts';
 import { type ChromeProcess, chromeProcesses } from './chrome-processes.ts';
 import type { Seat } from './site.ts';
 
@@ -24,19 +25,14 @@ export async function untilAllReady({ process }: Pick<Seat, 'process'>, limitMs?
   }, limitMs);
 }
 
-const cpuTicks = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return Number(fields[11]) + Number(fields[12]);
-};
+const cpuMs = (pid: number): number => processOf(pid)?.ownMs ?? 0;
 
 /** A script before a page's own, so that its renderer is known by the time that it has used. */
 export const BUSY_FIRST = '<script>for (let i = 0; i < 6e8; i++);</script>';
 
 /** The renderer of one Chrome that has used most CPU: Chrome keeps another ahead for its next page. */
 export function busiestRenderer(browser: number): number {
-  const [busiest] = ofKind(browser, 'renderer').sort((a, b) => cpuTicks(b.pid) - cpuTicks(a.pid));
+  const [busiest] = ofKind(browser, 'renderer').sort((a, b) => cpuMs(b.pid) - cpuMs(a.pid));
   return busiest!.pid;
 }
 
