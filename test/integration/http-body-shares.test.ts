@@ -31,7 +31,7 @@ describe('the share of an account in the bytes that one process holds', () => {
   /** A connection on which a call has begun: its head, and this of its body. */
   async function begun(declared: number, sent: string, key = account.text) {
     const connection = await http.open();
-    connection.send(`${http.head(key, declared).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${sent}`);
+    connection.send(`${http.wholeHead(key, declared)}${sent}`);
     return connection;
   }
 
@@ -114,7 +114,7 @@ describe('a body that comes too slowly', () => {
     const { text } = await rig.account('free');
     http = await httpRig(rig, { body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } } });
     const connection = await http.open();
-    connection.send(`${http.head(text, declared).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n`);
+    connection.send(http.wholeHead(text, declared));
     let left = declared - GOOD.length;
     const timer = setInterval(() => {
       const now = Math.min(bytes, left);

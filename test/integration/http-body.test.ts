@@ -51,7 +51,7 @@ describe('the body of a request', () => {
     const refused = await connection.answer();
     expect(refused.status).to.equal(400);
     expect(refused.json().error.message).to.contain('line 1, column 2');
-    connection.send(`${http.head(account.text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`);
+    connection.send(`${http.wholeHead(account.text, GOOD.length)}${GOOD}`);
     expect((await connection.answer()).status).to.equal(200);
   });
 

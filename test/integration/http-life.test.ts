@@ -84,7 +84,7 @@ describe('the life of the HTTP server', () => {
         return finish.promise;
       };
       const connection = await http.open();
-      connection.send(`${http.head(text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`);
+      connection.send(`${http.wholeHead(text, GOOD.length)}${GOOD}`);
       await began.promise;
       return { connection, finish: finish.resolve };
     }

@@ -119,7 +119,7 @@ describe('the HTTP server', () => {
       signal.addEventListener('abort', () => finish.reject(signal.reason));
       return finish.promise;
     };
-    const bytes = `${http.head(text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`;
+    const bytes = `${http.wholeHead(text, GOOD.length)}${GOOD}`;
     return { bytes, began: began.promise, finish: finish.resolve, usage };
   }
 

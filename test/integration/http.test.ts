@@ -128,7 +128,7 @@ describe('the API over HTTP', () => {
         throw signal.reason;
       };
       const connection = await http.open();
-      connection.send(`${http.head(free.text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`);
+      connection.send(`${http.wholeHead(free.text, GOOD.length)}${GOOD}`);
       const signal = await began.promise;
       connection.socket.destroy();
       await until(async () => (await free.leaseCount()) === 0);

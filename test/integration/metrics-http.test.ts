@@ -110,7 +110,7 @@ describe('the numbers of HTTP requests', () => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     };
     const connection = await http.open();
-    connection.send(`${http.head(text, GOOD.length).replaceAll('\n', '\r\n')}\r\nHost: x\r\n\r\n${GOOD}`);
+    connection.send(`${http.wholeHead(text, GOOD.length)}${GOOD}`);
     await begun.promise;
     connection.socket.destroy();
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ client_closed: 1 });

@@ -85,6 +85,11 @@ export interface HttpRigOptions extends Partial<Pick<AppDeps, 'health' | 'body' 
   server?: Partial<HttpConfig>;
 }
 
+const head = (key: string, bytes: number) =>
+  `POST /v1/render HTTP/1.1\nAuthorization: Bearer ${key}\nContent-Type: application/json\nContent-Length: ${bytes}`;
+/** With Host and the empty line. */
+const complete = (text: string) => `${text.replaceAll('\n', '\r\n')}\r\nHost: localhost\r\n\r\n`;
+
 /** `during` runs while a render holds its lease; a test replaces it. */
 export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const lines: Record<string, unknown>[] = [];
@@ -154,15 +159,16 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     /** Sends one request on a connection of its own and reads the answer. */
     async ask(head: string, body: string | Buffer = ''): Promise<Answer> {
       const connection = await open();
-      connection.send(`${head.replaceAll('\n', '\r\n')}\r\nHost: localhost\r\n\r\n`);
+      connection.send(complete(head));
       connection.send(body);
       const answer = await connection.answer();
       connection.socket.destroy();
       return answer;
     },
-    /** The head of a render call, to be completed by Host and an empty line. */
-    head: (key: string, bytes: number) =>
-      `POST /v1/render HTTP/1.1\nAuthorization: Bearer ${key}\nContent-Type: application/json\nContent-Length: ${bytes}`,
+    /** The head of a render call for `ask`. */
+    head,
+    /** The same as a connection sends it. */
+    wholeHead: (key: string, bytes: number) => complete(head(key, bytes)),
     async close() {
       for (const socket of connections) socket.destroy();
       await stop();
