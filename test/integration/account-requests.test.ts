@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { type HttpRig, httpRig } from '../support/http-rig.ts';
+import { type HttpRig, httpRig, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -24,7 +24,7 @@ describe('the requests of an account in one process', () => {
   /** A call whose body has begun to arrive. */
   async function begun(key: string) {
     const connection = await http.open();
-    connection.send(`${http.wholeHead(key, GOOD.length)}${GOOD.slice(0, 5)}`);
+    connection.send(`${renderHead(key, GOOD.length)}${GOOD.slice(0, 5)}`);
     return connection;
   }
   /** As many as the plan allows. */
@@ -38,7 +38,7 @@ describe('the requests of an account in one process', () => {
     const { text } = await rig.account('starter');
     const open = await fill(text, 2);
     const connection = await http.open();
-    connection.send(http.wholeHead(text, GOOD.length));
+    connection.send(renderHead(text, GOOD.length));
     const answer = await connection.answer();
     expect(answer.status).to.equal(429);
     expect(answer.json().error).to.include({
@@ -51,7 +51,7 @@ describe('the requests of an account in one process', () => {
 
     open[0]!.send(GOOD.slice(5));
     expect((await open[0]!.answer()).status).to.equal(200);
-    connection.send(`${GOOD}${http.wholeHead(text, GOOD.length)}${GOOD}`);
+    connection.send(`${GOOD}${renderHead(text, GOOD.length)}${GOOD}`);
     expect((await connection.answer()).status).to.equal(200);
   });
 

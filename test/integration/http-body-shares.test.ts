@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { BODY_TIMES } from '../../api/http/body.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { heldByOthers } from '../support/held-budget.ts';
-import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, type TestAccount, until } from '../support/lease-rig.ts';
 
 const KIB = 1_024;
@@ -31,7 +31,7 @@ describe('the share of an account in the bytes that one process holds', () => {
   /** A connection on which a call has begun: its head, and this of its body. */
   async function begun(declared: number, sent: string, key = account.text) {
     const connection = await http.open();
-    connection.send(`${http.wholeHead(key, declared)}${sent}`);
+    connection.send(`${renderHead(key, declared)}${sent}`);
     return connection;
   }
 
@@ -114,7 +114,7 @@ describe('a body that comes too slowly', () => {
     const { text } = await rig.account('free');
     http = await httpRig(rig, { body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } } });
     const connection = await http.open();
-    connection.send(http.wholeHead(text, declared));
+    connection.send(renderHead(text, declared));
     let left = declared - GOOD.length;
     const timer = setInterval(() => {
       const now = Math.min(bytes, left);

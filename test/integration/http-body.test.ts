@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { heldByOthers } from '../support/held-budget.ts';
-import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, type TestAccount, until } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -51,7 +51,7 @@ describe('the body of a request', () => {
     const refused = await connection.answer();
     expect(refused.status).to.equal(400);
     expect(refused.json().error.message).to.contain('line 1, column 2');
-    connection.send(`${http.wholeHead(account.text, GOOD.length)}${GOOD}`);
+    connection.send(`${renderHead(account.text, GOOD.length)}${GOOD}`);
     expect((await connection.answer()).status).to.equal(200);
   });
 

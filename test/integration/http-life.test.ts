@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -84,7 +84,7 @@ describe('the life of the HTTP server', () => {
         return finish.promise;
       };
       const connection = await http.open();
-      connection.send(`${http.wholeHead(text, GOOD.length)}${GOOD}`);
+      connection.send(`${renderHead(text, GOOD.length)}${GOOD}`);
       await began.promise;
       return { connection, finish: finish.resolve };
     }

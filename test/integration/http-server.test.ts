@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Route } from '../../api/http/state.ts';
-import { type HttpRig, type HttpRigOptions, httpRig, PDF } from '../support/http-rig.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, PDF, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -119,7 +119,7 @@ describe('the HTTP server', () => {
       signal.addEventListener('abort', () => finish.reject(signal.reason));
       return finish.promise;
     };
-    const bytes = `${http.wholeHead(text, GOOD.length)}${GOOD}`;
+    const bytes = `${renderHead(text, GOOD.length)}${GOOD}`;
     return { bytes, began: began.promise, finish: finish.resolve, usage };
   }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { type HttpRig, httpRig, PDF } from '../support/http-rig.ts';
+import { type HttpRig, httpRig, PDF, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>private content</p>' });
@@ -128,7 +128,7 @@ describe('the API over HTTP', () => {
         throw signal.reason;
       };
       const connection = await http.open();
-      connection.send(`${http.wholeHead(free.text, GOOD.length)}${GOOD}`);
+      connection.send(`${renderHead(free.text, GOOD.length)}${GOOD}`);
       const signal = await began.promise;
       connection.socket.destroy();
       await until(async () => (await free.leaseCount()) === 0);

@@ -4,7 +4,7 @@ import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldByOthers } from '../support/held-budget.ts';
-import { type HttpRig, type HttpRigOptions, httpRig } from '../support/http-rig.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../support/http-rig.ts';
 import { type LeaseRig, leaseRig } from '../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -110,7 +110,7 @@ describe('the numbers of HTTP requests', () => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     };
     const connection = await http.open();
-    connection.send(`${http.wholeHead(text, GOOD.length)}${GOOD}`);
+    connection.send(`${renderHead(text, GOOD.length)}${GOOD}`);
     await begun.promise;
     connection.socket.destroy();
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ client_closed: 1 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { renderCall } from '../support/http-call.ts';
-import { rawConnection } from '../support/http-rig.ts';
+import { rawConnection, renderHead } from '../support/http-rig.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { port } from '../support/trial-calls.ts';
 
@@ -32,15 +32,7 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
     const render = async () => (await renderCall(port(pressroom), innocentKey, { html: html('<p>invoice</p>') })).status;
     expect(await render()).to.equal(200);
 
-    const head = [
-      'POST /v1/render HTTP/1.1',
-      'Host: x',
-      `Authorization: Bearer ${pressroom.key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${DECLARED_BYTES}`,
-      '',
-      '{',
-    ].join('\r\n');
+    const head = `${renderHead(pressroom.key, DECLARED_BYTES)}{`;
     connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => rawConnection(port(pressroom))));
     for (const { send } of connections) send(head);
     drip = setInterval(() => {

@@ -90,6 +90,9 @@ const head = (key: string, bytes: number) =>
 /** With Host and the empty line. */
 const complete = (text: string) => `${text.replaceAll('\n', '\r\n')}\r\nHost: localhost\r\n\r\n`;
 
+/** The whole head of a render call, as a connection sends it. */
+export const renderHead = (key: string, bytes: number): string => complete(head(key, bytes));
+
 /** `during` runs while a render holds its lease; a test replaces it. */
 export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const lines: Record<string, unknown>[] = [];
@@ -167,8 +170,6 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     },
     /** The head of a render call for `ask`. */
     head,
-    /** The same as a connection sends it. */
-    wholeHead: (key: string, bytes: number) => complete(head(key, bytes)),
     async close() {
       for (const socket of connections) socket.destroy();
       await stop();

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall, renderCall } from '../../support/http-call.ts';
+import { renderHead } from '../../support/http-rig.ts';
 import { drip, holdConnections } from '../harness/hostile-connections.ts';
 import { openRowBook, problemsOfCallers } from '../harness/neighbour-rows.ts';
 import { type Caller, Neighbourhood } from '../harness/neighbours.ts';
@@ -46,16 +47,7 @@ describe('hostile callers beside five innocent accounts', function () {
   }
 
   /** The head of a call of the account, of which this length is declared. */
-  const head = (bytes: number) =>
-    [
-      'POST /v1/render HTTP/1.1',
-      'Host: x',
-      `Authorization: Bearer ${account.key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${bytes}`,
-      '',
-      '',
-    ].join('\r\n');
+  const head = (bytes: number) => renderHead(account.key, bytes);
 
   const crowds: [string, number, (socket: Socket, nth: number) => void][] = [
     [
