@@ -3,7 +3,7 @@
 /** Why nothing was taken: the whole is used up, or the caller is above its share and the rest is kept for the others. */
 export type BoundRefusal = 'full' | 'share';
 
-/** The share of a caller unless told otherwise: four callers fill the whole, and one alone leaves a quarter free. */
+/** Default share of a caller: four callers fill the whole, and one alone leaves a quarter free. */
 const SHARE = 1 / 4;
 
 export class SharedBound {

@@ -19,7 +19,7 @@ export interface BodyLimits {
   words?: BodyWords | undefined;
 }
 
-/** 2 KiB/s is slower than any line that works: who sends less than that holds a place for a minute at no cost. */
+/** 2 KiB/s is slower than any usable connection. A slower body would hold its place for a minute at no cost. */
 export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000, slow: { graceMs: 5_000, bytesPerS: 2 * 1_024 } };
 
 /**

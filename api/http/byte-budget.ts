@@ -43,7 +43,7 @@ export const accountHolder = (accountId: string, parallel?: number): Holder => (
 interface Options {
   /** A budget of which this one is a part. What is taken here is taken there too. */
   whole?: ByteBudget;
-  /** Of one caller; a quarter unless told otherwise. */
+  /** The share of one caller. Default: a quarter. */
   shareBytes?: number;
 }
 

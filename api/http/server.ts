@@ -40,7 +40,7 @@ const REQUEST_TIMEOUT_MS = 75_000;
 const KEEP_ALIVE_MS = 65_000;
 /** An answer of which a caller takes nothing for so long is given up: it counts against the memory of all. */
 const UNREAD_MS = 30_000;
-/** Of them one address has a share: who opens thousands keeps nobody else out. */
+/** One address has a share of them, so that one client with thousands of connections locks out no other. */
 export const MAX_CONNECTIONS = 10_000;
 /** How long a caller who is still sending garbage has to read the answer. */
 const RAW_ANSWER_MS = 2_000;

@@ -6,8 +6,8 @@ import { SLOT_STATES, type Slot, type SlotDeps } from './slot.ts';
 /** Returns what counts the starts and deaths of one slot's Chromes. */
 export function slotCounters(metrics: Metrics): (slot: number) => Pick<SlotDeps, 'onStart' | 'onDeath'> {
   const labels = ['slot', 'reason'] as const;
-  const starts = metrics.counter('pressroom_chrome_starts_total', 'Chromes started, by slot and why.', labels);
-  const deaths = metrics.counter('pressroom_chrome_deaths_total', 'Chromes that ended before they were told to, by slot and why.', labels);
+  const starts = metrics.counter('pressroom_chrome_starts_total', 'Chromes started, by slot and reason.', labels);
+  const deaths = metrics.counter('pressroom_chrome_deaths_total', 'Chromes that ended unexpectedly, by slot and reason.', labels);
   return number => {
     const slot = String(number);
     // A rate does not see the first step of a series that was not there before it.

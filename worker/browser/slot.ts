@@ -171,7 +171,7 @@ export class Slot {
         if (signal.aborted) break;
         failures++;
         this.#deps.onDeath('not_started');
-        // The first failure is the caller's of `start`, who logs it.
+        // The caller of `start` logs the first failure.
         const isFirst = reason === 'first' && failures === 1;
         if (!isFirst) this.#log.error({ err: error, failures }, `chrome could not be ${reason === 'first' ? 'started' : 'restarted'}`);
         firstReady.reject(error);

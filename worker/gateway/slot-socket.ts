@@ -161,7 +161,7 @@ export function createSlotSockets({ pool, slots, claim, onRefused, hasRoom, log,
 
     const sayOnConsole = (value: string) => say(CONSOLE_CALLED, { type: 'log', args: [{ type: 'string', value }] });
 
-    /** Writing to the console in a loop fails no render, and no other render should feel it: Chrome is told to send no more. */
+    /** Writing to the console in a loop fails no render and must not slow others: beyond the limit Chrome stops sending the messages. */
     function isCut(bytes: number): boolean {
       if (!open) return true;
       const { console, page } = open;

@@ -53,7 +53,7 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
     if (waitS !== undefined) throw tooMuch(waitS);
   }
 
-  /** Nobody is known yet: the share is that of the address. */
+  /** The caller is not known yet, so the share is that of its address. */
   const holderOf = (ctx: Context) => ({ id: subscriberOf(ipOf(ctx)), full: overloaded, share: () => tooMuch(SHARE_RETRY_S) });
 
   const boundedRegistration: Middleware = async (ctx, next) => {

@@ -20,7 +20,7 @@ const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST
 
 type Who = 'known' | 'stranger';
 
-/** Who asks for a hash, and whose share of the line it counts in: the person's id, or the address of a stranger. */
+/** The caller of a hash and the id of its share of the line: a person's id, or the address of a stranger. */
 export interface Asker {
   who: Who;
   id: string;
@@ -32,7 +32,7 @@ const PRIORITY: Record<Who, number> = { known: 1, stranger: 0 };
 export interface Passwords {
   /** Throws the ApiError `rate_limited` of a full line, for who would not even count a try that nobody has the time to look at. */
   checkRoom(asker: Asker): void;
-  /** For `UserDocument.password`. Who sets one has shown a session or a link, and is known by `id`. Rejects with ApiError `rate_limited` when too many wait, or too many of theirs. */
+  /** For `UserDocument.password`. The caller has shown a session or a link; `id` is the share that it counts in. Rejects with ApiError `rate_limited` when the line or that share is full. */
   hash(password: string, id: string): Promise<string>;
   /**
    * Takes the same time when there is no hash, so that nobody learns who has one; false then. `known`: the person is signed in, or was before on this device; such
