@@ -21,6 +21,8 @@ export interface CdpPipe {
   onBrowserEvent(listener: (method: string, params: Record<string, unknown>) => void): void;
   /** True while nothing is read because the page made events faster than its budget. */
   paused(): boolean;
+  /** True once a page made events faster than its budget: the next page would begin with what is left of both. */
+  overBudget(): boolean;
   /** Settles when the pipe is closed from either side. */
   readonly closed: Promise<void>;
 }
@@ -128,6 +130,7 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
 
   const budget = createEventBudget(performance.now());
   let pauseMs = 0;
+  let overBudget = false;
   let resumes: NodeJS.Timeout | undefined;
   const resume = () => {
     resumes = undefined;
@@ -161,6 +164,7 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
     if (from < chunk.length) pieces.push(from === 0 ? chunk : chunk.subarray(from));
     if (pauseMs < 1) return;
     // Chrome keeps what is not read, so a page that goes on reaches its memory limit.
+    overBudget = true;
     output.pause();
     resumes = setTimeout(resume, pauseMs);
     pauseMs = 0;
@@ -186,6 +190,7 @@ export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
     unroute: sessionId => void routes.delete(sessionId),
     onBrowserEvent: listener => void browserListeners.push(listener),
     paused: () => resumes !== undefined,
+    overBudget: () => overBudget,
     closed: closed.promise,
   };
 }

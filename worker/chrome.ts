@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
+import { type ChromeProcess, processesOf } from './browser/process-usage.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
 import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
@@ -22,17 +23,12 @@ export interface ChromeConfig {
   ownGroup: boolean;
 }
 
-export interface ChromeProcess {
-  type: string;
-  id: number;
-}
-
 export interface Chrome {
   readonly pid: number;
   readonly version: string;
   readonly pipe: CdpPipe;
-  /** Its processes now, under Chrome's own names for their types. Rejects as a command does. */
-  processes(): Promise<ChromeProcess[]>;
+  /** As of at most `maxAgeMs` ago. */
+  processes(maxAgeMs?: number): ChromeProcess[];
   /** False when the process has died through which its pages reach the network: Chrome starts another, but the pages that are open stay cut off. */
   connected(): boolean;
   /** Settles when the browser process is gone, however it went. */
@@ -129,22 +125,26 @@ export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): vo
   }
 }
 
-/** Keeps an eye on the process that is the network of all pages, once Chrome has named it. */
-function watchProcesses(pipe: CdpPipe): Pick<Chrome, 'processes' | 'connected'> {
+/** Watches the process that is the network of all pages, once it is known. */
+function watchProcesses(browserPid: number): Pick<Chrome, 'processes' | 'connected'> {
   let network: number | undefined;
   return {
-    processes: async () => {
-      const { processInfo } = await pipe.command<{ processInfo: ChromeProcess[] }>('SystemInfo.getProcessInfo');
-      network ??= processInfo.find(({ type }) => type === 'network.mojom.NetworkService')?.id;
-      return processInfo;
+    processes(maxAgeMs) {
+      const processes = processesOf(browserPid, maxAgeMs);
+      network ??= processes.find(({ type }) => type === 'network.mojom.NetworkService')?.pid;
+      return processes;
     },
     connected: () => network === undefined || isAlive(network),
   };
 }
 
-async function hello(pipe: CdpPipe, processes: Chrome['processes']): Promise<{ version: string; pid: number }> {
-  const { product } = await pipe.command<{ product: string }>('Browser.getVersion');
-  return { version: product, pid: (await processes()).find(({ type }) => type === 'browser')!.id };
+/** A distribution's executable may be a script: the browser is one of its processes. */
+async function hello(pipe: CdpPipe): Promise<{ version: string; pid: number }> {
+  const [{ product }, { processInfo }] = await Promise.all([
+    pipe.command<{ product: string }>('Browser.getVersion'),
+    pipe.command<{ processInfo: { type: string; id: number }[] }>('SystemInfo.getProcessInfo'),
+  ]);
+  return { version: product, pid: processInfo.find(({ type }) => type === 'browser')!.id };
 }
 
 /** Gives a sentence in place of what a browser says that must not be used. */
@@ -210,9 +210,8 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
     ending ??= end();
     return ending;
   };
-  const { processes, connected } = watchProcesses(pipe);
   const endedEarly = exited.then(how => `${config.executable} ended at its start: ${how}`);
-  const why = await firstWord(hello(pipe, processes).then(refuseFullBrowser), endedEarly, config, giveUp);
+  const why = await firstWord(hello(pipe).then(refuseFullBrowser), endedEarly, config, giveUp);
   if (typeof why === 'string') {
     const error = explain(starting.text(), why);
     kill();
@@ -223,7 +222,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
   const { pid, version } = why;
   browserPid = pid;
   log.info({ pid, version, sandbox: config.sandbox, ignoresNetworkChanges: hasOwnFilter(pid) }, 'chrome is up');
-  return { pid, version, pipe, processes, connected, exited, close, kill };
+  return { pid, version, pipe, ...watchProcesses(pid), exited, close, kill };
 }
 
 /** What Chrome says of itself, or why it said nothing. */

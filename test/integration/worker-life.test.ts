@@ -80,6 +80,18 @@ describe('a worker’s life', () => {
     await worker.until({ ready: 1 });
   });
 
+  it('replaces the Chrome of a slot whose page made more events than are read', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '1' });
+    await worker.until({ ready: 1 });
+    const session = await worker.open();
+    await session.command('Runtime.enable');
+    await evaluate(session, 'for (let i = 0; i < 50_000; i++) console.log(i); 1');
+    await eventually(() => expect(worker.worker.chromes()[0]!.pipe.overBudget()).to.equal(true));
+    session.close();
+    await eventually(async () => expect(await starts('bound')).to.equal(1));
+    await worker.until({ ready: 1 });
+  });
+
   it('renders for one account alone in a Chrome, when it is told to', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_PER_ACCOUNT: 'on' });
     const renderFor = async (account?: string) => {
@@ -100,6 +112,17 @@ describe('a worker’s life', () => {
     await renderFor();
     expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
     await eventually(async () => expect(await starts('account')).to.equal(3));
+  });
+
+  it('restarts one Chrome for a claim of another account, however often it comes', async () => {
+    worker = await startWorker({ PRESSROOM_SLOTS: '3', PRESSROOM_CHROME_PER_ACCOUNT: 'on' });
+    await worker.until({ ready: 3 });
+    for (const session of await Promise.all(['a', 'a', 'a'].map(account => worker.open({ account })))) session.close();
+    await worker.until({ ready: 3 });
+    for (let claims = 0; claims < 3; claims++) expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRefused' });
+    await worker.until({ ready: 3 });
+    (await worker.open({ account: 'b' })).close();
+    expect(await starts('account')).to.equal(1);
   });
 
   it('drains: takes no new render, finishes what runs, then ends clean', async () => {
@@ -160,7 +183,7 @@ describe('a worker’s life', () => {
       const chrome = await launchChrome({ ...config, executable }, silentLog);
       try {
         await chrome.pipe.command('Target.createTarget', { url: 'about:blank' });
-        await eventually(async () => expect((await chrome.processes()).map(({ type }) => type)).to.include('renderer'));
+        await eventually(async () => expect(chrome.processes().map(({ type }) => type)).to.include('renderer'));
         return new Set(treeOf(chrome.pid).map(({ policy }) => policy));
       } finally {
         await chrome.close();
@@ -169,6 +192,18 @@ describe('a worker’s life', () => {
 
     it('takes no core from others when it wakes, with all of its processes', async () => {
       expect([...(await policies())]).to.deep.equal([SCHED_BATCH]);
+    });
+
+    it('has its processes listed while it does not answer', async () => {
+      const chrome = await launchChrome({ ...config, executable }, silentLog);
+      try {
+        process.kill(chrome.pid, 'SIGSTOP');
+        const types = chrome.processes(0).map(({ type }) => type);
+        expect(types).to.include.members(['browser', 'zygote', 'gpu-process', 'network.mojom.NetworkService']);
+      } finally {
+        process.kill(chrome.pid, 'SIGCONT');
+        await chrome.close();
+      }
     });
 
     it('starts with the default policy where batch scheduling is not available', async () => {

@@ -21,6 +21,9 @@ const PIECE = Buffer.alloc(64 * 1024, '/* x */ ');
 const GZIP_BOMB_MIB = 256;
 const PICTURE_PIXELS = 12_000;
 const BURN = 'for (;;);';
+/** Fills up to 1.6 GB, half a second after its parent has the message. */
+const FILL = `parent.postMessage(1, '*'); const all = [];
+setTimeout(() => setInterval(() => all.length < 400 && all.push(new Uint8Array(4 << 20).fill(1)), 1), 500)`;
 
 function chunk(type: string, data: Buffer): Buffer {
   const inside = Buffer.concat([Buffer.from(type), data]);
@@ -71,6 +74,7 @@ export async function startHostileServer(pages: readonly HostilePage[]): Promise
     '/bomb.js': response => send(response, 'text/javascript', bomb, { 'content-encoding': 'gzip' }),
     '/bomb.png': response => send(response, 'image/png', picture),
     '/burn': response => send(response, 'text/html', `<p>x</p><script>${BURN}</script>`),
+    '/fill': response => send(response, 'text/html', `<p>x</p><script>${FILL}</script>`),
     '/burn.js': response => send(response, 'text/javascript', BURN, { 'service-worker-allowed': '/' }),
     '/download': response => send(response, 'application/octet-stream', PIECE, { 'content-disposition': 'attachment' }),
   };

@@ -70,7 +70,15 @@ ${forever("try { history.pushState(text, '', '?' + text + n++); } catch {}")}`,
   ),
 ];
 
-/** As often as the egress guard allows, and then as often as it refuses. */
+/** A frame that has a process of its own; as soon as it is there, 100 MB of events at once, and then a little more than are read. */
+const HIDDEN_FILL = `const data = 'data:,' + 'x'.repeat(10_000);
+let images = 0;
+const load = count => { while (count-- > 0) new Image().src = data + images++; };
+onmessage = () => { load(5_000); setInterval(load, 4, 3); };
+const frame = document.createElement('iframe');
+frame.src = 'http://127.0.1.1:$PORT/fill';
+document.body.append(frame);`;
+
 const requests: HostilePage[] = [
   endless(
     'synchronous requests in a loop',
@@ -129,6 +137,7 @@ for (let i = 0; i < 40; i++) {
 }`,
     { requests: 50 },
   ),
+  endless('a frame that fills memory while more events wait than are read', HIDDEN_FILL, { memoryMib: 300 }),
   endless(
     'downloads of a server in a loop',
     `let n = 0;

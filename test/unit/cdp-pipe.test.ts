@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { answerId, createCdpPipe, eventOf, OWN_IDS_FROM, PipeClosed, sessionOf } from '../../worker/cdp-pipe.ts';
+import { eventually } from '../support/eventually.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 
@@ -86,6 +87,17 @@ describe('the pipe to Chrome', () => {
     const unread = '{"error":{"code":-32700,"message":"JSON: stack limit exceeded at position 366"}}';
     output.write(`${unread}\0{"method":"Target.detachedFromTarget","params":{"sessionId":"${SESSION}"}}\0`);
     expect(await told.promise).to.deep.equal(['Target.detachedFromTarget', SESSION]);
+  });
+
+  it('remembers that a page made events faster than its budget', async () => {
+    const { output, pipe } = open();
+    const frame = `${JSON.stringify({ method: 'Page.x', params: { text: 'x'.repeat(2 ** 20) }, sessionId: SESSION })}\0`;
+    for (let sent = 0; sent < 60; sent++) output.write(frame);
+    await eventually(() => expect(output.readableLength).to.equal(0));
+    expect(pipe.overBudget()).to.equal(false);
+    for (let sent = 0; sent < 60; sent++) output.write(frame);
+    await eventually(() => expect(pipe.overBudget()).to.equal(true));
+    output.destroy();
   });
 
   it('rejects what is waiting, and all that comes later, when the pipe closes', async () => {

@@ -1,6 +1,60 @@
-// Memory and CPU of processes, from /proc. Without /proc (not Linux) nothing is known.
-import { readdirSync, readFileSync } from 'node:fs';
+// Processes of a Chrome, their memory and CPU, from /proc. Without /proc (not Linux) nothing is known.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+
+export interface ChromeProcess {
+  pid: number;
+  /** Chrome's own name for it: `browser`, `renderer`, `zygote`, `network.mojom.NetworkService`. */
+  type: string;
+}
+
+/** One reading of the process table serves the watchdogs of all slots. */
+const TABLE_MS = 200;
+let table = { readMs: Number.NEGATIVE_INFINITY, children: new Map<number, number[]>() };
+
+/** The name in parentheses may hold spaces: the fields after it, from the third. */
+const statOf = (pid: number | string): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+
+function readChildren(): Map<number, number[]> {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (Number.isNaN(pid)) continue;
+    try {
+      const parent = Number(statOf(pid)[1]);
+      children.set(parent, [...(children.get(parent) ?? []), pid]);
+    } catch {} // It has ended.
+  }
+  return children;
+}
+
+/** Undefined when the process is gone. */
+function typeOf(pid: number): string | undefined {
+  try {
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    return /--utility-sub-type=([\w.]+)/.exec(line)?.[1] ?? /--type=([\w-]+)/.exec(line)?.[1] ?? 'browser';
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A browser process and all below it, as they were at most `maxAgeMs` ago. Not asked of Chrome: one that
+ * its page keeps busy does not answer, and may start processes meanwhile.
+ */
+export function processesOf(browserPid: number, maxAgeMs = TABLE_MS): ChromeProcess[] {
+  const nowMs = performance.now();
+  if (nowMs - table.readMs >= maxAgeMs && existsSync('/proc/self')) table = { readMs: nowMs, children: readChildren() };
+  const pids = [browserPid];
+  for (const pid of pids) pids.push(...(table.children.get(pid) ?? []));
+  return pids.flatMap(pid => {
+    const type = typeOf(pid);
+    return type === undefined ? [] : [{ pid, type }];
+  });
+}
 
 /**
  * Anonymous and shared memory of a process in bytes. Mapped files (Chrome's own 200 MB of program) are
@@ -23,10 +77,7 @@ const TICK_MS = 10;
 /** CPU time of a process in ms, its own and the kernel's. Undefined when the process is gone. */
 export function cpuMs(pid: number): number | undefined {
   try {
-    // The name in parentheses may hold spaces; utime and stime are fields 14 and 15.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      .replace(/^.*\) /s, '')
-      .split(' ');
+    const fields = statOf(pid); // utime and stime are fields 14 and 15
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   } catch {
     return undefined;

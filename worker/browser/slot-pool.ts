@@ -20,6 +20,8 @@ export class SlotPool implements Service {
   readonly #slots: Slot[];
   readonly #deps: Deps;
   readonly #drained = Promise.withResolvers<void>();
+  /** Slots whose Chrome is being replaced for a render of this account. */
+  readonly #renewals = new Map<Slot, string | undefined>();
   #version = '';
   #started = false;
   #draining = false;
@@ -65,8 +67,11 @@ export class SlotPool implements Service {
       const page = slot.claim(account);
       if (page) return page;
     }
-    // Refused now; the claim comes again when this slot is ready with a new Chrome.
-    if (fit.length === 0) ready[0]?.renew();
+    // Refused now; the claim comes again, and finds this slot ready with a new Chrome.
+    if (fit.length === 0 && ready[0] && ![...this.#renewals.values()].includes(account)) {
+      this.#renewals.set(ready[0], account);
+      ready[0].renew();
+    }
     return undefined;
   }
 
@@ -115,6 +120,7 @@ export class SlotPool implements Service {
   }
 
   #onChange(): void {
+    for (const slot of this.#renewals.keys()) if (slot.state === 'ready') this.#renewals.delete(slot);
     this.#started ||= this.count('ready') > 0;
     this.#version = this.chromes()[0]?.version ?? this.#version;
     this.#deps.onChange();

@@ -203,10 +203,11 @@ export class Slot {
     return life;
   }
 
-  /** A page that closes itself, or whose process dies while it waits. */
+  /** A page that closes itself, or whose process dies while it opens or waits. */
   #onPageGone(message: string): void {
     const [life, page] = [this.#life, this.#page];
-    if (!life || !page) return;
+    if (!life) return;
+    if (!page) return this.#condemn(life, new Over('unusable', `${message} while it opened`));
     if (page.claimed) page.onEnd?.('renderer_crashed', message);
     else if (this.#state === 'ready') this.#condemn(life, new Over('unusable', message));
   }
@@ -220,7 +221,7 @@ export class Slot {
 
   /** One render after another in one Chrome. Resolves with why there is no next one. */
   async #serve(life: Life, firstReady: PromiseWithResolvers<void>): Promise<Over> {
-    const onCrash = () => this.#onPageGone('the page of a waiting slot crashed');
+    const onCrash = () => this.#onPageGone("the page's process crashed");
     const { chrome } = life;
     const { nearMemoryLimit } = life.watchdog;
     const giveUpChrome = (message: string) => this.#condemn(life, new Over('unusable', message));
@@ -238,6 +239,7 @@ export class Slot {
         life.watchdog.end();
         if (doubt) throw doubt;
         if (life.watchdog.reniced()) throw new Over('bound', 'its processes have a lower priority');
+        if (chrome.pipe.overBudget()) throw new Over('bound', 'its page made events faster than they are read');
         this.#replaceWhenWorn(life);
         this.#close(life, page);
       }

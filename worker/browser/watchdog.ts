@@ -28,9 +28,9 @@ export interface Watchdog {
   ready(): void;
   /** A render begins: its memory and CPU count from now. */
   begin(): void;
-  /** The render is over. */
+  /** The render is over: what the processes that outlive its page hold now is not the next one's. */
   end(): void;
-  /** What the processes that outlive a page have gained since the first one. */
+  /** What the processes that outlive a page have gained from the first page to the end of the last. */
   grownBytes(): number;
   /** The page's process died close to the memory limit: V8 ends itself just before the watchdog would. */
   nearMemoryLimit(): boolean;
@@ -57,8 +57,9 @@ export function watchChrome({ chrome, limits, waiting, condemn, log }: Deps): Wa
   let pids: number[] = [chrome.pid];
   let shared: number[] = pids;
   let rendering = false;
-  /** What the processes that all pages share held before the first of them. */
+  /** What the processes that all pages share held before the first of them, and after the last. */
   let idleBytes: number | undefined;
+  let restBytes = 0;
   /** Read at the first look of a render, so that a short one costs nothing. */
   let cpuBeforeMs: number | undefined;
   let bytes = 0;
@@ -66,21 +67,16 @@ export function watchChrome({ chrome, limits, waiting, condemn, log }: Deps): Wa
   let stopped = false;
   let probe: NodeJS.Timeout | undefined;
 
-  /** Not waited for: a busy Chrome answers late, and then the processes known so far are measured. */
-  function listProcesses(): void {
-    chrome.processes().then(
-      processes => {
-        pids = processes.map(({ id }) => id);
-        shared = processes.flatMap(({ type, id }) => (type === 'renderer' ? [] : [id]));
-      },
-      () => {},
-    );
+  function listProcesses(maxAgeMs?: number): void {
+    const processes = chrome.processes(maxAgeMs);
+    pids = processes.map(({ pid }) => pid);
+    shared = processes.flatMap(({ type, pid }) => (type === 'renderer' ? [] : [pid]));
   }
 
   function measure(): void {
     if (!rendering) return;
     listProcesses();
-    bytes = sumOf(residentBytes, pids) - (idleBytes ?? 0);
+    bytes = sumOf(residentBytes, pids) - restBytes;
     if (bytes > limits.maxBytes) {
       return condemn('memory', `the page used ${Math.round(bytes / 2 ** 20)} MiB, more memory than a render may`);
     }
@@ -115,7 +111,6 @@ export function watchChrome({ chrome, limits, waiting, condemn, log }: Deps): Wa
     probe = setTimeout(check, limits.probeMs);
   }
 
-  listProcesses();
   probe = setTimeout(check, limits.probeMs);
   const network = setInterval(() => {
     if (!chrome.connected()) condemn('unusable', CUT_OFF);
@@ -124,7 +119,9 @@ export function watchChrome({ chrome, limits, waiting, condemn, log }: Deps): Wa
 
   return {
     ready() {
-      idleBytes ??= sumOf(residentBytes, shared);
+      if (idleBytes !== undefined) return;
+      listProcesses(0);
+      idleBytes = restBytes = sumOf(residentBytes, shared);
     },
     begin() {
       rendering = true;
@@ -133,8 +130,9 @@ export function watchChrome({ chrome, limits, waiting, condemn, log }: Deps): Wa
     },
     end() {
       rendering = false;
+      restBytes = sumOf(residentBytes, shared);
     },
-    grownBytes: () => sumOf(residentBytes, shared) - (idleBytes ?? 0),
+    grownBytes: () => restBytes - (idleBytes ?? 0),
     nearMemoryLimit: () => bytes > NEAR * limits.maxBytes,
     reniced: () => reniced,
     residentBytes: () => sumOf(residentBytes, pids),
