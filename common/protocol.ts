@@ -18,6 +18,8 @@ export interface WorkerStatus {
   capacity: number;
   /** Slots that a claim of this API would get at once. Never more than `capacity - busy`. */
   ready: number;
+  /** Of these: offered to this API, and ready for no other. Left out when there are none. */
+  offered?: number | undefined;
   busy: number;
   draining: boolean;
   chrome: 'starting' | 'up' | 'down';
@@ -43,6 +45,11 @@ export interface Waiting {
   account: string;
   /** Slots that the account holds through the API, plus the mean of those it held lately. */
   held: number;
+  /**
+   * The account uses more than its share: while nothing else waits, the last free slot stays free for
+   * others. It is offered when it would be used anyway.
+   */
+  heldBack?: boolean | undefined;
 }
 
 /** Why a worker ended a slot on its own, told in `Pressroom.ended`. */

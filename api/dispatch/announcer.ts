@@ -28,23 +28,27 @@ export function createAnnouncer({ queue, workers, now }: AnnouncerOptions): Anno
   let sentMs = Number.NEGATIVE_INFINITY;
   let announced = false;
 
-  /** The next render, when it waits for a slot to become free. As in `take`, with the slot that a worker may offer. */
+  /** The next render, when it waits for a slot to become free. As in `take`, with one more slot. */
   function next() {
-    const found = queue.next(now(), { free: 1, slots: workers.room().slots });
-    const isHeldBack = found && workers.pick(found.place.job.avoid) !== undefined;
-    return isHeldBack ? undefined : found;
+    const { slots } = workers.room();
+    const found = queue.next(now(), { free: 1, slots });
+    if (found) return workers.pick(found.place.job.avoid) === undefined ? { ...found, heldBack: false } : undefined;
+    const back = queue.next(now(), { free: 1, slots, offered: 1 });
+    return back && { ...back, heldBack: true };
   }
 
   function send(): void {
     timer = undefined;
     const found = next();
     if (!found) return withdraw();
-    const { place, held } = found;
+    const { place, held, heldBack } = found;
     const { accountId, trial, avoid } = place.job;
     sentMs = now();
     const waitedMs = Math.round(sentMs - place.cameMs);
     const count = queue.waiting();
-    announced = workers.announce({ waitedMs, count, trial, account: opaque(accountId), held }, avoid);
+    // Where a retry must not go another render may.
+    const leaveOut = count > 1 ? undefined : avoid;
+    announced = workers.announce({ waitedMs, count, trial, account: opaque(accountId), held, heldBack }, leaveOut);
     timer = setTimeout(send, WAITING_MS);
   }
 

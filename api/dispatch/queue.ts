@@ -45,6 +45,8 @@ export interface Room {
   /** Not held by anyone. */
   free: number;
   slots: number;
+  /** Of `free`: offered to this process alone. */
+  offered?: number;
 }
 
 export interface Queue<J extends Queued> {
@@ -112,9 +114,9 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     bytes.hold(place.job.accountId, place.job.bytes);
   }
 
-  /** The accounts that must leave the last free slot to others: those that flood, while any other account held a slot lately. */
-  function heldBack(lines: Lane<J>['lines'], nowMs: number, { free, slots }: Room): ReadonlySet<string> {
-    if (free > 1 || slots < 2) return new Set();
+  /** The accounts that must leave the last free slot to others: those that flood, while any other account held a slot lately. What the worker has offered is used. */
+  function heldBack(lines: Lane<J>['lines'], nowMs: number, { free, slots, offered = 0 }: Room): ReadonlySet<string> {
+    if (free > 1 || offered > 0 || slots < 2) return new Set();
     const lately = shares.lately(nowMs);
     const floods = (accountId: string) => {
       const line = lines.get(accountId);

@@ -154,13 +154,15 @@ export function createRoster({ random = Math.random, send = () => {} }: RosterOp
       };
     },
     room() {
-      let [free, slots] = [0, 0];
+      let [free, slots, offered] = [0, 0, 0];
       for (const [address, entry] of entries) {
         if (!usable(entry)) continue;
-        free += Math.max(0, freeOf(address, entry));
+        const freeHere = Math.max(0, freeOf(address, entry));
+        free += freeHere;
+        offered += Math.min(freeHere, entry.status.offered ?? 0);
         slots += entry.status.capacity;
       }
-      return { free, slots };
+      return { free, slots, offered };
     },
     announce(waiting, avoid = new Set()) {
       const wanted = new Set(waiting && candidates(avoid).map(([address]) => address));

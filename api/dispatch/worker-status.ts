@@ -10,6 +10,7 @@ const shape = z.object({
   pool: z.string(),
   capacity: count,
   ready: count,
+  offered: count.optional(),
   busy: count,
   draining: z.boolean(),
   chrome: z.enum(['starting', 'up', 'down']),

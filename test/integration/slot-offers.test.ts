@@ -106,6 +106,29 @@ describe('a slot that becomes free', function () {
     await Promise.all([first, stays]);
   });
 
+  it('is given to an account that floods one API as often as to one that is alone in another', async () => {
+    await worker.stop();
+    worker = await startLightWorker(2); // the only slot of a worker is kept for no one
+    worker.join();
+    const [near, far] = [await light(), await light()];
+    const served = { near: 0, far: 0 };
+    const endMs = performance.now() + 5_000;
+    /** Renders of 40 ms without pause, of several callers. */
+    const keepOn = (api: LightApi, accountId: string, count: () => void) =>
+      Array.from({ length: 6 }, async () => {
+        while (performance.now() < endMs) {
+          await api.render(accountId, () => sleep(40));
+          if (performance.now() > endMs - 3_000) count(); // an account floods when its line has stood for a second
+        }
+      });
+    // Beside it a light one is about, for which the last free slot would be kept.
+    const visit = async () => {
+      for (; performance.now() < endMs; await sleep(200)) await near.render('modest', () => sleep(1));
+    };
+    await Promise.all([...keepOn(near, 'flood', () => served.near++), ...keepOn(far, 'alone', () => served.far++), visit()]);
+    expect(served.near / served.far, JSON.stringify(served)).to.be.within(0.6, 1.6);
+  });
+
   it('is shared with an API of the release before: each is served in turn', async () => {
     const [api, old] = [await light(), await bare()];
     let served = 0;

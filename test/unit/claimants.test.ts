@@ -154,6 +154,26 @@ describe('the claimants of a worker', () => {
     expect(got).to.deep.equal({ a: 0, b: 20, unnamed: 10 });
   });
 
+  it('that are held back leave the last free slot to all, and are offered the others', () => {
+    claimants.announce('a', waiting(5_000, { count: 9, heldBack: true }), 0);
+    claimants.offer(3, 0);
+    expect(claimants.offeredTo('a')).to.equal(2);
+    expect(claimants.readyFor('another', 3)).to.equal(1);
+    expect(claimants.admit('another', 3, 0)).to.equal(true);
+  });
+
+  it('that are held back are offered the last free slot when others want it too and hold more', () => {
+    claimants.announce('a', waiting(10, { account: 'back', held: 1, heldBack: true }), 0);
+    claimants.announce('b', waiting(5_000, { account: 'busy', held: 3 }), 0);
+    expect(offered(0)).to.equal('a');
+  });
+
+  it('are never told of fewer than no slots', () => {
+    claimants.announce('a', waiting(10, { count: 5 }), 0);
+    claimants.offer(3, 0);
+    expect(claimants.readyFor('another', 1)).to.equal(0);
+  });
+
   it('without a name get as many turns as there are of them', () => {
     unnamed = 3;
     let served = 0;

@@ -42,6 +42,13 @@ describe('the roster of workers', () => {
     chancy.close();
   });
 
+  it('counts the slots that are offered, as far as they are free', () => {
+    roster.report('ws://a:1', workerStatus(2, { more: { capacity: 4, offered: 2 } }));
+    expect(roster.room()).to.deep.equal({ free: 2, slots: 4, offered: 2 });
+    roster.claim('ws://a:1');
+    expect(roster.room()).to.deep.equal({ free: 1, slots: 4, offered: 1 });
+  });
+
   it('never counts more slots as free than the capacity leaves', () => {
     roster.report('ws://a:1', workerStatus(3, { busy: 1, more: { capacity: 2 } }));
     roster.claim(roster.pick()!);
@@ -111,14 +118,14 @@ describe('the roster of workers', () => {
   it('tells what is free on all workers, without what was claimed since, and how many slots they have', () => {
     roster.report('ws://a:1', workerStatus(2, { busy: 1 }));
     roster.report('ws://b:1', workerStatus(1));
-    expect(roster.room()).to.deep.equal({ free: 3, slots: 4 });
+    expect(roster.room()).to.deep.equal({ free: 3, slots: 4, offered: 0 });
     const claim = roster.claim('ws://a:1');
-    expect(roster.room()).to.deep.equal({ free: 2, slots: 4 });
+    expect(roster.room()).to.deep.equal({ free: 2, slots: 4, offered: 0 });
     claim.cancelled();
     roster.claim('ws://b:1').unreachable();
-    expect(roster.room(), 'b cannot be reached').to.deep.equal({ free: 2, slots: 4 });
+    expect(roster.room(), 'b cannot be reached').to.deep.equal({ free: 2, slots: 4, offered: 0 });
     roster.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
-    expect(roster.room()).to.deep.equal({ free: 0, slots: 1 });
+    expect(roster.room()).to.deep.equal({ free: 0, slots: 1, offered: 0 });
   });
 
   it('neither uses nor knows a draining worker, counts on no slot of one without a Chrome, and forgets one that is gone', () => {

@@ -26,6 +26,10 @@ describe('the queue with an account that floods', () => {
     expect(queue.take(10_000, lastFree)?.job.id).to.equal(101);
   });
 
+  it('gives it the last one when a worker has offered it', () => {
+    expect(flooded().queue.take(10_000, { ...lastFree, offered: 1 })?.job.accountId).to.equal('flood');
+  });
+
   it('sees it in its second second, though the others have been about for long', () => {
     const queue = createQueue<Job>(roomy);
     for (let atMs = 0; atMs < 10_000; atMs += 500) {

@@ -23,7 +23,9 @@ const UNNAMED = '';
 const count = z.number().min(0);
 const shape = z.object({
   method: z.literal(WAITING),
-  params: z.object({ waitedMs: count, count, trial: z.boolean(), account: z.string(), held: count }).optional(),
+  params: z
+    .object({ waitedMs: count, count, trial: z.boolean(), account: z.string(), held: count, heldBack: z.boolean().optional() })
+    .optional(),
 });
 
 /** An announcement of an API, without `params` when nothing waits in it; undefined when the message is another. */
@@ -58,6 +60,8 @@ export interface Claimants {
   offer(free: number, nowMs: number): number | undefined;
   /** How many of the free slots a claim of that API would get now. */
   readyFor(api: string | undefined, free: number): number;
+  /** Slots that are offered to that API. */
+  offeredTo(api: string | undefined): number;
   /** Whether a claim of that API gets one of the free slots. It is taken for claimed then. */
   admit(api: string | undefined, free: number, nowMs: number): boolean;
 }
@@ -73,7 +77,7 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
   /** Claims of named APIs that were admitted since one without a name was. */
   let passed = 0;
 
-  const offeredTo = (api: string) => offers.filter(offer => offer.api === api).length;
+  const offeredTo = (api: string | undefined) => offers.filter(offer => offer.api === api).length;
 
   function forget(api: string): void {
     claimants.delete(api);
@@ -106,8 +110,8 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
     return undefined;
   }
 
-  /** Whose turn it is: paid before trial, then the account that holds least, then the longest wait. */
-  function next(): string | undefined {
+  /** Whose turn it is: paid before trial, then the account that holds least, then the longest wait. The last free slot is not for accounts that are held back, unless others want it too. */
+  function next(isLast: boolean): string | undefined {
     const rated = [...claimants].map(([api, claimant]) => ({
       api,
       ...claimant,
@@ -118,6 +122,7 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
       .filter(({ waiting }) => waiting > 0)
       .sort((a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs);
     if (!first) return undefined;
+    if (isLast && rated.every(({ heldBack }) => heldBack)) return undefined;
     if (unnamedWaits && passed * unnamedApis() >= claimants.size) return UNNAMED;
     const isEqual = ({ trial, load, sinceMs }: Rated) => trial === first.trial && load === first.load && sinceMs - first.sinceMs < EQUAL_MS;
     return draw([first, ...others.filter(isEqual)])?.api;
@@ -128,7 +133,7 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
     offers.splice(free);
     open = Math.min(open, free - offers.length);
     while (offers.length + open < free) {
-      const api = next();
+      const api = next(offers.length + open === free - 1);
       if (api === undefined) break;
       offers.push({ api, untilMs: nowMs + OFFER_MS });
       const claimant = claimants.get(api);
@@ -138,7 +143,8 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
     return offers[0]?.untilMs;
   }
 
-  const readyFor = (api: string, free: number) => free - offers.length + offeredTo(api);
+  /** Offers may be more than the slots that are free, until they are cut. */
+  const readyFor = (api: string, free: number) => Math.max(0, free - offers.length + offeredTo(api));
 
   return {
     announce(api, waiting, nowMs) {
@@ -147,6 +153,7 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
       claimants.set(api, { ...waiting, sinceMs, announcedMs: nowMs, offered: offeredTo(api) });
     },
     offer,
+    offeredTo,
     // An API without a name knows no offers: it claims what is free, and its refusal is remembered.
     readyFor: (api, free) => (api === undefined ? free : readyFor(api, free)),
     admit(api = UNNAMED, free, nowMs) {

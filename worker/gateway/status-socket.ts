@@ -32,7 +32,8 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
   let pushes = false;
 
   function send(ws: WebSocket, watcher: Watcher, now: WorkerStatus): void {
-    const text = JSON.stringify({ ...now, ready: claimants.readyFor(watcher.api, now.ready) });
+    const offered = claimants.offeredTo(watcher.api) || undefined;
+    const text = JSON.stringify({ ...now, ready: claimants.readyFor(watcher.api, now.ready), offered });
     if (text !== watcher.sent && ws.readyState === ws.OPEN) ws.send(text);
     watcher.sent = text;
   }
