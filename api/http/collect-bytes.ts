@@ -30,16 +30,23 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     /** Of the last block. */
     let free = 0;
     const startMs = performance.now();
-    const ofSilence = silent && setTimeout(() => fail(silent.late()), silent.ms);
+    let readMs = startMs;
+    let isOver = false;
+    const ofSilence = silent && afterReading(silent.ms, () => performance.now() - readMs >= silent.ms && fail(silent.late()));
     const ofAll = setTimeout(() => fail(total.late()), total.ms);
-    let ofSlowness = slow && setTimeout(checkRate, slow.graceMs);
+    let ofSlowness = slow && afterReading(slow.graceMs, checkRate);
 
+    /** What has arrived is read first: it may be this process that stood still. */
+    function afterReading(ms: number, check: () => void): NodeJS.Timeout {
+      return setTimeout(() => setImmediate(() => isOver || check()), ms);
+    }
     function checkRate(): void {
       const leftMs = slow!.graceMs + (bytes / slow!.bytesPerS) * 1_000 - (performance.now() - startMs);
       if (leftMs <= 0) fail(slow!.late());
-      else ofSlowness = setTimeout(checkRate, leftMs);
+      else ofSlowness = afterReading(leftMs, checkRate);
     }
     function over(): void {
+      isOver = true;
       for (const timer of [ofSilence, ofAll, ofSlowness]) clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('close', onClose);
     }
@@ -71,6 +78,7 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
       return undefined;
     }
     function onData(piece: Buffer): void {
+      readMs = performance.now();
       ofSilence?.refresh();
       const wrong = keep(piece);
       if (wrong) fail(wrong);

@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -70,6 +71,27 @@ describe('the bytes of a request', () => {
     expect(await failed).to.equal('no room');
     expect(blocks).to.equal(3);
   });
+
+  for (const bound of ['silent', 'slow'] as const)
+    it(`are read, not taken for ${bound}, when it was this process that stood still`, async () => {
+      const [ms, late] = [50, () => new Error('late')];
+      const bounds = { ...LIMITS, silent: { ms, late }, slow: { graceMs: ms, bytesPerS: 1, late } };
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      client.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${KIB}\r\n\r\n`);
+      const [request] = (await once(server, 'request')) as [IncomingMessage];
+      const whole = collectBytes(request, { ...LIMITS, total: LIMITS.total, [bound]: bounds[bound] });
+      client.write(Buffer.alloc(KIB));
+      const untilMs = performance.now() + 2 * ms;
+      while (performance.now() < untilMs);
+      try {
+        expect(await whole).to.have.length(KIB);
+      } finally {
+        client.destroy();
+        server.close();
+      }
+    });
 
   it('end beyond the limit', async () => {
     const failed = collect(undefined, { maxBytes: 5 }).catch((error: Error) => error.message);
