@@ -83,14 +83,27 @@ describe('the metadata', () => {
       .and.to.include('/Author <FEFF00E90020>');
   });
   for (const [what, title] of [
-    ['plain', `(${'x\\)'.repeat(4 * 2 ** 20)})`],
-    ['encoded', `<${'0041'.repeat(3 * 2 ** 20)}>`],
+    ['plain', `(${'x\\)'.repeat(5 * 2 ** 13)})`],
+    ['encoded', `<${'0041'.repeat(5 * 2 ** 13)}>`],
   ] as const)
-    it(`leaves out a title of megabytes, ${what}, and keeps what follows it`, () => {
+    it(`leaves out a title of 120 KiB or more, ${what}, and keeps what follows it`, () => {
       const text = update({}, chromePdf({ info: `/Title ${title}\n/Creator (Chromium)\n/CreationDate (D:20261121)` }));
       expect(text).to.not.include('/Title');
       expect(text).to.include('/CreationDate (D:20261121)').and.to.include('/Creator (Pressroom)');
     });
+  it('reads no more than 256 KiB of a title, so that a long one holds up nobody', () => {
+    const read = readChromePdf([chromePdf({ info: `/Title (/Author <41>${'x\\)'.repeat(2 ** 20)})\n/Creator (Chromium)` })]);
+    const readBytes: number[] = [];
+    const object: typeof read.object = (...asked) => {
+      const text = read.object(...asked);
+      readBytes.push(text.length);
+      return text;
+    };
+    const text = metadataUpdate({ ...read, object }, { subject: 'A' }).toString('latin1');
+    expect(readBytes).to.deep.equal([256 * 1_024]);
+    expect(text).to.not.match(/Title|Author/);
+    expect(text).to.include('/Subject (A)').and.to.include('/Creator (Pressroom)');
+  });
   it('takes its place in a dictionary that has nothing', () => {
     expect(update({ author: 'A' }, chromePdf({ info: '' }))).to.include('/Author (A)');
   });

@@ -14,8 +14,8 @@ export interface ChromePdf {
   readonly tableAt: number;
   /** The dictionary at the table's end, with its brackets. */
   readonly trailer: string;
-  /** The text of an object, from its number to before `endobj`. */
-  object(number: number): string;
+  /** The text of an object, from its number to before `endobj`; of a longer one its first `maxBytes`. */
+  object(number: number, maxBytes?: number): string;
 }
 
 /** The number of the object that `/name` refers to in a dictionary's text; NaN when it has none. */
@@ -44,13 +44,14 @@ export function readChromePdf(pieces: Buffer[]): ChromePdf {
   const entries = table.indexOf('\n', table.indexOf('\n') + 1) + 1;
   const trailer = /trailer\s*(<<[\s\S]*>>)\s*startxref/.exec(table)?.[1] ?? '';
 
-  function object(number: number): string {
+  function object(number: number, maxBytes = Number.POSITIVE_INFINITY): string {
     const entry = entries + (number - first) * ENTRY_BYTES;
     const from = Number(table.slice(entry, entry + 10));
-    for (let size = CHUNK_BYTES; ; size *= 2) {
+    for (let size = CHUNK_BYTES; ; size = Math.min(size * 2, maxBytes)) {
       const text = textOf(pieces, from, from + size);
       const end = text.indexOf('\nendobj'); // on a line of its own: a title may have the word in it
       if (end >= 0) return text.slice(0, end);
+      if (size >= maxBytes) return text;
       if (!(from + size < bytes)) throw new Error(`object ${number} of the PDF was not found`);
     }
   }

@@ -12,6 +12,8 @@ const KEYS = { title: 'Title', author: 'Author', subject: 'Subject', keywords: '
 const ENTRY = /\/(\w+)\s*([(<])/y;
 /** The title is the page's own, of any length. Of one that is longer than this nothing is kept. */
 const MAX_TEXT_LENGTH = 16 * 1_024;
+/** Chrome writes the title first. Looking for what follows a longer one would hold the event loop. */
+const MAX_READ_BYTES = 256 * 1_024;
 
 /** Each run of line breaks and tabs. */
 const BREAKS = /[\t\n\r]+/g;
@@ -33,18 +35,19 @@ function endOfText(written: string, from: number, bracket: string): number {
   return -1;
 }
 
-/** Chrome's entries in order. By hand: a regular expression that takes a text of megabytes exceeds its stack. */
+/** Chrome's entries in order, without one that is cut. By hand: the stack of a regular expression does not hold a long text. */
 function entriesOf(written: string): Map<string, string> {
   const entries = new Map<string, string>();
   for (let at = written.indexOf('/'); at >= 0; at = written.indexOf('/', at)) {
     ENTRY.lastIndex = at;
     const head = ENTRY.exec(written);
     const from = ENTRY.lastIndex;
-    const end = head ? endOfText(written, from, head[2]!) : -1;
-    if (!head || end < 0) {
+    if (!head) {
       at++;
       continue;
     }
+    const end = endOfText(written, from, head[2]!);
+    if (end < 0) break;
     if (end - from <= MAX_TEXT_LENGTH) entries.set(head[1]!, written.slice(from - 1, end + 1));
     at = end + 1;
   }
@@ -66,7 +69,7 @@ function information(written: string, metadata: PdfMetadata): string {
 /** The bytes to put behind those of the PDF. Throws when it has no information dictionary. */
 export function metadataUpdate({ bytes, object, tableAt, trailer }: ChromePdf, metadata: PdfMetadata): Buffer {
   const number = reference(trailer, 'Info');
-  const head = `\n${number} 0 obj\n<<${information(object(number), metadata)}>>\nendobj\n`;
+  const head = `\n${number} 0 obj\n<<${information(object(number, MAX_READ_BYTES), metadata)}>>\nendobj\n`;
   const entry = `${String(bytes + 1).padStart(10, '0')} 00000 n \n`;
   const table = `xref\n${number} 1\n${entry}trailer\n${trailer.replace(/>>$/, `\n/Prev ${tableAt}>>`)}\n`;
   return Buffer.from(`${head}${table}startxref\n${bytes + head.length}\n%%EOF\n`, 'latin1');
