@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
+import { WAITING } from '../../common/protocol.ts';
+import { openLink } from '../fault/harness/link.ts';
 import { type BareApi, startBareApi } from '../support/bare-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LightApi, type LightWorker, startLightApi, startLightWorker } from '../support/light-pool.ts';
@@ -127,6 +129,17 @@ describe('a slot that becomes free', function () {
     };
     await Promise.all([...keepOn(near, 'flood', () => served.near++), ...keepOn(far, 'alone', () => served.far++), visit()]);
     expect(served.near / served.far, JSON.stringify(served)).to.be.within(0.6, 1.6);
+  });
+
+  it('goes to all APIs in turn when its worker is of the release before, which ignores announcements', async () => {
+    const link = await openLink(worker.port, 'websocket');
+    const lost = link.onFrame({ direction: 'up', matches: frame => frame.includes(WAITING), do: 'lose' });
+    for (let count = 0; count < 2; count++) apis.push(await startLightApi([worker.address], () => `ws://127.0.0.1:${link.port}`));
+    const renders = apis.flatMap(api => Array.from({ length: 30 }, () => api.render('x', () => sleep(5))));
+    await Promise.all(renders);
+    expect(lost.hits()).to.be.greaterThan(0);
+    for (const api of apis) expect(await api.claims('opened')).to.equal(30);
+    await link.close();
   });
 
   it('is shared with an API of the release before: each is served in turn', async () => {
