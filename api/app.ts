@@ -13,17 +13,17 @@ import { bearer } from './http/bearer.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
 import { boundRequests } from './http/bound-requests.ts';
 import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
-import { description } from './http/description.ts';
 import { errors, noRoute } from './http/errors.ts';
-import { type HealthChecks, healthz, readyz } from './http/health.ts';
 import { requestCounter } from './http/http-metrics.ts';
-import { logRenders } from './http/log-renders.ts';
-import { countRefused } from './http/refused-renders.ts';
-import { renderRoute } from './http/render.ts';
 import { requestId } from './http/request-id.ts';
 import type { Context, Middleware, Route, State } from './http/state.ts';
-import { type TrialRoute, trialRoute } from './http/trial.ts';
-import type { RenderUseCase } from './render.ts';
+import type { RenderUseCase } from './render/render.ts';
+import { description } from './routes/description.ts';
+import { type HealthChecks, healthz, readyz } from './routes/health.ts';
+import { logRenders } from './routes/log-renders.ts';
+import { countRefused } from './routes/refused-renders.ts';
+import { renderRoute } from './routes/render.ts';
+import { type TrialRoute, trialRoute } from './routes/trial.ts';
 
 export interface AppDeps {
   /** Every absolute link is made from it; without a slash at its end. */

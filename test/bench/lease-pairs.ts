@@ -2,9 +2,9 @@
 import { MongoClient } from 'mongodb';
 import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
-import type { Caller } from '../../api/accounts/leases.ts';
-import { mongoLeases } from '../../api/accounts/mongo-leases.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
+import type { Caller } from '../../api/leases/leases.ts';
+import { mongoLeases } from '../../api/leases/mongo-leases.ts';
 import { connectStore, KEY_HASH_INDEX } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';

@@ -1,5 +1,5 @@
 // A run of admit + settle pairs on one account, which must count exactly and leave the account's document as small as it was.
-import type { LeaseTimes } from '../../api/accounts/mongo-leases.ts';
+import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
 import { type Look, lookAt, wrongWith } from './account-look.ts';
 import type { Chance } from './harness/random.ts';
 import { type Pair, settleCallers, type Tally } from './settle-callers.ts';

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { ApiError } from '../../api/contract/errors.ts';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
-import { plan } from '../../api/render/plan.ts';
+import { plan } from '../../api/page/plan.ts';
 import { decide } from '../../worker/egress/decide.ts';
 import { isHostName, isLoopbackName, parseAbsoluteForm, parseAuthority } from '../../worker/egress/target.ts';
 import type { Chance } from '../fault/harness/random.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type LeaseOperations, leaseOperations } from '../../api/accounts/lease-operations.ts';
-import { LEASE_TIMES } from '../../api/accounts/mongo-leases.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
+import { type LeaseOperations, leaseOperations } from '../../api/leases/lease-operations.ts';
+import { LEASE_TIMES } from '../../api/leases/mongo-leases.ts';
 import { type BillingRig, billingRig, type Customer } from '../support/billing-rig.ts';
 import type { FakeSubscription } from '../support/stripe-world.ts';
 

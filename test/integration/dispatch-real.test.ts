@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { createDispatch, type Dispatch } from '../../api/dispatch/dispatch.ts';
-import { parseWorkerSources } from '../../api/dispatch/worker-addresses.ts';
-import { createWorkers, type Workers } from '../../api/dispatch/workers.ts';
-import { type Connections, createConnections } from '../../api/render/connections.ts';
-import { openSession, type Session } from '../../api/render/session.ts';
+import { createDispatch, type Dispatch } from '../../api/queue/dispatch.ts';
+import { type Connections, createConnections } from '../../api/workers/connections.ts';
+import { openSession, type Session } from '../../api/workers/session.ts';
+import { parseWorkerSources } from '../../api/workers/worker-addresses.ts';
+import { createWorkers, type Workers } from '../../api/workers/workers.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from '../support/worker.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createDispatch } from '../../api/dispatch/dispatch.ts';
-import { parseWorkerSources } from '../../api/dispatch/worker-addresses.ts';
-import { createWorkers, type Workers, type WorkersOptions } from '../../api/dispatch/workers.ts';
+import { createDispatch } from '../../api/queue/dispatch.ts';
+import { parseWorkerSources } from '../../api/workers/worker-addresses.ts';
+import { createWorkers, type Workers, type WorkersOptions } from '../../api/workers/workers.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { createFakeSlots, type FakeSession, workerStatus } from '../support/fake-slots.ts';
 import { createStatusServer, type StatusServer } from '../support/status-server.ts';

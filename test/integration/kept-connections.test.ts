@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocketServer } from 'ws';
-import { type ConnectionsOptions, createConnections } from '../../api/render/connections.ts';
-import { openSession, type Session } from '../../api/render/session.ts';
+import { type ConnectionsOptions, createConnections } from '../../api/workers/connections.ts';
+import { openSession, type Session } from '../../api/workers/session.ts';
 import { eventually } from '../support/eventually.ts';
 
 const soon = () => AbortSignal.timeout(10_000);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LeaseTimes } from '../../api/accounts/mongo-leases.ts';
+import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
 import { type AccountDocument, connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';

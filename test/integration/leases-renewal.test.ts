@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import type { Lease } from '../../api/accounts/leases.ts';
+import type { Lease } from '../../api/leases/leases.ts';
 import { type LeaseRig, leaseRig, QUICK, refusal, type TestAccount, until } from '../support/lease-rig.ts';
 
 describe('the renewal of leases', () => {

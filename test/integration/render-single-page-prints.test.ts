@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/render/conversation.ts';
-import { plan } from '../../api/render/plan.ts';
-import type { Session } from '../../api/render/session.ts';
+import { converse } from '../../api/page/conversation.ts';
+import { plan } from '../../api/page/plan.ts';
+import type { Session } from '../../api/workers/session.ts';
 import { eventually } from '../support/eventually.ts';
 import { html } from '../support/installation.ts';
 import { startWorker, type TestWorker } from '../support/worker.ts';

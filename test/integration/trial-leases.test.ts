@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Leases } from '../../api/accounts/leases.ts';
-import type { LeaseTimes } from '../../api/accounts/mongo-leases.ts';
-import { createTrialDoor } from '../../api/accounts/trial-door.ts';
-import { type TrialCaller, type TrialConfig, trialLeases } from '../../api/accounts/trial-leases.ts';
 import type { ApiError } from '../../api/contract/errors.ts';
+import type { Leases } from '../../api/leases/leases.ts';
+import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
+import { createTrialDoor } from '../../api/leases/trial-door.ts';
+import { type TrialCaller, type TrialConfig, trialLeases } from '../../api/leases/trial-leases.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import type { Service } from '../../common/lifecycle.ts';
 import { silentLog } from '../../common/log.ts';

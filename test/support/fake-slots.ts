@@ -1,5 +1,5 @@
 // The slot port's fake: slots open at once unless told otherwise, and end when the test says so.
-import { type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../../api/dispatch/slot-port.ts';
+import { type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../../api/workers/slot-port.ts';
 import { PROTOCOL, type WorkerStatus } from '../../common/protocol.ts';
 
 export interface FakeSession extends SlotSession {

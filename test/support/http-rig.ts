@@ -9,7 +9,7 @@ import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { parseTrustedProxies } from '../../api/http/client-ip.ts';
 import { serverMetrics } from '../../api/http/http-metrics.ts';
 import { type HttpConfig, type HttpServer, httpServer } from '../../api/http/server.ts';
-import type { RenderUseCase } from '../../api/render.ts';
+import type { RenderUseCase } from '../../api/render/render.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { type LeaseRig, PEPPERS, plans } from './lease-rig.ts';
 

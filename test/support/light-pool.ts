@@ -1,9 +1,9 @@
 // A pool without Chrome in the test's process: real gateways over slots that need no browser, and API processes
 // with their own queues. A render takes as long as its work holds the slot.
-import { createDispatch, type Dispatch, type Job } from '../../api/dispatch/dispatch.ts';
-import { createWorkers, type Workers } from '../../api/dispatch/workers.ts';
-import { createConnections } from '../../api/render/connections.ts';
-import { openSession, type Session } from '../../api/render/session.ts';
+import { createDispatch, type Dispatch, type Job } from '../../api/queue/dispatch.ts';
+import { createConnections } from '../../api/workers/connections.ts';
+import { openSession, type Session } from '../../api/workers/session.ts';
+import { createWorkers, type Workers } from '../../api/workers/workers.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import type { SlotPage } from '../../worker/browser/slot-page.ts';

@@ -1,7 +1,7 @@
 // docs/limits.md: what all callers of one API process share, the share of each, and what the caller gets beyond it. Made from the constants.
 import type { z } from 'zod';
 import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
-import { OPEN_FOR_EACH_PLACE } from '../../api/accounts/trial-door.ts';
+import { SharedBound } from '../../api/accounts/shared-bound.ts';
 import { apiVariables } from '../../api/config.ts';
 import { EVENTS_BUDGET_BYTES } from '../../api/console/billing/events.ts';
 import { OF_ONE_ACCOUNT } from '../../api/console/documents/account-shares.ts';
@@ -12,9 +12,9 @@ import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../../api/console
 import { STATUS } from '../../api/contract/errors.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
-import { TRIAL_SHARE } from '../../api/http/trial.ts';
-import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/render/pdf/stamps.ts';
-import { SharedBound } from '../../api/shared-bound.ts';
+import { OPEN_FOR_EACH_PLACE } from '../../api/leases/trial-door.ts';
+import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/stamps.ts';
+import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import { variableMeta } from '../../common/config.ts';
 import type { Proof } from './proofs.ts';
 

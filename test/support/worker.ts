@@ -1,6 +1,6 @@
 // A worker of a test's own: real Chrome, real guard, a gateway on a free port of loopback, inside the test's process.
-import { createConnections } from '../../api/render/connections.ts';
-import { openSession, type Session } from '../../api/render/session.ts';
+import { createConnections } from '../../api/workers/connections.ts';
+import { openSession, type Session } from '../../api/workers/session.ts';
 import { createLifecycle, type Lifecycle } from '../../common/lifecycle.ts';
 import { type Log, silentLog } from '../../common/log.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';

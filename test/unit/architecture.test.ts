@@ -23,13 +23,13 @@ const ROOMS: Record<string, string[]> = {
 /** Packages that speak to the outside, and the one file or folder that imports each. */
 const OWNERS: Record<string, string | string[]> = {
   mongodb: 'api/store/',
-  'chrome-remote-interface': 'api/render/connections.ts',
+  'chrome-remote-interface': 'api/workers/connections.ts',
   // Both ends of it.
-  ws: ['worker/gateway/', 'api/dispatch/status-link.ts'],
+  ws: ['worker/gateway/', 'api/workers/status-link.ts'],
   'prom-client': 'common/operations.ts',
   'ipaddr.js': 'common/addresses.ts',
-  'pdf-lib': 'api/render/pdf/',
-  piscina: 'api/render/pdf/',
+  'pdf-lib': 'api/pdf/',
+  piscina: 'api/pdf/',
   '@kubernetes/client-node': 'controller/',
   stripe: 'api/console/billing/',
   'oidc-provider': 'api/console/oauth/',

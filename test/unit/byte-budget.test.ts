@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { SharedBound } from '../../api/accounts/shared-bound.ts';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { SharedBound } from '../../api/shared-bound.ts';
 
 const [MINE, OTHERS] = [accountHolder('mine', 4), accountHolder('others')];
 

@@ -1,6 +1,6 @@
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SlotRefused, WorkerUnreachable } from '../../api/dispatch/slot-port.ts';
+import { SlotRefused, WorkerUnreachable } from '../../api/workers/slot-port.ts';
 import { createTicketChecker } from '../../common/ticket.ts';
 import { createDispatchRig, type DispatchRig, failureOf } from '../support/dispatch-rig.ts';
 import { workerStatus } from '../support/fake-slots.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BrowserFailed, type SlotEndReason, SlotLost } from '../../api/dispatch/slot-port.ts';
+import { BrowserFailed, type SlotEndReason, SlotLost } from '../../api/workers/slot-port.ts';
 import { createDispatchRig, type DispatchRig, failureOf } from '../support/dispatch-rig.ts';
 import { workerStatus } from '../support/fake-slots.ts';
 

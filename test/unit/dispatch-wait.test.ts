@@ -2,8 +2,8 @@ import { mock } from 'node:test';
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SlotRefused } from '../../api/dispatch/slot-port.ts';
-import { givesUpAtMs } from '../../api/dispatch/wait-limit.ts';
+import { givesUpAtMs } from '../../api/queue/wait-limit.ts';
+import { SlotRefused } from '../../api/workers/slot-port.ts';
 import { createDispatchRig, type DispatchRig, failureOf } from '../support/dispatch-rig.ts';
 import { workerStatus } from '../support/fake-slots.ts';
 

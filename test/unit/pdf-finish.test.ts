@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { PDFDocument } from 'pdf-lib';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { readChromePdf } from '../../api/render/pdf/chrome-pdf.ts';
-import { createFinish } from '../../api/render/pdf/finish.ts';
-import { stamp } from '../../api/render/pdf/stamp.ts';
-import { createStamps, type Stamps } from '../../api/render/pdf/stamps.ts';
-import { watermark } from '../../api/render/pdf/watermark.ts';
+import { readChromePdf } from '../../api/pdf/chrome-pdf.ts';
+import { createFinish } from '../../api/pdf/finish.ts';
+import { stamp } from '../../api/pdf/stamp.ts';
+import { createStamps, type Stamps } from '../../api/pdf/stamps.ts';
+import { watermark } from '../../api/pdf/watermark.ts';
 import { pdfInfo, pdfPicture } from '../support/pdf.ts';
 
 const never = new AbortController().signal;

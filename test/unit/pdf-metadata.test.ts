@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { readChromePdf } from '../../api/render/pdf/chrome-pdf.ts';
-import { metadataUpdate, textString } from '../../api/render/pdf/metadata.ts';
-import { pageCount } from '../../api/render/pdf/page-count.ts';
+import { readChromePdf } from '../../api/pdf/chrome-pdf.ts';
+import { metadataUpdate, textString } from '../../api/pdf/metadata.ts';
+import { pageCount } from '../../api/pdf/page-count.ts';
 
 /** A PDF with Chrome's structure: Info first, one classic table, a trailer. */
 function chromePdf({

@@ -2,7 +2,7 @@
 import type { ApiError } from '../../contract/errors.ts';
 import { asApiError } from '../../http/errors.ts';
 import { ClientClosed } from '../../http/state.ts';
-import type { RenderTrace } from '../../render.ts';
+import type { RenderTrace } from '../../render/render.ts';
 import type { RenderDocument } from '../../store/store.ts';
 import { shownMessage } from './shown-message.ts';
 import type { ShownRequest } from './shown-request.ts';

@@ -1,6 +1,6 @@
 // Tells a waiting client what a render is at, each second, when it asked to be told. Some clients wait longer while they hear something.
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { RenderTrace } from '../../render.ts';
+import type { RenderTrace } from '../../render/render.ts';
 
 const EVERY_MS = 1_000;
 /** Each notice repeats the token, and those that a client does not read are held: with megabytes of it, one call would fill the memory. Numbers and UUIDs are usual. */

@@ -7,7 +7,7 @@ import { parseRenderRequest, type RenderRequest } from '../../contract/render-re
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError } from '../../http/errors.ts';
 import { ClientClosed } from '../../http/state.ts';
-import type { RenderTrace } from '../../render.ts';
+import type { RenderTrace } from '../../render/render.ts';
 import { pdfFilename } from '../documents/filename.ts';
 import type { KeptPdfs } from '../documents/kept-pdfs.ts';
 import { mayReachIntranet } from '../intranet.ts';

@@ -1,10 +1,10 @@
 // A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
 import { z } from 'zod';
-import type { Member } from '../../accounts/leases.ts';
 import { parseRenderRequest, renderRequestSchema } from '../../contract/render-request.ts';
 import { whileCallerWaits } from '../../http/hang-up.ts';
-import { answerWithPdf } from '../../http/render-answer.ts';
-import type { RenderUseCase } from '../../render.ts';
+import type { Member } from '../../leases/leases.ts';
+import type { RenderUseCase } from '../../render/render.ts';
+import { answerWithPdf } from '../../routes/render-answer.ts';
 import type { Store } from '../../store/store.ts';
 import { mayReachIntranet } from '../intranet.ts';
 import type { RenderLog } from '../log/render-log.ts';

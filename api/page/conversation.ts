@@ -1,0 +1,113 @@
+// One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { renderFailed } from '../contract/errors.ts';
+import { CommandFailed, type Session } from '../workers/session.ts';
+import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
+import { watchDenials } from './denials.ts';
+import { watchMainDocument } from './main-document.ts';
+import { watchMovement } from './movement.ts';
+import { watchNetwork } from './network-idle.ts';
+import { type ConsoleLine, readConsole } from './page-console.ts';
+import type { Plan } from './plan.ts';
+import type { Output, Printed, Room } from './print.ts';
+import { printDocument } from './print-document.ts';
+import { STEPS } from './steps.ts';
+import { isStill } from './still.ts';
+
+export interface ConversationLimits {
+  /** For everything up to the PDF, `wait_delay` not counted. */
+  renderMs: number;
+  output: Output;
+  /** Of `renderMs`: what an attempt on a Chrome that died has used. */
+  spentMs?: number;
+}
+
+export type Phase = 'load' | 'wait' | 'print';
+
+/** "Printing failed" comes a few milliseconds before the word that the page's process has gone. */
+const LAST_WORD_MS = 1_000;
+
+/** What stands behind a refusal that no step has foreseen: the end of the slot, when it is told within LAST_WORD_MS. */
+async function whyRefused(session: Session, refusal: CommandFailed): Promise<Error> {
+  const end = await Promise.race([session.ended, sleep(LAST_WORD_MS)]);
+  return end ? new SlotLost(end.reason, end.message, { cause: refusal }) : new BrowserFailed(refusal.message, { cause: refusal });
+}
+
+/**
+ * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the signal's reason. The PDF counts in `room`; nothing does any more
+ * soon after this has thrown. The milliseconds of each phase are written into `timings`, and what the page wrote to its console into `lines`, when somebody wants it.
+ */
+export async function converse(
+  session: Session,
+  plan: Plan,
+  limits: ConversationLimits,
+  room: Room,
+  signal: AbortSignal,
+  timings: Partial<Record<Phase, number>>,
+  lines?: ConsoleLine[],
+): Promise<Printed> {
+  const interrupted = Promise.withResolvers<never>();
+  interrupted.promise.catch(() => {});
+  const denials = watchDenials(session);
+  const document = watchMainDocument(session, plan.source, denials);
+  const watched = { document, denials, movement: watchMovement(session), network: watchNetwork(session) };
+  const pageConsole = lines && !isStill(plan) ? readConsole(session, lines) : undefined;
+  const page = { session, plan, ...watched, fail: interrupted.reject };
+  // A dialog blocks the page, and with it every command, until somebody answers.
+  session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
+    session.command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt }).catch(() => {});
+  });
+
+  let waitingFor = '';
+  const limitMs = limits.renderMs + plan.waits.delayMs;
+  const deadline = setTimeout(
+    () => {
+      interrupted.reject(
+        renderFailed('page_timeout', `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`),
+      );
+    },
+    limitMs - (limits.spentMs ?? 0),
+  );
+  const onAbort = () => interrupted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  let over = false;
+  void session.ended.then(({ reason, message }) => over || interrupted.reject(new SlotLost(reason, message)));
+  const orInterrupted = <T>(work: Promise<T>) => {
+    work.catch(() => {});
+    return Promise.race([work, document.failed, interrupted.promise]);
+  };
+
+  async function timed<T>(phase: Phase, work: Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await orInterrupted(work);
+    } finally {
+      timings[phase]! += performance.now() - start;
+    }
+  }
+
+  try {
+    Object.assign(timings, { load: 0, wait: 0 });
+    for (const step of STEPS) {
+      if (!step.wanted(plan)) continue;
+      waitingFor = step.waitingFor;
+      await timed(step.phase, step.run(page));
+    }
+    waitingFor = 'the PDF to be printed';
+    timings.print = 0;
+    const printed = await timed('print', printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, room));
+    await pageConsole?.heard();
+    return printed;
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof SlotLost)) {
+      pageConsole?.ask();
+      await pageConsole?.heard();
+    }
+    throw error instanceof CommandFailed ? await whyRefused(session, error) : error;
+  } finally {
+    over = true;
+    clearTimeout(deadline);
+    signal.removeEventListener('abort', onAbort);
+  }
+}

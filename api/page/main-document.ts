@@ -1,0 +1,90 @@
+// What became of the main document: its status, its redirects, whether it could be reached or was refused by the guard. Owns the verdict, from the
+// first request to the print, since a page may move on by script or refresh at any time.
+import { ApiError, renderFailed } from '../contract/errors.ts';
+import type { Session } from '../workers/session.ts';
+import { type Denials, hostPort, type NoConnection } from './denials.ts';
+import type { Plan } from './plan.ts';
+
+export const MAX_REDIRECTS = 10;
+
+const SSRF = 'The page, or a redirect of it, leads to an address that may not be opened. Only public addresses are rendered.';
+
+export interface MainDocument {
+  /** Rejects with the ApiError when the main document fails; never resolves. */
+  readonly failed: Promise<never>;
+  /** The verdict on a navigation that Chrome itself gave up (`Page.navigate`'s errorText). */
+  gaveUp(url: string, errorText: string): Error;
+}
+
+export const CONNECTION_REFUSED = 'the server refused the connection';
+const PLAIN: Record<string, string> = {
+  'net::ERR_ABORTED': 'it did not answer with a page (a download, or an empty answer)',
+  'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without an answer',
+  'net::ERR_TUNNEL_CONNECTION_FAILED': 'the server could not be reached',
+  'net::ERR_CONNECTION_REFUSED': CONNECTION_REFUSED,
+  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects without end',
+  'net::ERR_CERT_AUTHORITY_INVALID': "the server's certificate is not trusted",
+  'net::ERR_CERT_COMMON_NAME_INVALID': "the server's certificate is for another name",
+  'net::ERR_CERT_DATE_INVALID': "the server's certificate has expired or is not valid yet",
+};
+
+/** Chrome's name of a network error in plain words. */
+export const inPlainWords = (errorText: string): string =>
+  PLAIN[errorText] ??
+  errorText
+    .replace(/^net::ERR_/, '')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+
+function verdict(url: string, errorText: string, denied: NoConnection | undefined): Error {
+  if (denied === 'address' || denied === 'port') return new ApiError('ssrf_blocked', SSRF);
+  if (denied === 'name' || denied === 'unresolved')
+    return renderFailed('page_unreachable', 'The page could not be opened: its host name does not resolve.');
+  if (denied && denied !== 'refused') return renderFailed('output_limit', 'The page used more of the network than one render may.');
+  const cause = { url: hostPort(url), errorText };
+  const words = denied === 'refused' ? CONNECTION_REFUSED : inPlainWords(errorText);
+  return renderFailed('page_unreachable', `The page could not be opened: ${words}.`, { cause });
+}
+
+/** Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the page elsewhere. */
+export function watchMainDocument(session: Session, source: Plan['source'], denials: Denials): MainDocument {
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  const current = { requestId: '', url: '', redirects: 0 };
+  const raise = source.kind === 'url' ? source.raiseForStatus : 'never';
+
+  session.on('Network.requestWillBeSent', ({ requestId, frameId, type, request, redirectResponse }) => {
+    if (type !== 'Document' || frameId !== session.frameId) return;
+    current.redirects = redirectResponse && requestId === current.requestId ? current.redirects + 1 : 0;
+    current.requestId = requestId;
+    current.url = request.url;
+    if (redirectResponse && raise === 'all')
+      failed.reject(
+        renderFailed(
+          'page_status',
+          `The page answered ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or give the final address.`,
+        ),
+      );
+    if (current.redirects > MAX_REDIRECTS)
+      failed.reject(renderFailed('page_unreachable', `The page could not be opened: it redirects more than ${MAX_REDIRECTS} times.`));
+  });
+  session.on('Network.responseReceived', ({ requestId, response }) => {
+    if (requestId !== current.requestId || response.status < 400 || raise === 'never') return;
+    failed.reject(renderFailed('page_status', `The page answered ${response.status}. Set raise_for_status to false to print error pages.`));
+  });
+  // Without the Network domain (html) this is how a page is seen that a script has moved to where it may not go.
+  session.on('Page.frameNavigated', ({ frame }) => {
+    if (frame.id !== session.frameId) return;
+    // The slot's own blank page is the first in the history. As a PDF it would look like a good answer.
+    if (source.kind === 'url' && frame.url === 'about:blank')
+      failed.reject(renderFailed('page_unreachable', 'The page left for an empty page (about:blank), as by going back in its history.'));
+    if (frame.unreachableUrl)
+      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', denials.of(frame.unreachableUrl)));
+  });
+  session.on('Network.loadingFailed', ({ requestId, errorText, canceled }) => {
+    // A document that a later navigation replaced was cancelled, it did not fail.
+    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, denials.of(current.url)));
+  });
+
+  return { failed: failed.promise, gaveUp: (url, errorText) => verdict(current.url || url, errorText, denials.of(current.url || url)) };
+}

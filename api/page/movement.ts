@@ -1,0 +1,54 @@
+// Where the page is on its way from document to document, from the first to the print: a page may move on at any time, by script, refresh or form.
+import { renderFailed } from '../contract/errors.ts';
+import type { Session } from '../workers/session.ts';
+
+export interface Movement {
+  /** Main documents that have begun so far. */
+  documents(): number;
+  /**
+   * Resolves when the document that is there has loaded, or one that has followed it meanwhile; stopping by its own will (`window.stop()`) is as good. Rejects
+   * with render_failed when it was cut off by going on to something that is no page.
+   */
+  loaded(): Promise<void>;
+}
+
+const CUT_OFF =
+  'The page could not be opened: it went on to something that is no page (a download, an empty answer, an address for another program) before it had loaded.';
+
+export function watchMovement(session: Session): Movement {
+  let documents = 0;
+  let leaving = false;
+  let isLoaded = false;
+  const newPromise = () => {
+    const made = Promise.withResolvers<void>();
+    made.promise.catch(() => {}); // nobody may be waiting for it
+    return made;
+  };
+  let loaded = newPromise();
+  const settle = () => {
+    isLoaded = true;
+    loaded.resolve();
+  };
+  const isMain = (frameId: string) => frameId === session.frameId;
+
+  session.on('Page.frameNavigated', ({ frame }) => {
+    if (!isMain(frame.id)) return;
+    documents++;
+    leaving = false;
+    if (isLoaded) loaded = newPromise();
+    isLoaded = false;
+  });
+  session.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
+    leaving ||= isMain(frameId) && disposition === 'currentTab';
+  });
+  session.on('Page.loadEventFired', settle);
+  // It comes after the load event of what was navigated to, or instead of it. Html that was written into the blank page is not told of, but each step in its
+  // history is.
+  session.on('Page.frameStoppedLoading', ({ frameId }) => {
+    if (!isMain(frameId)) return;
+    if (leaving) loaded.reject(renderFailed('page_unreachable', CUT_OFF));
+    else if (documents > 0) settle();
+  });
+
+  return { documents: () => documents, loaded: () => loaded.promise };
+}

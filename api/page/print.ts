@@ -1,0 +1,184 @@
+// Prints the page to PDF and reads it in pieces, bounded; a single page is printed again a little taller while it does not fit on its sheet.
+import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
+import { type ChromePdf, readChromePdf } from '../pdf/chrome-pdf.ts';
+import { pageCount } from '../pdf/page-count.ts';
+import { CommandFailed, type Session } from '../workers/session.ts';
+import { SlotLost } from '../workers/slot-port.ts';
+import { headerFooter } from './header-footer.ts';
+import { imposePageRules } from './page-rules.ts';
+import type { Plan } from './plan.ts';
+import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
+
+/** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
+const PIECE_BYTES = 512 * 1024;
+/** Asked for together when the first was not the last: one piece is on its way while the other is read. */
+const READS_AT_ONCE = 2;
+/** After this time no further sheet is tried for a single page: the shortest so far is used. */
+const SEARCH_MS = 2_500;
+const PX_IN = 1 / 96;
+/** A search ends when it is this close: in inches, and as a share of the sheet. */
+const CLOSE = { inches: 8 * PX_IN, share: 0.01 };
+
+/** What the installation says of every PDF. */
+export interface Output {
+  maxBytes: number;
+  /** Tagging (for screen readers) doubles the time and multiplies the size of large tables, so it is the operator's choice. */
+  tagged: boolean;
+  /** Hears that Chrome has printed: what is asked of the page from now on does not hold the PDF back. */
+  onPrinted?: (() => void) | undefined;
+}
+
+/** Where a PDF counts while this process holds it. */
+export interface Room {
+  /** False, and nothing taken, when there is no room for so many bytes more. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+  /** The error for the caller after a refusal. */
+  noRoom(): ApiError;
+}
+
+export interface Printed {
+  /** As Chrome wrote it, still in the pieces in which it came. */
+  pdf: ChromePdf;
+  pages: number;
+}
+
+export const tooLarge = (maxBytes: number) =>
+  renderFailed('output_limit', `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`);
+
+/**
+ * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short as well: Chrome ends each where a character of UTF-8 could end, whatever it
+ * reads (seen on Chromium 156).
+ */
+const isLast = (piece: Buffer) => piece.length < PIECE_BYTES && /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
+
+/** Takes room for each piece as it arrives. When this rejects, all room is given back. */
+async function readPdf(session: Session, handle: string, maxBytes: number, room: Room): Promise<Printed> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  let taken = 0;
+  let over = false;
+  const take = (bytes: number) => {
+    if (over || !room.take(bytes)) throw room.noRoom();
+    taken += bytes;
+  };
+
+  async function readAll(): Promise<Printed> {
+    for (let [ended, count] = [false, 1]; !ended; count = READS_AT_ONCE) {
+      const asked = Array.from({ length: count }, () => session.command('IO.read', { handle, size: PIECE_BYTES }));
+      for (const { data, eof, base64Encoded } of await Promise.all(asked)) {
+        const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
+        size += piece.length;
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        take(piece.length);
+        if (piece.length > 0) pieces.push(piece);
+        ended ||= eof || isLast(piece);
+      }
+    }
+    const pdf = readChromePdf(pieces);
+    return { pdf, pages: pageCount(pdf) };
+  }
+
+  try {
+    // A read that was asked for is answered or given up only when the socket has closed, which a frozen worker puts off: the pieces go before that.
+    const read = await Promise.race([readAll(), session.ended]);
+    if ('reason' in read) throw new SlotLost(read.reason, read.message);
+    return read;
+  } catch (error) {
+    over = true;
+    pieces.length = 0;
+    room.give(taken);
+    throw error;
+  }
+}
+
+async function printOnce(
+  session: Session,
+  plan: Plan,
+  { heightIn, scale }: Sheet,
+  output: Output,
+  room: Room,
+  ranges = plan.print.pageRanges,
+): Promise<Printed> {
+  const { top, right, bottom, left } = plan.print.marginIn;
+  const { stream } = await session.command('Page.printToPDF', {
+    paperWidth: plan.paper.widthIn,
+    paperHeight: heightIn,
+    marginTop: top,
+    marginRight: right,
+    marginBottom: bottom,
+    marginLeft: left,
+    scale,
+    printBackground: plan.print.printBackground,
+    generateTaggedPDF: output.tagged,
+    generateDocumentOutline: false,
+    transferMode: 'ReturnAsStream',
+    ...headerFooter(plan),
+    ...(ranges && { pageRanges: ranges }),
+  });
+  output.onPrinted?.();
+  return readPdf(session, stream!, output.maxBytes, room);
+}
+
+/**
+ * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the screen,
+ * is too short, mostly by some pixels, so each try adds the geometric mean of the largest addition
+ * that was too short and the smallest that was enough.
+ */
+async function searchSheet(print: (heightIn: number) => Promise<Printed>, heightIn: number, untilMs: number, room: Room): Promise<Printed> {
+  let held = await print(MAX_HEIGHT_IN);
+  if (held.pages > 1) {
+    room.give(held.pdf.bytes);
+    throw renderFailed(
+      'output_limit',
+      `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in; it may grow with the height of its page. ` +
+        'Print it on several pages, or give it a fixed height.',
+    );
+  }
+  let tooShort = PX_IN;
+  let enough = MAX_HEIGHT_IN - heightIn;
+  try {
+    while (enough - tooShort > Math.max(CLOSE.inches, (heightIn + enough) * CLOSE.share) && performance.now() < untilMs) {
+      const excess = Math.sqrt(tooShort * enough);
+      const printed = await print(heightIn + excess);
+      const fits = printed.pages === 1;
+      room.give((fits ? held : printed).pdf.bytes);
+      if (fits) [held, enough] = [printed, excess];
+      else tooShort = excess;
+    }
+    return held;
+  } catch (error) {
+    room.give(held.pdf.bytes);
+    throw error;
+  }
+}
+
+async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+  const untilMs = performance.now() + SEARCH_MS;
+  const { heightIn, scale } = await measureSheet(session, plan);
+  const first = await printOnce(session, plan, { heightIn, scale }, output, room);
+  if (first.pages === 1) return first;
+  room.give(first.pdf.bytes);
+  await freezeViewportUnits(session, plan);
+  const frozen = await measureSheet(session, plan);
+  const printAt = (height: number) => printOnce(session, plan, { ...frozen, heightIn: boundedHeight(height) }, output, room);
+  const second = await printAt(frozen.heightIn + PX_IN);
+  if (second.pages === 1) return second;
+  room.give(second.pdf.bytes);
+  return searchSheet(printAt, frozen.heightIn, untilMs, room);
+}
+
+/** Throws output_limit, the error of `room` when that is full, or validation_error when `pages` keeps nothing. The PDF is taken from `room`. */
+export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+  imposePageRules(session.command, plan);
+  if (plan.singlePage) return printSinglePage(session, plan, output, room);
+  const sheet = { heightIn: plan.paper.heightIn, scale: plan.print.scale };
+  try {
+    return await printOnce(session, plan, sheet, output, room);
+  } catch (error) {
+    if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
+    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, '');
+    room.give(pdf.bytes);
+    throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
+  }
+}

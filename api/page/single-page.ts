@@ -1,0 +1,187 @@
+// The viewport before loading, and the height of a single page after it.
+import { renderFailed } from '../contract/errors.ts';
+import type { Session } from '../workers/session.ts';
+import type { Plan } from './plan.ts';
+import { inOwnWorld } from './waits.ts';
+
+const PX_PER_IN = 96;
+export const MIN_HEIGHT_IN = 0.5;
+export const MAX_HEIGHT_IN = 200;
+/** The least that Chrome takes. */
+const MIN_SCALE = 0.1;
+
+/** The width and height of the print area in CSS pixels, as the page sees it under `scale`. */
+export function printArea({ paper, print }: Plan): { widthPx: number; heightPx: number } {
+  const { top, right, bottom, left } = print.marginIn;
+  const px = (inches: number) => Math.max(1, Math.round((inches * PX_PER_IN) / print.scale));
+  return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
+}
+
+/** Media from the first moment, so that what only print styles use is loaded too; for a single page also the paper's width. */
+export async function setViewport(session: Session, plan: Plan): Promise<void> {
+  const { widthPx, heightPx } = printArea(plan);
+  const metrics = viewport(widthPx, heightPx);
+  await Promise.all([
+    session.command('Emulation.setEmulatedMedia', { media: plan.media }),
+    plan.singlePage && session.command('Emulation.setDeviceMetricsOverride', metrics),
+  ]);
+}
+
+/** Print shrinks by itself what is too wide for its sheet, by this much at most; the rest is cut off. */
+const MAX_SHRINK = 1.5;
+
+interface Measured {
+  heightPx: number;
+  /** Of everything that sticks out to the right too. */
+  widthPx: number;
+  /** What sticks out is not meant to be seen, such as a menu that waits outside. */
+  hides: boolean;
+}
+
+/**
+ * The content's size. `scrollHeight` is a whole number and never less than the viewport, so a short
+ * page is measured by its boxes and texts. Without a doctype html and body fill the viewport, so they
+ * temporarily get the height of their content. At most 20,000 nodes are examined: a page with more
+ * is not short. A body that scrolls inside itself is opened first, or what it hides would be cut off.
+ * On a short page, what is fixed to the lower edge goes below the content.
+ */
+const MEASURE = `() => {
+  const { documentElement: root, body } = document;
+  if (!root || !body) return { heightPx: 0, widthPx: 0, hides: false };
+  const hides = [root, body].some(element => ['hidden', 'clip'].includes(getComputedStyle(element).overflowX));
+  if (body.scrollHeight > body.clientHeight && getComputedStyle(root).overflowY !== 'visible') {
+    for (const { style } of [root, body]) {
+      style.setProperty('overflow-x', 'clip', 'important');
+      style.setProperty('overflow-y', 'visible', 'important');
+    }
+  }
+  const sheets = [...document.adoptedStyleSheets];
+  if (document.compatMode !== 'CSS1Compat') {
+    const unfilled = new CSSStyleSheet();
+    unfilled.replaceSync('html,body{height:fit-content!important}');
+    document.adoptedStyleSheets.push(unfilled);
+  }
+  const heightPx = height();
+  const widthPx = root.scrollWidth;
+  document.adoptedStyleSheets = sheets;
+  return { heightPx, widthPx, hides };
+
+  function height() {
+    const end = root.getBoundingClientRect().bottom + scrollY;
+    const { scrollHeight } = root;
+    if (scrollHeight > innerHeight) return Math.abs(end - scrollHeight) < 1 ? Math.max(end, scrollHeight) : scrollHeight;
+    const text = document.createRange();
+    let [bottom, fixedBottom, below] = [0, 0, 0];
+    const nodes = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let node = nodes.nextNode(), seen = 0; node && seen < 20000; seen++) {
+      const isText = node.nodeType === Node.TEXT_NODE;
+      if (isText) text.selectNode(node);
+      const box = (isText ? text : node).getBoundingClientRect();
+      if (isText || box.height === 0 || getComputedStyle(node).position !== 'fixed') {
+        bottom = Math.max(bottom, box.bottom);
+        node = nodes.nextNode();
+        continue;
+      }
+      if (box.top <= innerHeight / 2) fixedBottom = Math.max(fixedBottom, box.bottom);
+      else if (box.top < innerHeight) below = Math.max(below, innerHeight - box.top);
+      while (node && !(node = nodes.nextSibling())) if (!(node = nodes.parentNode())) break;
+    }
+    const { marginBottom, paddingBottom, borderBottomWidth } = getComputedStyle(body);
+    bottom += parseFloat(marginBottom) + parseFloat(paddingBottom) + parseFloat(borderBottomWidth) + scrollY;
+    return Math.max(Math.min(Math.max(bottom, end), Math.max(scrollHeight, innerHeight)), fixedBottom) + below;
+  }
+}`;
+
+/**
+ * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it and
+ * never fits. This writes the viewport's current height into those styles, and into a root that fills
+ * it, instead. Sheets of other origins cannot be read and are left as they are. An element fixed
+ * beyond the lower edge would be beyond that of every sheet: a partly visible one is moved up, an
+ * invisible one, such as a banner that has yet to slide in, is hidden.
+ */
+const FREEZE = `heightPx => {
+  const unit = /(-?[\\d.]+)(?:[sld]?v(?:h|b|min|max))\\b/g;
+  const inPx = { vmin: Math.min(innerWidth, heightPx), vmax: Math.max(innerWidth, heightPx) };
+  const freeze = style => {
+    for (const name of [...style]) {
+      const value = style.getPropertyValue(name);
+      if (!unit.test(value)) continue;
+      const frozen = value.replace(unit, (text, number) => (number * (inPx[text.replace(/[-\\d.]+[sld]?/, '')] ?? heightPx)) / 100 + 'px');
+      style.setProperty(name, frozen, style.getPropertyPriority(name));
+    }
+  };
+  const walk = rules => {
+    for (const rule of rules) {
+      if (rule.style) freeze(rule.style);
+      if (rule.cssRules) walk(rule.cssRules);
+    }
+  };
+  for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) {
+    try {
+      walk(sheet.cssRules);
+    } catch {}
+  }
+  for (const element of document.querySelectorAll('[style*="v"]')) freeze(element.style);
+  const root = document.documentElement;
+  const hasDoctype = document.compatMode === 'CSS1Compat';
+  const fills = hasDoctype ? root.getBoundingClientRect().height === heightPx : root.scrollHeight > heightPx;
+  if (fills) root.style.setProperty('height', heightPx + 'px', 'important');
+  const all = root.getElementsByTagName('*');
+  for (let i = 0; i < all.length && i < 20000; i++) {
+    const { top, bottom } = all[i].getBoundingClientRect();
+    if (bottom <= innerHeight || top <= innerHeight / 2 || getComputedStyle(all[i]).position !== 'fixed') continue;
+    const moved = top < innerHeight ? { top: 'auto', bottom: '0', transform: 'none' } : { display: 'none' };
+    for (const name in moved) all[i].style.setProperty(name, moved[name], 'important');
+  }
+}`;
+
+export const freezeViewportUnits = (session: Session, plan: Plan) => inOwnWorld<void>(session, FREEZE, printArea(plan).heightPx);
+
+const viewport = (width: number, height: number) => ({ width, height, deviceScaleFactor: 1, mobile: false });
+
+/** `scale` is the caller's, or less where the content is wider than the sheet. */
+export interface Sheet {
+  heightIn: number;
+  scale: number;
+}
+
+async function measureAt(session: Session, width: number, height: number): Promise<Measured> {
+  await session.command('Emulation.setDeviceMetricsOverride', viewport(width, height));
+  return inOwnWorld<Measured>(session, MEASURE);
+}
+
+/** Content that is too wide is laid out wider, and printed smaller by as much. What grows with its sheet (`width: 150%`) never fits, and what the page hides need not: there Chrome does what it does. */
+async function measureWide(
+  session: Session,
+  plan: Plan,
+  { widthPx: wantedPx, hides }: Measured,
+): Promise<{ heightPx: number; factor: number }> {
+  const { widthPx, heightPx } = printArea(plan);
+  const wide = hides ? undefined : await measureAt(session, wantedPx, heightPx);
+  const factor = widthPx / wantedPx;
+  if (wide && wide.widthPx <= wantedPx + 1) return { heightPx: wide.heightPx * factor, factor };
+  const shrunk = Math.min(wantedPx, Math.round(widthPx * MAX_SHRINK));
+  const cut = await measureAt(session, shrunk, heightPx);
+  return { heightPx: (cut.heightPx * widthPx) / shrunk, factor: 1 };
+}
+
+/** The sheet for the content as it is now, margins included. Throws output_limit when no sheet is so tall. */
+export async function measureSheet(session: Session, plan: Plan): Promise<Sheet> {
+  const { scale, marginIn } = plan.print;
+  const measured = await inOwnWorld<Measured>(session, MEASURE);
+  const isWide = measured.widthPx > printArea(plan).widthPx + 1;
+  const { heightPx, factor } = isWide ? await measureWide(session, plan, measured) : { ...measured, factor: 1 };
+  const heightIn = (Math.ceil(heightPx) * scale) / PX_PER_IN + marginIn.top + marginIn.bottom;
+  return { heightIn: boundedHeight(heightIn), scale: Math.max(MIN_SCALE, scale * factor) };
+}
+
+/** At least half an inch, and never more than Chrome and PDF readers can take. */
+export function boundedHeight(heightIn: number): number {
+  if (heightIn > MAX_HEIGHT_IN)
+    throw renderFailed(
+      'output_limit',
+      `The content is ${heightIn.toFixed(1)} in tall and does not fit on one page of at most ${MAX_HEIGHT_IN} in. Print it on several pages, or with a smaller scale.`,
+    );
+  // Chrome takes whole points and rounds up: a hair too much would be one more.
+  return Math.max(MIN_HEIGHT_IN, Number(heightIn.toFixed(6)));
+}

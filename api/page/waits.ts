@@ -1,0 +1,130 @@
+// What a render waits for after the load event: fonts, a selector, an expression, a quiet network, a delay.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Protocol } from 'devtools-protocol';
+import { invalid } from '../contract/errors.ts';
+import { CommandFailed, type Session } from '../workers/session.ts';
+import type { Page } from './page.ts';
+
+const POLL_MS = 50;
+
+/** True when a navigation took the world away under a command, which can be asked again in the new document. */
+export const isGone = (error: unknown) =>
+  error instanceof CommandFailed &&
+  /context (was destroyed|with given id|with specified id)|Cannot find context|navigated or closed/i.test(error.message);
+
+/**
+ * Runs a function in a JavaScript world of our own, where the page's changes to globals do not count, and gives its value. Throws PageThrew, or CommandFailed (see
+ * isGone) when the page moves on meanwhile.
+ */
+export async function onceInOwnWorld<T>(session: Session, source: string, ...args: unknown[]): Promise<T> {
+  const { executionContextId } = await session.command('Page.createIsolatedWorld', {
+    frameId: session.frameId,
+    worldName: 'pressroom',
+  });
+  const { result, exceptionDetails } = await session.command('Runtime.callFunctionOn', {
+    functionDeclaration: source,
+    executionContextId,
+    arguments: args.map(value => ({ value })),
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  if (exceptionDetails) throw new PageThrew(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
+  return result.value as T;
+}
+
+/** Like onceInOwnWorld, and again in the new document when the page moves on meanwhile. */
+export async function inOwnWorld<T>(session: Session, source: string, ...args: unknown[]): Promise<T> {
+  for (;;) {
+    try {
+      return await onceInOwnWorld<T>(session, source, ...args);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/** The function run in the page threw; `message` is the page's first line about it. */
+export class PageThrew extends Error {
+  override name = 'PageThrew';
+}
+
+/** By the prototype's getter, since a form named `fonts` hides `document.fonts`. In the page's own world: making one of our own costs more than all else here. */
+const FONTS_READY = "Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document).ready.then(() => true)";
+
+/** A page that broke these globals for itself is printed as it is. */
+export async function fonts({ session }: Page): Promise<void> {
+  for (;;) {
+    try {
+      await session.command('Runtime.evaluate', { expression: FONTS_READY, awaitPromise: true, returnByValue: true });
+      return;
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+const UNTIL_MATCH = `selector => {
+  if (document.querySelector(selector)) return;
+  return new Promise(resolve => {
+    const look = () => {
+      if (!document.querySelector(selector)) return;
+      observer.disconnect();
+      resolve();
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+}`;
+
+/** Present in the DOM, not necessarily visible. */
+export async function selector({ session, plan }: Page): Promise<void> {
+  try {
+    await inOwnWorld<void>(session, UNTIL_MATCH, plan.waits.selector);
+  } catch (error) {
+    if (!(error instanceof PageThrew)) throw error;
+    throw invalid(`\`wait_for_selector\` is not a valid CSS selector: ${JSON.stringify(plan.waits.selector)}.`, error);
+  }
+}
+
+/** Whether JavaScript would take this value for true. */
+export function isTruthy({ type, subtype, value, unserializableValue }: Protocol.Runtime.RemoteObject): boolean {
+  if (type === 'undefined' || subtype === 'null') return false;
+  if (unserializableValue !== undefined) return !['NaN', '-0', '0n'].includes(unserializableValue);
+  return type === 'object' || type === 'function' || type === 'symbol' ? true : Boolean(value);
+}
+
+/** A text that is no JavaScript never runs, so its error has no stack; a SyntaxError thrown while it ran (by JSON.parse, say) has one. */
+const isSyntaxError = ({ exception }: Protocol.Runtime.ExceptionDetails) =>
+  exception?.className === 'SyntaxError' && !/\n\s+at /.test(exception.description ?? '');
+
+/** Polls in the page's own world until truthy; promises are awaited, an exception or a rejection counts as false. */
+export async function expression({ session, plan }: Page): Promise<void> {
+  for (let ended = false; !ended; ) {
+    void session.ended.then(() => {
+      ended = true;
+    });
+    try {
+      const { result, exceptionDetails } = await session.command('Runtime.evaluate', {
+        expression: plan.waits.expression!,
+        awaitPromise: true,
+        allowUnsafeEvalBlockedByCSP: true,
+      });
+      if (!exceptionDetails && isTruthy(result)) return;
+      if (exceptionDetails && isSyntaxError(exceptionDetails))
+        throw invalid(`\`wait_for_expression\` is not valid JavaScript: ${exceptionDetails.exception?.description?.split('\n')[0]}.`);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+export const networkIdle = ({ network }: Page) => network.idle();
+
+export async function delay({ session, plan }: Page): Promise<void> {
+  const over = new AbortController();
+  void session.ended.then(() => over.abort());
+  await sleep(plan.waits.delayMs, undefined, { signal: over.signal }).catch(() => {});
+}

@@ -1,0 +1,73 @@
+// From what Chrome printed to what the caller gets: its pieces in one buffer, with metadata, and with the watermark when it was asked for.
+// Knows what each of these holds of the memory.
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { Plan } from '../page/plan.ts';
+import { type Printed, type Room, tooLarge } from '../page/print.ts';
+import { metadataUpdate } from './metadata.ts';
+import type { Stamps } from './stamps.ts';
+
+/** Times its size that a PDF takes more while it is stamped: its objects, with bytes of their own, and the new PDF. */
+const STAMPING = 2;
+
+interface Deps {
+  stamps: Stamps;
+  /** The largest PDF, the watermark included. */
+  maxBytes: number;
+}
+
+/**
+ * The finished PDF, which is what is taken of `room` then; nothing is any more when this has thrown.
+ * Throws render_failed (output_limit, internal), the error of `room` when that is full, or the signal's reason.
+ */
+export type Finish = (
+  printed: Printed,
+  plan: Pick<Plan, 'metadata' | 'sandbox'>,
+  accountId: string,
+  room: Room,
+  signal: AbortSignal,
+) => Promise<Buffer>;
+
+/** Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event loop for fifty. */
+const COPIED_AT_ONCE = 4 * 2 ** 20;
+
+/** One copy, in memory of its own: a thread takes it away as a whole. */
+async function joined(parts: Buffer[], bytes: number, signal: AbortSignal): Promise<Buffer<ArrayBuffer>> {
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  let turnAt = COPIED_AT_ONCE;
+  for (const part of parts) {
+    at += part.copy(whole, at);
+    if (at < turnAt) continue;
+    await othersTurn();
+    signal.throwIfAborted();
+    turnAt = at + COPIED_AT_ONCE;
+  }
+  return whole;
+}
+
+export const createFinish =
+  ({ stamps, maxBytes }: Deps): Finish =>
+  async ({ pdf }, { metadata, sandbox }, accountId, room, signal) => {
+    let taken = pdf.bytes;
+    let kept = 0;
+    const take = (bytes: number) => {
+      if (!room.take(bytes)) throw room.noRoom();
+      taken += bytes;
+    };
+    try {
+      const update = metadataUpdate(pdf, metadata);
+      const bytes = pdf.bytes + update.length;
+      take(bytes);
+      const whole = await joined([...pdf.pieces, update], bytes, signal);
+      pdf.pieces.length = 0;
+      room.give(pdf.bytes);
+      taken -= pdf.bytes;
+      if (sandbox) take(STAMPING * bytes);
+      const finished = sandbox ? await stamps.stamp(whole, accountId, signal) : whole;
+      if (finished.length > maxBytes) throw tooLarge(maxBytes);
+      kept = finished.length;
+      return finished;
+    } finally {
+      room.give(taken - kept);
+    }
+  };

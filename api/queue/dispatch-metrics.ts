@@ -1,0 +1,39 @@
+// The numbers of dispatch: how many wait and since when (the autoscaler's signals), who is there, how claims end. All carry the pool.
+import type { Metrics } from '../../common/operations.ts';
+import type { Totals } from '../workers/roster.ts';
+
+interface Sources {
+  depth(): number;
+  bytes(): number;
+  oldestWaitMs(): number;
+  totals(): Totals;
+}
+
+const CLAIMS = ['opened', 'refused', 'unreachable', 'cancelled'] as const;
+
+export interface DispatchMetrics {
+  claimed(outcome: (typeof CLAIMS)[number]): void;
+  retried(): void;
+}
+
+export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources): DispatchMetrics {
+  const read = (name: string, help: string, value: () => number) =>
+    metrics.gauge(name, help, ['pool'], gauge => gauge.set({ pool }, value()));
+  read('pressroom_queue_depth', 'Renders that wait for a slot in this process.', sources.depth);
+  read('pressroom_queue_bytes', 'Bytes of bodies that wait in this process.', sources.bytes);
+  read('pressroom_queue_oldest_wait_seconds', 'How long the render that waits longest has waited.', () => sources.oldestWaitMs() / 1000);
+  read('pressroom_workers_known', 'Workers that this process is connected to and that do not drain.', () => sources.totals().workers);
+
+  const retries = metrics.counter('pressroom_render_retries_total', 'Renders begun again because their worker or Chrome died.', ['pool']);
+  retries.inc({ pool }, 0);
+  return {
+    claimed: metrics.counterBy(
+      'pressroom_slot_claims_total',
+      'Attempts to open a slot on a worker, by how they ended.',
+      'outcome',
+      CLAIMS,
+      { pool },
+    ),
+    retried: () => retries.inc({ pool }),
+  };
+}
