@@ -15,10 +15,10 @@ import {
   text,
 } from '../common/config.ts';
 import { parsePlans } from './accounts/plans.ts';
+import { adminVariables, readAdminConfig } from './console/auth/admin-config.ts';
 import { BILLING_MODES } from './console/billing/billing.ts';
 import { parsePrices } from './console/billing/prices.ts';
-import { adminVariables, readAdminConfig } from './console/people/admin-config.ts';
-import { companyVariables, readCompanyConfig } from './console/people/company-config.ts';
+import { companyVariables, readCompanyConfig } from './console/sso/company-config.ts';
 
 export const apiVariables = z.object({
   PRESSROOM_HOST: text('0.0.0.0', 'an address').describe('Address that the API listens on.'),

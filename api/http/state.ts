@@ -1,10 +1,10 @@
 // What the middleware of one request tell each other.
 import type Koa from 'koa';
 import type { Accepted } from '../accounts/accepted-keys.ts';
-import type { RenderEntry } from '../console/log/render-record.ts';
+import type { Call, SignedIn } from '../console/kit/route.ts';
 import type { Access } from '../console/oauth/access.ts';
-import type { Call, SignedIn } from '../console/route.ts';
 import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
+import type { RenderEntry } from '../history/render-record.ts';
 import type { Reservation } from './byte-budget.ts';
 
 export interface State {

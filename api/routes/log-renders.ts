@@ -1,5 +1,5 @@
 // Keeps every call of a known caller to the render endpoint in the log of renders, whatever became of it.
-import type { RenderLog } from '../console/log/render-log.ts';
+import type { RenderLog } from '../history/render-log.ts';
 import type { Middleware } from '../http/state.ts';
 
 export const logRenders = (renders: RenderLog): Middleware => {

@@ -1,8 +1,8 @@
 // POST /v1/render: from the parsed body to the PDF's headers. What a render is, the use case knows.
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { shownRequest } from '../console/log/shown-request.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseRenderRequest } from '../contract/render-request.ts';
+import { shownRequest } from '../history/shown-request.ts';
 import { whileCallerWaits } from '../http/hang-up.ts';
 import type { Middleware } from '../http/state.ts';
 import type { RenderUseCase } from '../render/render.ts';

@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { createFirstOwner, WAITING_ACCOUNT } from '../../api/console/auth/first-owner.ts';
+import { createSessions } from '../../api/console/auth/sessions.ts';
+import { twoFactorOff } from '../../api/console/auth/two-factor.ts';
 import { emailText, nameText } from '../../api/console/contract/common.ts';
 import { newPassword } from '../../api/console/contract/people.ts';
-import { createAudit } from '../../api/console/people/audit.ts';
-import { createFirstOwner, WAITING_ACCOUNT } from '../../api/console/people/first-owner.ts';
-import { createSessions } from '../../api/console/people/sessions.ts';
-import { twoFactorOff } from '../../api/console/people/two-factor.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createAudit } from '../../api/console/security/audit.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import type { Terminal } from './accounts.ts';
 import { askPassword } from './ask-password.ts';
 import { CommandFailed, wrongUsage } from './failure.ts';

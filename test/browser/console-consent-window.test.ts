@@ -1,8 +1,8 @@
 // An app on the web opens the consent in a window of its own and waits for its end: the window is not lost on the way, whichever way a person signs in.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createTwoFactor } from '../../api/console/people/two-factor.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { somebody } from '../support/company-rig.ts';
 import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
 import { looks } from '../support/console-browser.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { createSessions } from '../../api/console/people/sessions.ts';
+import { createSessions } from '../../api/console/auth/sessions.ts';
 import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';

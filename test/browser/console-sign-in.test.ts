@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { createSetup } from '../../api/console/people/setup.ts';
-import { createTwoFactor } from '../../api/console/people/two-factor.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createSetup } from '../../api/console/auth/setup.ts';
+import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 

@@ -1,6 +1,6 @@
 // Looks whether an API in an image has the page of the dashboard with it.
 import { expect } from 'chai';
-import { createSessions } from '../../api/console/people/sessions.ts';
+import { createSessions } from '../../api/console/auth/sessions.ts';
 import type { Store } from '../../api/store/store.ts';
 import { httpCall } from '../support/http-call.ts';
 

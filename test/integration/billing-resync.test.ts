@@ -3,7 +3,7 @@ import { readApiConfig } from '../../api/config.ts';
 import { createResync } from '../../api/console/billing/resync.ts';
 import { stripePayments } from '../../api/console/billing/stripe.ts';
 import { createSync } from '../../api/console/billing/sync.ts';
-import { createAudit } from '../../api/console/people/audit.ts';
+import { createAudit } from '../../api/console/security/audit.ts';
 import { silentLog } from '../../common/log.ts';
 import { type BillingRig, billingRig, type Customer } from '../support/billing-rig.ts';
 import { consoleRig } from '../support/console-rig.ts';

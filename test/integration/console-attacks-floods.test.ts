@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { passwords } from '../../api/console/people/passwords.ts';
-import { createSignInLimits } from '../../api/console/people/sign-in-limits.ts';
+import { passwords } from '../../api/console/security/passwords.ts';
+import { createSignInLimits } from '../../api/console/security/sign-in-limits.ts';
 import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
 

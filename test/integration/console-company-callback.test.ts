@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createSeal } from '../../api/console/people/seal.ts';
+import { createSeal } from '../../api/console/security/seal.ts';
 import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
 

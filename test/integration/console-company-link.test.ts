@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { passwords } from '../../api/console/people/passwords.ts';
-import { createTwoFactor } from '../../api/console/people/two-factor.ts';
+import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import { passwords } from '../../api/console/security/passwords.ts';
 import { type CompanyRig, companyRig, somebody, type Visitor, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET, type ConsoleRig } from '../support/console-rig.ts';
 

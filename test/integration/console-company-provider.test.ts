@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { readCompanyConfig } from '../../api/console/people/company-config.ts';
-import type { CompanyProblem } from '../../api/console/people/company-problem.ts';
-import { createCompanyProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/people/company-provider.ts';
+import { readCompanyConfig } from '../../api/console/sso/company-config.ts';
+import type { CompanyProblem } from '../../api/console/sso/company-problem.ts';
+import { createCompanyProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/sso/company-provider.ts';
 import { silentLog } from '../../common/log.ts';
 import { type TestProvider, testProvider } from '../support/company-provider.ts';
 import { somebody } from '../support/company-rig.ts';

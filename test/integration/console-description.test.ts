@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import type { ConsoleOpenApi, ConsoleOperation } from '../../api/console/openapi.ts';
-import type { ConsoleRoute } from '../../api/console/route.ts';
+import type { ConsoleRoute } from '../../api/console/kit/route.ts';
+import type { ConsoleOpenApi, ConsoleOperation } from '../../api/console/routes/openapi.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { nameOf, pathWith, SAMPLES } from '../support/console-rows.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createInvitations, INVITATION_MS } from '../../api/console/people/invitations.ts';
-import { createTeams } from '../../api/console/people/teams.ts';
+import { createInvitations, INVITATION_MS } from '../../api/console/users/invitations.ts';
+import { createTeams } from '../../api/console/users/teams.ts';
 import type { Role } from '../../api/store/store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { SESSION, type Visitor, visitor as visitorOf } from '../support/visitor.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createTwoFactor } from '../../api/console/people/two-factor.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { type Visitor, visitor } from '../support/visitor.ts';
 

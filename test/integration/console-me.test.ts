@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createSessions, IDLE_MS } from '../../api/console/people/sessions.ts';
-import { hashToken } from '../../api/console/people/tokens.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createSessions, IDLE_MS } from '../../api/console/auth/sessions.ts';
+import { hashToken } from '../../api/console/security/tokens.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { SESSION, type Visitor, visitor } from '../support/visitor.ts';
 

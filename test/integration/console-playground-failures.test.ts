@@ -1,11 +1,11 @@
 // What the playground answers when something fails on our side, with a use case that the test makes fail.
 import { expect } from 'chai';
 import { createAccountRequests } from '../../api/accounts/account-requests.ts';
-import { consoleRoutes } from '../../api/console/http/console-router.ts';
-import { createCookies } from '../../api/console/http/cookies.ts';
-import { createRenderLog } from '../../api/console/log/render-log.ts';
-import { createSessions } from '../../api/console/people/sessions.ts';
+import { createSessions } from '../../api/console/auth/sessions.ts';
+import { createCookies } from '../../api/console/kit/cookies.ts';
+import { consoleRoutes } from '../../api/console/routes/console-router.ts';
 import { playgroundRoutes } from '../../api/console/routes/playground.ts';
+import { createRenderLog } from '../../api/history/render-log.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';

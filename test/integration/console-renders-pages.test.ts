@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
-import { createRetention } from '../../api/console/log/retention.ts';
+import { createRetention } from '../../api/history/retention.ts';
 import type { RenderDocument } from '../../api/store/store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';

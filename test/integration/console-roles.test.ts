@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MAY } from '../../api/console/contract/permissions.ts';
-import type { ConsoleRoute } from '../../api/console/route.ts';
+import type { ConsoleRoute } from '../../api/console/kit/route.ts';
 import { ROLES, type Role } from '../../api/store/store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { nameOf, pathWith, SAMPLES, type Sample, stateOf } from '../support/console-rows.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { passwords } from '../../api/console/people/passwords.ts';
-import { createSessions } from '../../api/console/people/sessions.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createSessions } from '../../api/console/auth/sessions.ts';
+import { passwords } from '../../api/console/security/passwords.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import type { Cookies } from '../../api/console/http/cookies.ts';
-import { createSecondStep } from '../../api/console/people/second-step.ts';
-import { createTwoFactor } from '../../api/console/people/two-factor.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createSecondStep } from '../../api/console/auth/second-step.ts';
+import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import type { Cookies } from '../../api/console/kit/cookies.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { SECOND_STEP, SESSION, type Visitor, visitor } from '../support/visitor.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createSetup } from '../../api/console/people/setup.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { createSetup } from '../../api/console/auth/setup.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import type { Installation } from '../support/installation.ts';
 import { type Visitor, visitor } from '../support/visitor.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { hashToken } from '../../api/console/people/tokens.ts';
-import { createUsers } from '../../api/console/people/users.ts';
+import { hashToken } from '../../api/console/security/tokens.ts';
+import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { DEVICE, SESSION, type Visitor, visitor } from '../support/visitor.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Live, Overview, Usage } from '../../api/console/contract/accounts.ts';
-import { bucketOf } from '../../api/console/log/usage-buckets.ts';
+import { bucketOf } from '../../api/history/usage-buckets.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { html } from '../support/installation.ts';

@@ -1,9 +1,9 @@
 // What the tool answers when something fails on our side, with a use case and a kept PDF that the test makes fail.
 import { expect } from 'chai';
 import { createAccountRequests } from '../../api/accounts/account-requests.ts';
-import { createRenderLog } from '../../api/console/log/render-log.ts';
 import { mcpRoutes } from '../../api/console/mcp/mcp.ts';
 import { renderFailed } from '../../api/contract/errors.ts';
+import { createRenderLog } from '../../api/history/render-log.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { NoPrimary } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';

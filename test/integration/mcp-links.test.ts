@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { pdfFilename } from '../../api/console/documents/filename.ts';
-import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/documents/kept-pdfs.ts';
+import { pdfFilename } from '../../api/console/downloads/filename.ts';
+import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/downloads/kept-pdfs.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';

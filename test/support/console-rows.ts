@@ -1,7 +1,7 @@
 // One good call of every row of the management API, and who may make it: a second list besides the rows' own words, so that a slip in either is seen.
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../api/console/contract/permissions.ts';
-import type { ConsoleRoute } from '../../api/console/route.ts';
+import type { ConsoleRoute } from '../../api/console/kit/route.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
 
 /** What a call finds there. */

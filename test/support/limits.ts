@@ -4,11 +4,11 @@ import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { SharedBound } from '../../api/accounts/shared-bound.ts';
 import { apiVariables } from '../../api/config.ts';
 import { EVENTS_BUDGET_BYTES } from '../../api/console/billing/events.ts';
-import { OF_ONE_ACCOUNT } from '../../api/console/documents/account-shares.ts';
-import { LINKS_SHARE } from '../../api/console/documents/link.ts';
-import { MAX_CHANGES } from '../../api/console/http/change-bound.ts';
+import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
+import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
+import { MAX_CHANGES } from '../../api/console/kit/change-bound.ts';
 import { ANSWERS_SHARE } from '../../api/console/mcp/mcp.ts';
-import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../../api/console/people/passwords.ts';
+import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../../api/console/security/passwords.ts';
 import { STATUS } from '../../api/contract/errors.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
@@ -65,7 +65,7 @@ export const limitRows = (): LimitRow[] => [
     whole: `${inverse(TRIAL_SHARE)} of it`,
     share: `address: ${A_QUARTER}`,
     answer: code('rate_limited'),
-    source: 'http/trial.ts',
+    source: 'routes/trial.ts',
     proofs: [
       { file: 'integration/trial-memory.test.ts', title: 'gives a quarter of it to trial calls, and the rest stays for customers' },
       { file: 'integration/trial-memory.test.ts', title: 'leaves a part of that quarter to other visitors when one sends slowly' },
@@ -109,7 +109,7 @@ export const limitRows = (): LimitRow[] => [
     whole: `${OPEN_FOR_EACH_PLACE} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
     share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
     answer: code('rate_limited'),
-    source: 'accounts/trial-door.ts',
+    source: 'leases/trial-door.ts',
     proofs: [
       { file: 'unit/trial-door.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
       { file: 'unit/trial-door.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
@@ -128,7 +128,7 @@ export const limitRows = (): LimitRow[] => [
     whole: variable('PRESSROOM_QUEUE_MAX_RENDERS'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
-    source: 'dispatch/queue.ts',
+    source: 'queue/queue.ts',
     proofs: [
       { file: 'unit/queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
       { file: 'unit/dispatch-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
@@ -140,7 +140,7 @@ export const limitRows = (): LimitRow[] => [
     whole: variable('PRESSROOM_QUEUE_MAX_BYTES'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
-    source: 'dispatch/queue.ts',
+    source: 'queue/queue.ts',
     proofs: [
       {
         file: 'fault/overload-queue.test.ts',
@@ -157,7 +157,7 @@ export const limitRows = (): LimitRow[] => [
     whole: 'cores less one, at least 2',
     share: `account: ${A_QUARTER}; never all; accounts take turns`,
     answer: 'the PDF waits',
-    source: 'render/pdf/stamps.ts',
+    source: 'pdf/stamps.ts',
     proofs: [
       { file: 'unit/pdf-stamps.test.ts', title: 'stamp for another account while one has PDFs that take long' },
       { file: 'unit/pdf-stamps.test.ts', title: 'serve accounts in turns' },
@@ -168,7 +168,7 @@ export const limitRows = (): LimitRow[] => [
     whole: number(MAX_PDFS_WAITING),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),
-    source: 'render/pdf/stamps.ts',
+    source: 'pdf/stamps.ts',
     proofs: [
       { file: 'unit/pdf-stamps.test.ts', title: 'refuse as overloaded when too many wait' },
       { file: 'unit/pdf-stamps.test.ts', title: 'refuse an account that has its share of the line, and take another' },
@@ -179,7 +179,7 @@ export const limitRows = (): LimitRow[] => [
     whole: `${AT_ONCE} at once, ${MAX_PASSWORDS_WAITING} waiting`,
     share: `person, or address of a stranger: ${quarter(AT_ONCE + MAX_PASSWORDS_WAITING)}`,
     answer: code('rate_limited'),
-    source: 'console/people/passwords.ts',
+    source: 'console/security/passwords.ts',
     proofs: [
       { file: 'unit/console-passwords.test.ts', title: 'wait in a line that has an end, where the answer says when to come again' },
       { file: 'unit/console-passwords.test.ts', title: 'of one address leave room in the line for those of others' },
@@ -190,7 +190,7 @@ export const limitRows = (): LimitRow[] => [
     whole: 'none',
     share: `person: ${MAX_CHANGES} a minute`,
     answer: code('rate_limited'),
-    source: 'console/http/change-bound.ts',
+    source: 'console/kit/change-bound.ts',
     proofs: [
       {
         file: 'integration/console-attacks-floods.test.ts',
@@ -203,7 +203,7 @@ export const limitRows = (): LimitRow[] => [
     whole: `${inverse(LINKS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
     answer: code('unavailable'),
-    source: 'console/documents/link.ts',
+    source: 'console/downloads/link.ts',
     proofs: [
       { file: 'integration/mcp-links.test.ts', title: 'of one account leaves places for those of others, however many read it slowly' },
     ],
@@ -226,7 +226,7 @@ export const limitRows = (): LimitRow[] => [
     whole: 'none',
     share: `account: ${variable('PRESSROOM_MCP_LINK_BYTES')}`,
     answer: code('rate_limited'),
-    source: 'console/documents/kept-pdfs.ts',
+    source: 'console/downloads/kept-pdfs.ts',
     proofs: [
       {
         file: 'integration/mcp-links.test.ts',

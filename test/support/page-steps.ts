@@ -1,6 +1,6 @@
 // What a person does and reads at the pages of the sign-in and of the consent.
 import type { Page } from 'playwright-core';
-import { passwords } from '../../api/console/people/passwords.ts';
+import { passwords } from '../../api/console/security/passwords.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
 
 export const PASSWORD = 'a password of the tests';

@@ -1,6 +1,6 @@
 // A call of one row of the management API that is good as it is, by somebody who may do everything: for tests that make one thing wrong in it.
 import { expect } from 'chai';
-import type { ConsoleRoute } from '../../api/console/route.ts';
+import type { ConsoleRoute } from '../../api/console/kit/route.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
 import { nameOf, pathWith, SAMPLES, stateOf } from './console-rows.ts';
 

@@ -1,6 +1,6 @@
 // A person with a session of their own, straight from the database.
 import { randomUUID } from 'node:crypto';
-import { createSessions } from '../../api/console/people/sessions.ts';
+import { createSessions } from '../../api/console/auth/sessions.ts';
 import type { Role, Store } from '../../api/store/store.ts';
 
 export interface SignedIn {

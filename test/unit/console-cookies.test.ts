@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createCookies } from '../../api/console/http/cookies.ts';
+import { createCookies } from '../../api/console/kit/cookies.ts';
 import { otherHost } from '../../api/console/pages/other-host.ts';
 import type { Context } from '../../api/http/state.ts';
 

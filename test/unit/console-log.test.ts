@@ -1,14 +1,14 @@
 // The pure parts of the log of renders: what it keeps of a request and of a sentence, the histogram of durations, CSV, and the bounds.
 import { expect } from 'chai';
-import { csv } from '../../api/console/log/csv.ts';
-import { createRefusalBound } from '../../api/console/log/refusal-bound.ts';
-import { shownMessage } from '../../api/console/log/shown-message.ts';
-import { shownRequest } from '../../api/console/log/shown-request.ts';
-import { addedUp, bucketOf, percentileMs, USAGE_BUCKETS_MS } from '../../api/console/log/usage-buckets.ts';
-import { rangeOf, usageOf } from '../../api/console/log/usage-days.ts';
-import { addTo, MAX_DAYS, newTally } from '../../api/console/log/usage-tally.ts';
+import { csv } from '../../api/console/reports/csv.ts';
+import { rangeOf, usageOf } from '../../api/console/reports/usage-days.ts';
 import { lastMinutes } from '../../api/console/routes/operator-live.ts';
 import type { RenderRequest } from '../../api/contract/render-request.ts';
+import { createRefusalBound } from '../../api/history/refusal-bound.ts';
+import { shownMessage } from '../../api/history/shown-message.ts';
+import { shownRequest } from '../../api/history/shown-request.ts';
+import { addedUp, bucketOf, percentileMs, USAGE_BUCKETS_MS } from '../../api/history/usage-buckets.ts';
+import { addTo, MAX_DAYS, newTally } from '../../api/history/usage-tally.ts';
 import type { RenderDocument } from '../../api/store/store.ts';
 
 const render = (fields: Partial<RenderDocument> = {}): RenderDocument => ({

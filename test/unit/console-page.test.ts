@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { field, form, page, sendPage } from '../../api/console/pages/page.ts';
-import { pageRoutes } from '../../api/console/pages/page-route.ts';
+import { field, form, page, sendPage } from '../../api/console/html/page.ts';
+import { pageRoutes } from '../../api/console/html/page-route.ts';
 import { ApiError } from '../../api/contract/errors.ts';
 import { markup } from '../../api/contract/markup.ts';
 import type { Context } from '../../api/http/state.ts';

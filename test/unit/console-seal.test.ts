@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createDigest, createSeal } from '../../api/console/people/seal.ts';
+import { createDigest, createSeal } from '../../api/console/security/seal.ts';
 
 const SECRET = 'a secret of the tests, long enough';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../../api/console/log/health-checks.ts';
+import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../../api/console/reports/health-checks.ts';
 import type { ServerState } from '../../api/store/store.ts';
 
 const server = (fields: Partial<ServerState> = {}): ServerState => ({

@@ -7,7 +7,7 @@ import { proofExists } from '../support/proofs.ts';
 const API = fileURLToPath(new URL('../../api/', import.meta.url));
 /** What makes a bound with shares, and where these are themselves made of others. */
 const MAKES_BOUND = /new SharedBound\(|\bcreateByteBudget\(|\bcreateAccountShares\(/;
-const BUILT_ON_OTHERS = ['http/byte-budget.ts', 'console/documents/account-shares.ts'];
+const BUILT_ON_OTHERS = ['http/byte-budget.ts', 'console/downloads/account-shares.ts'];
 
 describe('the table of limits that callers share', () => {
   for (const { bound, proofs } of limitRows())

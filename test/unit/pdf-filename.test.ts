@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { pdfFilename } from '../../api/console/documents/filename.ts';
+import { pdfFilename } from '../../api/console/downloads/filename.ts';
 
 const NAMES: [title: string | undefined, name: string][] = [
   [undefined, 'render.pdf'],

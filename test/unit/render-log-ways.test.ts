@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRenderLog } from '../../api/console/log/render-log.ts';
+import { createRenderLog } from '../../api/history/render-log.ts';
 import type { Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';

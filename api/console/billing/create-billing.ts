@@ -6,7 +6,7 @@ import type { Plan } from '../../accounts/plans.ts';
 import type { ApiConfig } from '../../config.ts';
 import type { Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
-import type { Audit } from '../people/audit.ts';
+import type { Audit } from '../security/audit.ts';
 import type { Billing } from './billing.ts';
 import { paymentEvents } from './events.ts';
 import { loadedLater } from './payments.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../../common/log.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
-import type { Audit } from '../people/audit.ts';
+import type { Audit } from '../security/audit.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
 import type { Prices } from './prices.ts';
 import { relevant, type SubscriptionFacts, type Taken, taken } from './subscription.ts';

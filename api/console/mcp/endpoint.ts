@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { invalid } from '../../contract/errors.ts';
 import { whileCallerWaits } from '../../http/hang-up.ts';
 import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
-import type { AccountShares } from '../documents/account-shares.ts';
+import type { AccountShares } from '../downloads/account-shares.ts';
 import { createCancellations } from './cancellations.ts';
 import { headersOf, message, write } from './exchange.ts';
 import { MCP_PATH } from './protected-resource.ts';

@@ -2,7 +2,7 @@
 import type { Log } from '../../../common/log.ts';
 import type { Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable, type Store } from '../../store/store.ts';
-import { OUTAGE } from '../outage.ts';
+import { OUTAGE } from '../kit/outage.ts';
 
 const ERROR = 'temporarily_unavailable';
 const LINE = 'the database failed a call of the OAuth server';

@@ -2,8 +2,8 @@
 import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { createDigest } from '../people/seal.ts';
-import { createStoredCount } from '../stored-count.ts';
+import { createStoredCount } from '../kit/stored-count.ts';
+import { createDigest } from '../security/seal.ts';
 
 const WINDOW_MS = 3600e3;
 /** In an hour from one address. Hosted apps register everybody's connection from a few addresses. */

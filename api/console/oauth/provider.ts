@@ -1,6 +1,6 @@
 // The settings of oidc-provider, which speaks OAuth for us: authorization codes with PKCE for one resource and one scope, and nothing else that it could do.
 import type { Provider, ProviderContext } from 'oidc-provider';
-import { OUTAGE } from '../outage.ts';
+import { OUTAGE } from '../kit/outage.ts';
 import { SCOPE } from './access.ts';
 import type { Adapter } from './adapter.ts';
 import type { ClientFetch } from './client-fetch.ts';

@@ -4,20 +4,20 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
+import type { People } from '../auth/people.ts';
 import { MAX_PASSWORD } from '../contract/people.ts';
-import { formBody } from '../http/form-body.ts';
-import { createCompany } from '../people/company.ts';
-import type { CompanyConfig } from '../people/company-config.ts';
-import { beginAgain, CompanyProblem } from '../people/company-problem.ts';
-import type { Begun, CompanyProvider } from '../people/company-provider.ts';
-import type { People } from '../people/people.ts';
-import { createSeal } from '../people/seal.ts';
-import type { Teams } from '../people/teams.ts';
-import type { Identity } from '../people/users.ts';
+import { field, form, seeOther, sendPage } from '../html/page.ts';
+import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
+import { formBody } from '../kit/form-body.ts';
+import { createSeal } from '../security/seal.ts';
+import { createCompany } from '../sso/company.ts';
+import type { CompanyConfig } from '../sso/company-config.ts';
+import { beginAgain, CompanyProblem } from '../sso/company-problem.ts';
+import type { Begun, CompanyProvider } from '../sso/company-provider.ts';
+import type { Teams } from '../users/teams.ts';
+import type { Identity } from '../users/users.ts';
 import { leadsToConsent } from './consent-way.ts';
 import { nextPath, withNext } from './next-path.ts';
-import { field, form, seeOther, sendPage } from './page.ts';
-import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 /** For who must look for a phone at the provider. */
 const PASSING_MS = 10 * 60_000;
@@ -50,7 +50,7 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
   let loading: Promise<CompanyProvider> | undefined;
   /** Its library is loaded by the first who signs in through the company. */
   const provider = () => {
-    loading ??= import('../people/company-provider.ts').then(({ createCompanyProvider }) =>
+    loading ??= import('../sso/company-provider.ts').then(({ createCompanyProvider }) =>
       createCompanyProvider({ config, publicUrl: deps.publicUrl, log }),
     );
     return loading;

@@ -1,7 +1,11 @@
 // The page on which a person allows an app to render in their name, or does not. Owns its words; what a consent is, is decided elsewhere.
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import { formBody } from '../http/form-body.ts';
+import type { People } from '../auth/people.ts';
+import { hidden, seeOther, sendPage } from '../html/page.ts';
+import type { PageRoute, pageRoutes } from '../html/page-route.ts';
+import { formBody } from '../kit/form-body.ts';
+import type { SignedIn } from '../kit/route.ts';
 import { SCOPE } from '../oauth/access.ts';
 import type { Asking } from '../oauth/consents.ts';
 import { appName } from '../oauth/grants.ts';
@@ -10,11 +14,7 @@ import { consentPath } from '../oauth/provider.ts';
 import { redirectName, redirectWords } from '../oauth/redirects.ts';
 import type { Refusal } from '../oauth/refused-requests.ts';
 import { UNREADABLE } from '../oauth/unreadable-documents.ts';
-import type { People } from '../people/people.ts';
-import type { SignedIn } from '../route.ts';
 import { withNext } from './next-path.ts';
-import { hidden, seeOther, sendPage } from './page.ts';
-import type { PageRoute, pageRoutes } from './page-route.ts';
 
 type Account = { id: string; name: string };
 

@@ -1,7 +1,7 @@
 // The fields that make a person, the same wherever somebody comes for the first time.
 import type { Markup } from '../../contract/markup.ts';
 import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/people.ts';
-import { type Field, field } from './page.ts';
+import { type Field, field } from '../html/page.ts';
 
 type Shown = Pick<Field, 'value' | 'error' | 'focus'>;
 

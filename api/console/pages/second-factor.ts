@@ -1,11 +1,11 @@
 // The page of the second factor: a code of the app, or a recovery code. Owns its words and what a wrong code leads to.
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import { formBody } from '../http/form-body.ts';
-import type { People } from '../people/people.ts';
+import type { People } from '../auth/people.ts';
+import { field, form, seeOther, sendPage } from '../html/page.ts';
+import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
+import { formBody } from '../kit/form-body.ts';
 import { nextPath, withNext } from './next-path.ts';
-import { field, form, seeOther, sendPage } from './page.ts';
-import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 const PATH = '/app/sign-in/code';
 

@@ -2,14 +2,14 @@
 import type { z } from 'zod';
 import { markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
+import type { People } from '../auth/people.ts';
 import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';
 import { newPassword } from '../contract/people.ts';
-import { formBody } from '../http/form-body.ts';
-import type { People } from '../people/people.ts';
+import { field, form, seeOther, sendPage } from '../html/page.ts';
+import type { PageRoute, pageRoutes } from '../html/page-route.ts';
+import { formBody } from '../kit/form-body.ts';
 import { nameField, newPasswordField } from './new-person.ts';
 import { otherHost } from './other-host.ts';
-import { field, form, seeOther, sendPage } from './page.ts';
-import type { PageRoute, pageRoutes } from './page-route.ts';
 
 const PATH = '/app/setup';
 const FIELDS = ['token', 'name', 'email', 'password', 'account'] as const;

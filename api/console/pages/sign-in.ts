@@ -2,16 +2,16 @@
 import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
+import type { People } from '../auth/people.ts';
 import { MAX_EMAIL } from '../contract/common.ts';
 import { MAX_PASSWORD } from '../contract/people.ts';
-import { formBody } from '../http/form-body.ts';
-import type { Asker } from '../people/passwords.ts';
-import type { People } from '../people/people.ts';
-import { normalEmail } from '../people/users.ts';
+import { field, form, seeOther, sendPage } from '../html/page.ts';
+import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
+import { formBody } from '../kit/form-body.ts';
+import type { Asker } from '../security/passwords.ts';
+import { normalEmail } from '../users/users.ts';
 import { nextPath, withNext } from './next-path.ts';
 import { otherHost } from './other-host.ts';
-import { field, form, seeOther, sendPage } from './page.ts';
-import { heldBack, type PageRoute, type pageRoutes } from './page-route.ts';
 
 interface Shown {
   next: string;

@@ -1,11 +1,11 @@
 // The apps that a person has connected: listed and disconnected by themselves alone.
 import { ApiError } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { accountNames } from '../account-names.ts';
 import { connectedApps } from '../contract/people.ts';
+import { accountNames } from '../kit/account-names.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
 import { appName, type Grants } from '../oauth/grants.ts';
-import type { Audit } from '../people/audit.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import type { Audit } from '../security/audit.ts';
 
 export function appRoutes({ store, grants, audit }: { store: Store; grants: Grants; audit: Audit }): ConsoleRoute[] {
   return [

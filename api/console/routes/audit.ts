@@ -1,9 +1,9 @@
 // Who did what: in one account for its people, everywhere for who runs the installation.
 import type { AuditDocument, Document, Store } from '../../store/store.ts';
-import { accountNames } from '../account-names.ts';
 import { auditPage, auditQuery, operatorAuditPage } from '../contract/people.ts';
-import { after, pageOf } from '../cursor.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { accountNames } from '../kit/account-names.ts';
+import { after, pageOf } from '../kit/cursor.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
 
 const shown = ({ _id, at, actor, action, target, details, ip }: AuditDocument) => ({
   id: _id,

@@ -1,8 +1,8 @@
 // Plan and billing of an account: what stands, and the ways to the payment provider's pages.
 import type { Billing } from '../billing/billing.ts';
 import { billing as answer, checkout, redirect } from '../contract/accounts.ts';
-import type { Audit } from '../people/audit.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import type { Audit } from '../security/audit.ts';
 
 export const billingRoutes = ({ billing, audit }: { billing: Billing; audit: Audit }): ConsoleRoute[] => [
   route({

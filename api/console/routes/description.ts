@@ -1,7 +1,7 @@
 // The management API's description of itself.
 import { z } from 'zod';
-import { consoleOpenApi } from '../openapi.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { consoleOpenApi } from './openapi.ts';
 
 /** `rows` is asked at the first call: this row is one of them. */
 export function descriptionRoute(publicUrl: string, rows: () => readonly ConsoleRoute[]): ConsoleRoute {

@@ -3,8 +3,8 @@ import type { AccountKeys, ShownKey } from '../../accounts/account-keys.ts';
 import { keyPrefix } from '../../accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { createdKey, type Key, keys as keyList, keyRotation, newKey, ROTATION_OVERLAPS } from '../contract/accounts.ts';
-import { type Audit, keyCreated, keyRevoked, keyRotated } from '../people/audit.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { type Audit, keyCreated, keyRevoked, keyRotated } from '../security/audit.ts';
 
 interface Deps {
   store: Store;

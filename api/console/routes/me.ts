@@ -3,12 +3,12 @@ import type { Plan } from '../../accounts/plans.ts';
 import { ApiError, invalid } from '../../contract/errors.ts';
 import { API_VERSION } from '../../contract/openapi.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
+import type { People } from '../auth/people.ts';
+import { notSignedIn } from '../auth/sessions.ts';
 import type { BillingMode } from '../billing/billing.ts';
 import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/people.ts';
 import { MAY } from '../contract/permissions.ts';
-import type { People } from '../people/people.ts';
-import { notSignedIn } from '../people/sessions.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
 
 const DAY_MS = 24 * 3600e3;
 

@@ -3,11 +3,11 @@ import type { Account, Accounts } from '../../accounts/accounts.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { accountChange, newAccount, operatorAccount, operatorAccounts, operatorAccountsQuery } from '../contract/accounts.ts';
 import { invited, newInvitation } from '../contract/people.ts';
-import { after, pageOf } from '../cursor.ts';
-import { type Audit, accountChanged, accountCreated } from '../people/audit.ts';
-import type { Invitations } from '../people/invitations.ts';
-import { type Call, type ConsoleRoute, route } from '../route.ts';
-import { beginsWith } from '../search.ts';
+import { after, pageOf } from '../kit/cursor.ts';
+import { type Call, type ConsoleRoute, route } from '../kit/route.ts';
+import { beginsWith } from '../kit/search.ts';
+import { type Audit, accountChanged, accountCreated } from '../security/audit.ts';
+import type { Invitations } from '../users/invitations.ts';
 import { invitationLink, shownInvitation } from './team.ts';
 
 interface Deps {

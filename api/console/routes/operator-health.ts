@@ -3,8 +3,8 @@ import type { Network } from '../../../common/addresses.ts';
 import type { Context } from '../../http/state.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
 import { health } from '../contract/accounts.ts';
-import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../log/health-checks.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../reports/health-checks.ts';
 
 interface Deps {
   store: Store;

@@ -1,9 +1,10 @@
 // The installation as it is now, for operators: what each API process reports of its queue and its workers, and how the last half hour went.
+
+import { addedUp } from '../../history/usage-buckets.ts';
 import type { Store } from '../../store/store.ts';
-import { accountNames } from '../account-names.ts';
 import { type Live, live } from '../contract/accounts.ts';
-import { addedUp } from '../log/usage-buckets.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { accountNames } from '../kit/account-names.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
 
 const MINUTES = 30;
 const MINUTE_MS = 60_000;

@@ -1,13 +1,13 @@
 // People as who runs the installation sees them: who is an operator, and who may sign in.
 import { invalid } from '../../contract/errors.ts';
 import type { Document, Store, TeamDocument, UserDocument } from '../../store/store.ts';
-import { accountNames } from '../account-names.ts';
+import type { Operators, UserChange } from '../auth/operators.ts';
 import { operatorUserChange, operatorUsers, operatorUsersQuery } from '../contract/accounts.ts';
-import { after, pageOf } from '../cursor.ts';
-import type { Audit } from '../people/audit.ts';
-import type { Operators, UserChange } from '../people/operators.ts';
-import { type ConsoleRoute, route } from '../route.ts';
-import { beginsWith } from '../search.ts';
+import { accountNames } from '../kit/account-names.ts';
+import { after, pageOf } from '../kit/cursor.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { beginsWith } from '../kit/search.ts';
+import type { Audit } from '../security/audit.ts';
 
 interface Deps {
   store: Store;

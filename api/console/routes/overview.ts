@@ -5,10 +5,10 @@ import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';
 import { MAY } from '../contract/permissions.ts';
-import { NAMES_OF_KEYS, namesOf } from '../log/key-names.ts';
-import { createLastDays } from '../log/last-day.ts';
-import { SUMMARY_FIELDS, summaryOf } from '../log/render-summary.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { NAMES_OF_KEYS, namesOf } from '../reports/key-names.ts';
+import { createLastDays } from '../reports/last-day.ts';
+import { SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
 
 const RECENT = 8;
 

@@ -1,15 +1,15 @@
 // A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
 import { z } from 'zod';
 import { parseRenderRequest, renderRequestSchema } from '../../contract/render-request.ts';
+import type { RenderLog } from '../../history/render-log.ts';
+import { shownRequest } from '../../history/shown-request.ts';
 import { whileCallerWaits } from '../../http/hang-up.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
 import { answerWithPdf } from '../../routes/render-answer.ts';
 import type { Store } from '../../store/store.ts';
-import { mayReachIntranet } from '../intranet.ts';
-import type { RenderLog } from '../log/render-log.ts';
-import { shownRequest } from '../log/shown-request.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { mayReachIntranet } from '../kit/intranet.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
 
 export interface PlaygroundDeps {
   store: Store;

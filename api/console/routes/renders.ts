@@ -2,10 +2,10 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
-import { after, pageOf } from '../cursor.ts';
-import { keyNames } from '../log/key-names.ts';
-import { detailOf, SUMMARY_FIELDS, summaryOf } from '../log/render-summary.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { after, pageOf } from '../kit/cursor.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { keyNames } from '../reports/key-names.ts';
+import { detailOf, SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
 
 interface Asked {
   status?: string | undefined;

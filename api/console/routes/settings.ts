@@ -1,8 +1,8 @@
 // The settings of an account: its name.
 import type { Accounts } from '../../accounts/accounts.ts';
 import { accountRename } from '../contract/accounts.ts';
-import type { Audit } from '../people/audit.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import type { Audit } from '../security/audit.ts';
 
 export const settingsRoutes = ({ accounts, audit }: { accounts: Pick<Accounts, 'renameAccount'>; audit: Audit }): ConsoleRoute[] => [
   route({

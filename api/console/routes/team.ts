@@ -1,10 +1,10 @@
 // Who works in an account: members, their roles, and invitations.
 import type { InvitationDocument } from '../../store/store.ts';
 import { invited, newInvitation, roleChange, team } from '../contract/people.ts';
-import type { Audit } from '../people/audit.ts';
-import { type Invitations, isOpen } from '../people/invitations.ts';
-import type { Person, Teams } from '../people/teams.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import type { Audit } from '../security/audit.ts';
+import { type Invitations, isOpen } from '../users/invitations.ts';
+import type { Person, Teams } from '../users/teams.ts';
 
 interface Deps {
   publicUrl: string;

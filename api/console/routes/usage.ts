@@ -1,10 +1,10 @@
 // An account's usage in the management API: by day and by key, as JSON for the page and as CSV for a spreadsheet.
 import type { Store } from '../../store/store.ts';
 import { usage, usageQuery } from '../contract/accounts.ts';
-import { csv } from '../log/csv.ts';
-import { keyNames } from '../log/key-names.ts';
-import { figuresOf, rangeOf, readDays, usageOf } from '../log/usage-days.ts';
-import { type ConsoleRoute, route } from '../route.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { csv } from '../reports/csv.ts';
+import { keyNames } from '../reports/key-names.ts';
+import { figuresOf, rangeOf, readDays, usageOf } from '../reports/usage-days.ts';
 
 const HEAD = ['day', 'key', 'key_name', 'ok', 'sandbox', 'failed', 'pages', 'bytes', 'p50_ms', 'p95_ms'];
 

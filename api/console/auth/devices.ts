@@ -1,0 +1,33 @@
+// Remembers in a cookie that a person signed in on this device before: strangers' tries to guess a password then do not keep the person out. It opens nothing.
+import { randomBase62 } from '../../accounts/keys.ts';
+import type { Context } from '../../http/state.ts';
+import type { Cookies } from '../kit/cookies.ts';
+import { createSeal } from '../security/seal.ts';
+
+const KEPT_MS = 180 * 24 * 3600e3;
+
+export interface Devices {
+  /** The device's id when this very person signed in on it. */
+  known(ctx: Context, userId: string | undefined): string | undefined;
+  /** Sets the cookie; a device that is known keeps its id. */
+  remember(ctx: Context, userId: string): void;
+}
+
+export function createDevices(secret: string, cookies: Cookies, now = () => Date.now()): Devices {
+  const seal = createSeal(secret, 'device');
+
+  function known(ctx: Context, userId: string | undefined): string | undefined {
+    const cookie = cookies.passing(ctx, 'device');
+    const text = cookie && userId ? seal.open(cookie, userId) : undefined;
+    const [id, until] = text?.split(' ') ?? [];
+    return Number(until) > now() ? id : undefined;
+  }
+
+  return {
+    known,
+    remember: (ctx, userId) => {
+      const id = known(ctx, userId) ?? randomBase62(20);
+      cookies.setPassing(ctx, 'device', seal.seal(`${id} ${now() + KEPT_MS}`, userId), KEPT_MS);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Wires what concerns people: who they are, how they prove it, and how often they may try.
+import type { Network } from '../../../common/addresses.ts';
+import type { Plan } from '../../accounts/plans.ts';
+import type { Store } from '../../store/store.ts';
+import type { Cookies } from '../kit/cookies.ts';
+import type { Audit } from '../security/audit.ts';
+import { passwords } from '../security/passwords.ts';
+import { createSignInLimits } from '../security/sign-in-limits.ts';
+import { type CompanyConfig, isOfCompany } from '../sso/company-config.ts';
+import { createUsers } from '../users/users.ts';
+import { createDevices } from './devices.ts';
+import { createEntrance } from './entrance.ts';
+import { createFirstOwner } from './first-owner.ts';
+import { createSecondStep } from './second-step.ts';
+import type { Sessions } from './sessions.ts';
+import { createSetup } from './setup.ts';
+import { createTwoFactor } from './two-factor.ts';
+
+export interface PeopleDeps {
+  publicUrl: string;
+  secret: string;
+  store: Store;
+  cookies: Cookies;
+  sessions: Sessions;
+  audit: Audit;
+  plans: readonly Plan[];
+  trustedProxies: readonly Network[];
+  /** What the company's sign-in is called and whose addresses it knows, when there is one. */
+  companySignIn?: Pick<CompanyConfig, 'name' | 'domains'> | undefined;
+  /** False: only operators sign in with a password. */
+  passwordSignIn: boolean;
+}
+
+export type People = ReturnType<typeof createPeople>;
+
+export function createPeople(deps: PeopleDeps) {
+  const { publicUrl, secret, store, cookies, sessions, audit, plans, trustedProxies, companySignIn, passwordSignIn } = deps;
+  const users = createUsers(store, passwords);
+  const devices = createDevices(secret, cookies);
+  return {
+    publicUrl,
+    companySignIn,
+    passwordSignIn,
+    /**
+     * Whether somebody new with this address gets a password. Not whom the company knows: the link of an invitation goes to who invites, and would make a person
+     * of an address that is another's.
+     */
+    newWithPassword: (email: string) => passwordSignIn && !(companySignIn && isOfCompany(email, companySignIn)),
+    cookies,
+    sessions,
+    audit,
+    users,
+    passwords,
+    devices,
+    limits: createSignInLimits(store, secret),
+    twoFactor: createTwoFactor(store, { secret, label: `Pressroom ${new URL(publicUrl).host}` }),
+    secondStep: createSecondStep(secret, cookies, users),
+    entrance: createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }),
+    setup: createSetup(store),
+    firstOwner: createFirstOwner(store, plans),
+  };
+}

@@ -1,0 +1,137 @@
+// The frame of the pages that the server itself makes: sign-in, setup, invitation. They need no script. Owns their policy, and how their fields are written.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Markup, markup } from '../../contract/markup.ts';
+import type { Context } from '../../http/state.ts';
+import { isOnConsentWay } from '../pages/consent-way.ts';
+import { pageStyle } from './page-style.ts';
+
+const script = readFileSync(new URL('page-script.js', import.meta.url), 'utf8');
+const source = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** The one style and the one script, by their hashes; forms go to ourselves; nobody frames it. */
+const policy = (formAction: boolean) =>
+  [
+    "default-src 'none'",
+    `style-src ${source(pageStyle)}`,
+    `script-src ${source(script)}`,
+    ...(formAction ? ["form-action 'self'"] : []),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+const POLICY = policy(true);
+const POLICY_OF_FORMS_THAT_LEAD_AWAY = policy(false);
+
+export interface Page {
+  title: string;
+  /** A sentence below the title. */
+  lead?: string;
+  /** What stands below the title and the error. */
+  body: Markup;
+  /** What went wrong with the whole; what is wrong with a field stands at the field. */
+  error?: string | undefined;
+}
+
+const LOGO = markup`<svg viewBox="0 0 32 32" aria-hidden="true"><rect x="4" y="3" width="24" height="26" rx="4" fill="#4263eb"/><path d="M10 11h12M10 16h12M10 21h7" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/></svg>`;
+
+/** A whole document. */
+export const page = ({ title, lead, body, error }: Page): string =>
+  markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Pressroom</title>
+<style>${new Markup(pageStyle)}</style>
+</head>
+<body>
+<main>
+<p class="brand">${LOGO}Pressroom</p>
+<h1>${title}</h1>
+${lead === undefined ? undefined : markup`<p class="lead">${lead}</p>`}
+${error === undefined ? undefined : markup`<p class="error" role="alert">${error}</p>`}
+${body}
+</main>
+<script>${new Markup(script)}</script>
+</body>
+</html>
+`.text;
+
+/**
+ * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for its end;
+ * when nothing is said, the address tells.
+ */
+export interface Loosened {
+  formAction?: boolean;
+  opener?: boolean;
+}
+
+/** Answers with the page. Nothing of it is kept, framed, or told to other sites. */
+export function sendPage(
+  ctx: Context,
+  shown: Page,
+  status = 200,
+  { formAction = true, opener = isOnConsentWay(ctx) }: Loosened = {},
+): void {
+  ctx.status = status;
+  ctx.set('Content-Security-Policy', formAction ? POLICY : POLICY_OF_FORMS_THAT_LEAD_AWAY);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set('Referrer-Policy', 'same-origin');
+  // One page of the way that has it, and the app takes the window for closed (https://html.spec.whatwg.org/#cross-origin-opener-policies).
+  if (!opener) ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = page(shown);
+}
+
+export interface Field {
+  name: string;
+  label: string;
+  type?: 'text' | 'email' | 'password';
+  /** What was typed before. Never a password. */
+  value?: string | undefined;
+  autocomplete: string;
+  inputmode?: 'numeric' | 'email' | 'text';
+  hint?: string | undefined;
+  /** What is wrong with it, as a sentence. */
+  error?: string | undefined;
+  /** At most one of a page. */
+  focus?: boolean;
+  optional?: boolean;
+  minLength?: number;
+  maxLength?: number;
+}
+
+const flag = (name: string, on: boolean | undefined) => (on ? new Markup(` ${name}`) : undefined);
+const attribute = (name: string, value: string | number | undefined) =>
+  value === undefined ? undefined : markup` ${new Markup(name)}="${value}"`;
+
+/** A labelled field with its hint and its error, which are tied to it for screen readers. */
+export function field({ name, label, type = 'text', value, autocomplete, hint, error, focus, optional, ...rest }: Field): Markup {
+  const described = [...(hint ? [`${name}-hint`] : []), ...(error ? [`${name}-error`] : [])].join(' ');
+  const more = [
+    attribute('value', value),
+    attribute('inputmode', rest.inputmode),
+    attribute('minlength', rest.minLength),
+    attribute('maxlength', rest.maxLength),
+    attribute('aria-describedby', described || undefined),
+    flag('aria-invalid="true"', error !== undefined),
+    flag('required', !optional),
+    flag('autofocus', focus),
+  ].flatMap(part => part ?? []);
+  return markup`<div class="field"><label for="${name}">${label}</label>
+<div><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false"${more}></div>
+${hint ? markup`<p class="hint" id="${name}-hint">${hint}</p>` : undefined}${error ? markup`<p class="wrong" id="${name}-error">${error}</p>` : undefined}</div>`;
+}
+
+/** Leads the browser on to a page that it gets, whatever it sent here (RFC 9110 section 15.4.4). */
+export function seeOther(ctx: Context, to: string): void {
+  ctx.status = 303;
+  ctx.redirect(to);
+}
+
+export const hidden = (name: string, value: string): Markup => markup`<input type="hidden" name="${name}" value="${value}">`;
+
+/** `action` is a path of ours. */
+export const form = (action: string, fields: readonly Markup[], button: string): Markup =>
+  markup`<form method="post" action="${action}">${fields}<button class="main-button">${button}</button></form>`;

@@ -1,0 +1,83 @@
+// What the log keeps of a request: harmless values as they are, all others as their size or count. Never a text that becomes part of the page, never a secret. Pure.
+import { additionUrl } from '../contract/additions.ts';
+import type { RenderRequest } from '../contract/render-request.ts';
+
+export type ShownOptions = Record<string, string | number | boolean>;
+
+export interface ShownRequest {
+  source: 'html' | 'url';
+  /** Without user, query and fragment. */
+  url?: string;
+  options: ShownOptions;
+  sandbox: boolean;
+}
+
+const MAX_URL_LENGTH = 2_048;
+const MAX_TEXT_LENGTH = 200;
+
+type Show = (value: never) => string | number | boolean | undefined;
+
+const asItIs = (value: string | number | boolean) => (typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : value);
+const characters = (text: string) => `${text.length.toLocaleString('en')} characters`;
+const howMany = (value: object) => Object.keys(value).length;
+const addition = (text: string) => (additionUrl(text) === undefined ? `inline, ${characters(text)}` : 'from an address');
+const sides = (margin: Record<string, string | undefined>) =>
+  Object.entries(margin)
+    .map(([side, length]) => `${side} ${length}`.slice(0, MAX_TEXT_LENGTH))
+    .join(', ');
+const edge = ({ html, height }: { html?: string; height?: string }) =>
+  [...(html === undefined ? [] : [characters(html)]), ...(height === undefined ? [] : [`height ${height}`.slice(0, MAX_TEXT_LENGTH)])].join(
+    ', ',
+  );
+
+/** Every field, so that one that is added to the contract must be decided on here. */
+const SHOW: Record<keyof RenderRequest, Show> = {
+  html: characters,
+  url: () => undefined,
+  format: asItIs,
+  paper_width: asItIs,
+  paper_height: asItIs,
+  landscape: asItIs,
+  print_background: asItIs,
+  scale: asItIs,
+  zoom: asItIs,
+  margin: sides,
+  header: edge,
+  footer: edge,
+  pages: asItIs,
+  single_page: asItIs,
+  emulate_media: asItIs,
+  raise_for_status: asItIs,
+  cookies: howMany,
+  extra_http_headers: howMany,
+  auth: () => true,
+  css: addition,
+  javascript: addition,
+  lazy_load_images: asItIs,
+  wait_delay: asItIs,
+  wait_for_selector: characters,
+  wait_for_expression: characters,
+  wait_for_network_idle: asItIs,
+  metadata: (metadata: object) => Object.keys(metadata).join(', '),
+  sandbox: asItIs,
+};
+
+function shownUrl(text: string): string {
+  const { protocol, host, pathname } = new URL(text);
+  return `${protocol}//${host}${pathname}`.slice(0, MAX_URL_LENGTH);
+}
+
+/** Of a request that parseRenderRequest let pass. Takes microseconds whatever the size of the request is. */
+export function shownRequest(request: RenderRequest): ShownRequest {
+  const options: ShownOptions = {};
+  for (const [field, value] of Object.entries(request)) {
+    const shown = value === undefined ? undefined : SHOW[field as keyof RenderRequest](value as never);
+    if (shown !== undefined) options[field] = shown;
+  }
+  return {
+    source: request.url === undefined ? 'html' : 'url',
+    ...(request.url !== undefined && { url: shownUrl(request.url) }),
+    options,
+    sandbox: request.sandbox ?? false,
+  };
+}
