@@ -14,9 +14,8 @@ import {
   secret,
   text,
 } from '../common/config.ts';
-import { parsePlans } from './accounts/plans.ts';
+import { BILLING_MODES, parsePlans } from './accounts/plans.ts';
 import { adminVariables, readAdminConfig } from './console/auth/admin-config.ts';
-import { BILLING_MODES } from './console/billing/billing.ts';
 import { parsePrices } from './console/billing/prices.ts';
 import { companyVariables, readCompanyConfig } from './console/sso/company-config.ts';
 

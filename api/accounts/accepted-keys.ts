@@ -1,6 +1,5 @@
 // Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
 
-import type { Caller } from '../leases/leases.ts';
 import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
 import { allowedIps, capOf, isServed, keyIsGood, type ServedRules, withKey } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
@@ -8,6 +7,17 @@ import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
+
+/** Who calls, as the bearer check found out. */
+export interface Caller {
+  accountId: string;
+  /** The key's hash by each pepper. */
+  keyHash: string[];
+  clientIp: string;
+  requestId: string;
+  /** The networks of the key that `clientIp` was checked against; the admission makes sure that they are still these. */
+  allowedIps?: string[];
+}
 
 /** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
 export interface Accepted extends Omit<Caller, 'requestId'> {

@@ -1,12 +1,12 @@
 // Accounts, as an operator manages them: by unique names, with errors that say how to mend the input. What their keys are is account-keys.ts's.
-import type { BillingMode } from '../console/billing/billing.ts';
+
 import { ApiError, invalid } from '../contract/errors.ts';
 import { ACCOUNT_STATES, type AccountDocument, type AccountState, type Document, isDuplicate, type Store } from '../store/store.ts';
 import { type CreatedKey, createAccountKeys, type NewKey, type ShownKey } from './account-keys.ts';
 import { runningLeases, usageNow } from './account-rules.ts';
 import { createAccountId } from './keys.ts';
 import { checkName } from './names.ts';
-import type { Plan } from './plans.ts';
+import type { BillingMode, Plan } from './plans.ts';
 
 /** What may be shown of an account. */
 export interface Account {

@@ -48,3 +48,7 @@ export function parsePlans(entries: readonly string[]): Plan[] {
   }
   return [...plans.values()];
 }
+
+/** Who sets an account's plan and state: no one, since every account is served; the operator; or what is paid at Stripe. */
+export const BILLING_MODES = ['none', 'manual', 'stripe'] as const;
+export type BillingMode = (typeof BILLING_MODES)[number];

@@ -22,6 +22,13 @@ export interface RenderEntry {
   readonly trace: RenderTrace;
 }
 
+declare module '../http/state.ts' {
+  interface State {
+    /** Set where a log of renders is kept. */
+    entry?: RenderEntry;
+  }
+}
+
 /** True for what was refused before it had a slot: it costs nothing, so there may be any number of it. */
 export const wasRefused = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
   error !== undefined && !(error instanceof ClientClosed) && timings.load === undefined;

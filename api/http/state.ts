@@ -1,10 +1,7 @@
-// What the middleware of one request tell each other.
+// What the middleware of one request share. A feature declares its own members beside the code that sets them.
 import type Koa from 'koa';
 import type { Accepted } from '../accounts/accepted-keys.ts';
-import type { Call, SignedIn } from '../console/kit/route.ts';
-import type { Access } from '../console/oauth/access.ts';
 import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
-import type { RenderEntry } from '../history/render-record.ts';
 import type { Reservation } from './byte-budget.ts';
 
 export interface State {
@@ -13,18 +10,11 @@ export interface State {
   accepted: Accepted;
   /** Set by trialDoor: whose calls are counted together. */
   visitor: string;
-  /** Set by the management API: who is signed in, and the account in the path. */
-  signedIn?: SignedIn;
-  account?: Call['account'];
-  /** Set at the door of the MCP endpoint: which client acts in whose name. */
-  access?: Access;
   /** Set by body: the parsed JSON and how many bytes it was. */
   body: unknown;
   bodyBytes: number;
   /** `100 Continue` was sent: the body is on its way. */
   continued?: boolean;
-  /** Set where a log of renders is kept. */
-  entry?: RenderEntry;
   /** The render has begun, and counts its own end. */
   rendering?: boolean;
   /** What this request holds of the process's memory. */

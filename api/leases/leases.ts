@@ -1,15 +1,5 @@
 // The port of the leases: who may render now, for how long, and what is counted. The contract that every adapter keeps.
-
-/** Who calls, as the bearer check found out. */
-export interface Caller {
-  accountId: string;
-  /** The key's hash by each pepper. */
-  keyHash: string[];
-  clientIp: string;
-  requestId: string;
-  /** The networks of the key that `clientIp` was checked against; the admission makes sure that they are still these. */
-  allowedIps?: string[];
-}
+import type { Caller } from '../accounts/accepted-keys.ts';
 
 /** Who renders in the dashboard: no key, but a place of the plan like any other. Its session and role are checked before. */
 export interface Member {

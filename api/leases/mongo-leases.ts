@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
+import type { Caller } from '../accounts/accepted-keys.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import { addressIsAllowed } from '../accounts/allowed-ips.ts';
 import type { Plan } from '../accounts/plans.ts';
@@ -14,7 +15,7 @@ import { type BackgroundWrite, createBackgroundWrites } from './background-write
 import { createFullAccounts } from './full-accounts.ts';
 import { leaseMetrics } from './lease-metrics.ts';
 import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
-import type { Caller, Lease, Leases, Member } from './leases.ts';
+import type { Lease, Leases, Member } from './leases.ts';
 import { createRenewals } from './renewals.ts';
 
 export interface LeaseTimes {

@@ -1,6 +1,7 @@
 // One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../contract/errors.ts';
+import type { Printed, Room } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
 import { watchDenials } from './denials.ts';
@@ -9,7 +10,7 @@ import { watchMovement } from './movement.ts';
 import { watchNetwork } from './network-idle.ts';
 import { type ConsoleLine, readConsole } from './page-console.ts';
 import type { Plan } from './plan.ts';
-import type { Output, Printed, Room } from './print.ts';
+import type { Output } from './print.ts';
 import { printDocument } from './print-document.ts';
 import { STEPS } from './steps.ts';
 import { isStill } from './still.ts';

@@ -9,6 +9,7 @@ import { marginsOf, paperOf, type Side } from '../contract/paper.ts';
 import { replacePlaceholders } from '../contract/placeholders.ts';
 import type { RenderRequest } from '../contract/render-request.ts';
 import { authorizationName } from '../contract/request-headers.ts';
+import type { PdfMetadata } from '../pdf/printed.ts';
 
 /** A cookie as Chrome takes it; a domain with a leading dot is for subdomains too. */
 export interface PlannedCookie {
@@ -23,14 +24,6 @@ export interface PlannedCookie {
 
 /** A style or script to add: loaded by the page from its address, or as it is. */
 export type Addition = { kind: 'url'; url: string } | { kind: 'inline'; text: string };
-
-/** Written into the PDF. What is absent stays as Chrome wrote it. */
-export interface PdfMetadata {
-  title?: string;
-  author?: string;
-  subject?: string;
-  keywords?: string;
-}
 
 export interface Plan {
   /** Which statuses of the main document fail: `errors` are 4xx and 5xx, `all` adds redirects. */

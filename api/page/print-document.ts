@@ -1,8 +1,9 @@
 // Prints one whole document. What is printed while the page moves on to another fails, or is a document half there: it is printed again.
 
+import type { Printed, Room } from '../pdf/printed.ts';
 import { CommandFailed } from '../workers/session.ts';
 import type { Page } from './page.ts';
-import { type Output, type Printed, print, type Room } from './print.ts';
+import { type Output, print } from './print.ts';
 
 /** A page that loads itself again without end is printed so many times, and then until a print is whole. */
 const PRINTS = 5;

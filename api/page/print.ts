@@ -1,7 +1,8 @@
 // Prints the page to PDF and reads it in pieces, bounded; a single page is printed again a little taller while it does not fit on its sheet.
-import { type ApiError, invalid, renderFailed } from '../contract/errors.ts';
-import { type ChromePdf, readChromePdf } from '../pdf/chrome-pdf.ts';
+import { invalid, renderFailed } from '../contract/errors.ts';
+import { readChromePdf } from '../pdf/chrome-pdf.ts';
 import { pageCount } from '../pdf/page-count.ts';
+import { type Printed, type Room, tooLarge } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
@@ -27,24 +28,6 @@ export interface Output {
   /** Hears that Chrome has printed: what is asked of the page from now on does not hold the PDF back. */
   onPrinted?: (() => void) | undefined;
 }
-
-/** Where a PDF counts while this process holds it. */
-export interface Room {
-  /** False, and nothing taken, when there is no room for so many bytes more. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
-  /** The error for the caller after a refusal. */
-  noRoom(): ApiError;
-}
-
-export interface Printed {
-  /** As Chrome wrote it, still in the pieces in which it came. */
-  pdf: ChromePdf;
-  pages: number;
-}
-
-export const tooLarge = (maxBytes: number) =>
-  renderFailed('output_limit', `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`);
 
 /**
  * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short as well: Chrome ends each where a character of UTF-8 could end, whatever it

@@ -1,9 +1,8 @@
 // From what Chrome printed to what the caller gets: its pieces in one buffer, with metadata, and with the watermark when it was asked for.
 // Knows what each of these holds of the memory.
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import type { Plan } from '../page/plan.ts';
-import { type Printed, type Room, tooLarge } from '../page/print.ts';
 import { metadataUpdate } from './metadata.ts';
+import { type PdfMetadata, type Printed, type Room, tooLarge } from './printed.ts';
 import type { Stamps } from './stamps.ts';
 
 /** Times its size that a PDF takes more while it is stamped: its objects, with bytes of their own, and the new PDF. */
@@ -21,7 +20,7 @@ interface Deps {
  */
 export type Finish = (
   printed: Printed,
-  plan: Pick<Plan, 'metadata' | 'sandbox'>,
+  settings: { metadata: PdfMetadata; sandbox: boolean },
   accountId: string,
   room: Room,
   signal: AbortSignal,

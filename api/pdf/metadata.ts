@@ -1,7 +1,7 @@
 // The PDF's metadata: its document information dictionary (ISO 32000-1, 14.3.3) written anew behind Chrome's bytes as an incremental update (7.5.6). That costs
 // microseconds, where reading and saving a PDF as a whole costs milliseconds and several times its memory. Chrome writes no XMP packet, so none can disagree with it.
-import type { PdfMetadata } from '../page/plan.ts';
 import { type ChromePdf, reference } from './chrome-pdf.ts';
+import type { PdfMetadata } from './printed.ts';
 
 /** Who made the PDF, in the two fields that tell it. */
 const MAKER = 'Pressroom';

@@ -2,6 +2,7 @@
 // out within one. Trial renders only when no paid one waits. Bounded in length and bytes, with a share of both for each account.
 // Knows no time of its own, no worker and no promise: who calls it says `nowMs`, which slots there are, and acts.
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
+import type { Room } from '../workers/roster.ts';
 import { createShares } from './shares.ts';
 
 /** An account's line that has stood for this long is no burst: more comes than is served. */
@@ -38,15 +39,6 @@ export interface Place<J extends Queued> {
 export interface QueueBounds {
   maxLength: number;
   maxBytes: number;
-}
-
-/** The slots of the workers, as far as one knows. */
-export interface Room {
-  /** Not held by anyone. */
-  free: number;
-  slots: number;
-  /** Of `free`: offered to this process alone. */
-  offered?: number;
 }
 
 export interface Queue<J extends Queued> {

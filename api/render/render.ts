@@ -1,13 +1,14 @@
 // The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this; it tells the story of design §2 and nothing else.
 
+import type { Caller } from '../accounts/accepted-keys.ts';
 import { ApiError, renderFailed } from '../contract/errors.ts';
 import type { RenderRequest } from '../contract/render-request.ts';
-import type { Caller, Leases } from '../leases/leases.ts';
+import type { Leases } from '../leases/leases.ts';
 import { type ConversationLimits, converse } from '../page/conversation.ts';
 import type { ConsoleLine } from '../page/page-console.ts';
 import { plan as planOf } from '../page/plan.ts';
-import type { Room } from '../page/print.ts';
 import type { Finish } from '../pdf/finish.ts';
+import type { Room } from '../pdf/printed.ts';
 import type { Dispatch } from '../queue/dispatch.ts';
 import type { PhaseTimings } from '../store/phases.ts';
 import type { Session } from '../workers/session.ts';

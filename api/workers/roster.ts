@@ -1,7 +1,6 @@
 // Who is there and what each has free: the workers' last words, less what this process has claimed since. Owns no socket; links report to it.
 import { randomUUID } from 'node:crypto';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
-import type { Room } from '../queue/queue.ts';
 
 /** After a refusal the worker is left alone until it speaks, or for a random time up to this: several API processes must not come back in step. */
 const REFUSED_MS = 20;
@@ -16,6 +15,15 @@ export interface Claim {
   unreachable(): void;
   /** It ended for a reason that says nothing of the worker. */
   cancelled(): void;
+}
+
+/** The slots of the workers, as far as one knows. */
+export interface Room {
+  /** Not held by anyone. */
+  free: number;
+  slots: number;
+  /** Of `free`: offered to this process alone. */
+  offered?: number;
 }
 
 export interface Totals {

@@ -1,11 +1,11 @@
 // What the settle runs stand on: a fresh mongod, one account with a plan of 32, and lease adapters on it as API processes have them.
 import { pino } from 'pino';
+import type { Caller } from '../../api/accounts/accepted-keys.ts';
 import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
 import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { leaseOperations } from '../../api/leases/lease-operations.ts';
-import type { Caller } from '../../api/leases/leases.ts';
 import { LEASE_TIMES, type LeaseTimes, mongoLeases } from '../../api/leases/mongo-leases.ts';
 import { connectStore } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';

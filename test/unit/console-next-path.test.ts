@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nextPath, withNext } from '../../api/console/pages/next-path.ts';
+import { nextPath, withNext } from '../../api/console/html/next-path.ts';
 
 describe('where a sign-in leads', () => {
   const GOOD = ['/app', '/app/keys', '/app/renders?status=error&key=a%2Fb', '/app/renders/01a2-b3', '/app?x=1', '/app/invitation/accept'];

@@ -1,9 +1,7 @@
 // The port of billing: who sets an account's plan and state. One of three modes: nobody (all is active), the operator, or Stripe.
 import type { z } from 'zod';
+import type { BillingMode } from '../../accounts/plans.ts';
 import type { billing } from '../contract/accounts.ts';
-
-export const BILLING_MODES = ['none', 'manual', 'stripe'] as const;
-export type BillingMode = (typeof BILLING_MODES)[number];
 
 export interface Billing {
   readonly mode: BillingMode;

@@ -2,8 +2,7 @@
 import type { Network } from '../../../common/addresses.ts';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
-import type { Plan } from '../../accounts/plans.ts';
-import type { ApiConfig } from '../../config.ts';
+import type { BillingMode, Plan } from '../../accounts/plans.ts';
 import type { Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { Audit } from '../security/audit.ts';
@@ -11,14 +10,20 @@ import type { Billing } from './billing.ts';
 import { paymentEvents } from './events.ts';
 import { loadedLater } from './payments.ts';
 import { createPriceList } from './price-list.ts';
+import type { Prices } from './prices.ts';
 import { createResync } from './resync.ts';
 import { stripeBilling } from './stripe-billing.ts';
 import { createSync } from './sync.ts';
 import { billingWithoutPayments } from './without-payments.ts';
 
-interface BillingDeps {
+export interface BillingConfig {
+  mode: BillingMode;
   /** In the mode `stripe` with both secrets. */
-  config: ApiConfig['billing'];
+  stripe: { secretKey: string | undefined; webhookSecret: string | undefined; prices: Prices; apiUrl: string };
+}
+
+interface BillingDeps {
+  config: BillingConfig;
   plans: readonly Plan[];
   pastDueGraceMs: number;
   publicUrl: string;

@@ -1,10 +1,9 @@
 // What the page of plan and billing shows of an account, in every mode.
 import type { z } from 'zod';
-import type { Plan } from '../../accounts/plans.ts';
+import type { BillingMode, Plan } from '../../accounts/plans.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Store } from '../../store/store.ts';
 import type { billing } from '../contract/accounts.ts';
-import type { BillingMode } from './billing.ts';
 import type { PlanPrice } from './price-list.ts';
 
 export type BilledAccount = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'pastDueSince' | 'billing'>;

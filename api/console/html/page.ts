@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import { isOnConsentWay } from '../pages/consent-way.ts';
+import { isOnConsentWay } from './consent-way.ts';
 import { pageStyle } from './page-style.ts';
 
 const script = readFileSync(new URL('page-script.js', import.meta.url), 'utf8');

@@ -24,6 +24,14 @@ export interface Call<Q = unknown, B = unknown> {
   ctx: Context;
 }
 
+declare module '../../http/state.ts' {
+  interface State {
+    /** Set by the management API: who is signed in, and the account in the path. */
+    signedIn?: SignedIn;
+    account?: Call['account'];
+  }
+}
+
 /**
  * `permission`: a member of the account whose role has it (and any operator, for reading). `signed-in`: anybody with a session; `operator`: who runs the installation.
  */

@@ -3,8 +3,15 @@ import { orUnavailable } from '../../accounts/refusals.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { bearerToken } from '../../http/bearer.ts';
 import type { Middleware } from '../../http/state.ts';
-import type { AccessTokens } from '../oauth/access.ts';
+import type { Access, AccessTokens } from '../oauth/access.ts';
 import { challenge } from './protected-resource.ts';
+
+declare module '../../http/state.ts' {
+  interface State {
+    /** Set here: which client acts in whose name. */
+    access?: Access;
+  }
+}
 
 interface Deps {
   publicUrl: string;

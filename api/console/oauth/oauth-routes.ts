@@ -5,11 +5,11 @@ import { type ByteBudget, overloaded } from '../../http/byte-budget.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import type { pageRoutes } from '../html/page-route.ts';
 import { formBytes } from '../kit/form-body.ts';
+import { OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { SCOPE } from './access.ts';
 import { ClientRefused, clientMetadata } from './client-metadata.ts';
 import { type HandOverDeps, handOver } from './hand-over.ts';
 import { type OAuthLimits, tooMuch } from './oauth-limits.ts';
-import { OAUTH_PATHS } from './provider.ts';
 
 interface Deps extends HandOverDeps {
   /** Says that the database is away. */

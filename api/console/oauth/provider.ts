@@ -1,5 +1,6 @@
 // The settings of oidc-provider, which speaks OAuth for us: authorization codes with PKCE for one resource and one scope, and nothing else that it could do.
 import type { Provider, ProviderContext } from 'oidc-provider';
+import { consentPath, OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { OUTAGE } from '../kit/outage.ts';
 import { SCOPE } from './access.ts';
 import type { Adapter } from './adapter.ts';
@@ -10,22 +11,11 @@ import { isDue, type RefreshTokens } from './refresh-tokens.ts';
 import { keepRefused, onward, type Refusal } from './refused-requests.ts';
 import { tellUnreadable } from './unreadable-documents.ts';
 
-export const OAUTH_PATHS = {
-  authorization: '/oauth/authorize',
-  token: '/oauth/token',
-  revocation: '/oauth/revoke',
-  registration: '/oauth/register',
-  jwks: '/oauth/jwks',
-} as const;
-
 export const COOKIES = {
   session: 'pressroom-oauth-session',
   interaction: 'pressroom-oauth-consent',
   resume: 'pressroom-oauth-resume',
 } as const;
-
-/** Where a person is asked; below /app, so that signing in leads back to it. */
-export const consentPath = (uid: string): string => `/app/allow/${uid}`;
 
 const ACCESS_S = 3600;
 const CODE_S = 60;

@@ -6,6 +6,8 @@ import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import type { People } from '../auth/people.ts';
 import { MAX_PASSWORD } from '../contract/people.ts';
+import { leadsToConsent } from '../html/consent-way.ts';
+import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
@@ -16,8 +18,6 @@ import { beginAgain, CompanyProblem } from '../sso/company-problem.ts';
 import type { Begun, CompanyProvider } from '../sso/company-provider.ts';
 import type { Teams } from '../users/teams.ts';
 import type { Identity } from '../users/users.ts';
-import { leadsToConsent } from './consent-way.ts';
-import { nextPath, withNext } from './next-path.ts';
 
 /** For who must look for a phone at the provider. */
 const PASSING_MS = 10 * 60_000;

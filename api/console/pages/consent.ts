@@ -2,19 +2,19 @@
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { People } from '../auth/people.ts';
+import { withNext } from '../html/next-path.ts';
 import { hidden, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
+import { consentPath } from '../kit/oauth-paths.ts';
 import type { SignedIn } from '../kit/route.ts';
 import { SCOPE } from '../oauth/access.ts';
 import type { Asking } from '../oauth/consents.ts';
 import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
-import { consentPath } from '../oauth/provider.ts';
 import { redirectName, redirectWords } from '../oauth/redirects.ts';
 import type { Refusal } from '../oauth/refused-requests.ts';
 import { UNREADABLE } from '../oauth/unreadable-documents.ts';
-import { withNext } from './next-path.ts';
 
 type Account = { id: string; name: string };
 

@@ -6,12 +6,12 @@ import type { People } from '../auth/people.ts';
 import { nameText } from '../contract/common.ts';
 import { newPassword } from '../contract/people.ts';
 import { ROLE_WORDS } from '../contract/permissions.ts';
+import { withNext } from '../html/next-path.ts';
 import { field, form, hidden, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 import type { Invitations, OpenInvitation } from '../users/invitations.ts';
 import { nameField, newPasswordField } from './new-person.ts';
-import { withNext } from './next-path.ts';
 
 const TOKEN_PAGE = '/app/invitation';
 const ACCEPT_PAGE = '/app/invitation/accept';

@@ -2,10 +2,10 @@
 import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { People } from '../auth/people.ts';
+import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
-import { nextPath, withNext } from './next-path.ts';
 
 const PATH = '/app/sign-in/code';
 

@@ -5,12 +5,12 @@ import type { Context } from '../../http/state.ts';
 import type { People } from '../auth/people.ts';
 import { MAX_EMAIL } from '../contract/common.ts';
 import { MAX_PASSWORD } from '../contract/people.ts';
+import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 import type { Asker } from '../security/passwords.ts';
 import { normalEmail } from '../users/users.ts';
-import { nextPath, withNext } from './next-path.ts';
 import { otherHost } from './other-host.ts';
 
 interface Shown {

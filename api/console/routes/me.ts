@@ -1,11 +1,10 @@
 // The signed-in person's own rows: who they are, their name and password, their sessions, signing out. The second factor has a file of its own.
-import type { Plan } from '../../accounts/plans.ts';
+import type { BillingMode, Plan } from '../../accounts/plans.ts';
 import { ApiError, invalid } from '../../contract/errors.ts';
 import { API_VERSION } from '../../contract/openapi.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import type { People } from '../auth/people.ts';
 import { notSignedIn } from '../auth/sessions.ts';
-import type { BillingMode } from '../billing/billing.ts';
 import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/people.ts';
 import { MAY } from '../contract/permissions.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';

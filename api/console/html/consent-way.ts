@@ -1,6 +1,6 @@
 // Which pages stand on the way to a consent: an app on the web opens that way in a window of its own and waits for its end. Pure.
 import type { Context } from '../../http/state.ts';
-import { consentPath, OAUTH_PATHS } from '../oauth/provider.ts';
+import { consentPath, OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { nextPath } from './next-path.ts';
 
 /** `next`: where somebody goes after signing in, as `nextPath` gives it. */
