@@ -17,7 +17,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): s
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'pressroom');
 }
 
-export { findOnPath } from '../worker/find-chrome.ts';
+export { findOnPath } from '../worker/browser/find-chrome.ts';
 
 export const isExecutable = (file: string): Promise<boolean> =>
   access(file, constants.X_OK).then(

@@ -1,6 +1,6 @@
 // Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt, Chrome for Testing, npm. Starts nothing but for a proof.
 import { join } from 'node:path';
-import { CHROME_NAMES, findChrome as findConfigured } from '../worker/find-chrome.ts';
+import { CHROME_NAMES, findChrome as findConfigured } from '../worker/browser/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
 import { cacheFolder, findOnPath, findOrInstall, isExecutable, mustBeOpen, type Source } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm, NPM_PACKAGE } from './chrome-downloads.ts';

@@ -5,7 +5,7 @@ import { type ApiConfig, readApiConfig } from '../api/config.ts';
 import { connectStore } from '../api/store/store.ts';
 import { processVariables, readConfig } from '../common/config.ts';
 import { silentLog } from '../common/log.ts';
-import { launchChrome } from '../worker/chrome.ts';
+import { launchChrome } from '../worker/browser/chrome.ts';
 import { readWorkerConfig, type WorkerConfig } from '../worker/config.ts';
 import { findChrome } from './chrome.ts';
 import { FONT_PACKAGES, SCRIPTS, type Script, scriptsWithoutFont } from './fonts.ts';

@@ -1,6 +1,6 @@
 // Which scripts of the world need which fonts. The one list for `doctor`, for what is installed with Chrome, for the tests and for the image. Installs nothing.
 import { silentLog } from '../common/log.ts';
-import { type ChromeConfig, launchChrome } from '../worker/chrome.ts';
+import { type ChromeConfig, launchChrome } from '../worker/browser/chrome.ts';
 
 export interface Script {
   name: string;

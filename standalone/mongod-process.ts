@@ -5,7 +5,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killQuietly } from '../worker/chrome.ts';
+import { killQuietly } from '../worker/browser/chrome.ts';
 
 export interface MongodProcess {
   readonly pid: number;

@@ -15,7 +15,7 @@ import {
   secret,
   text,
 } from '../common/config.ts';
-import { certificatesIn } from './authorities.ts';
+import { certificatesIn } from './browser/authorities.ts';
 import { parseAllowList } from './egress/policy.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';

@@ -3,13 +3,13 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { PROTOCOL, type WorkerStatus } from '../common/protocol.ts';
+import { type Chrome, launchChrome } from './browser/chrome.ts';
+import { findChrome } from './browser/find-chrome.ts';
+import { sweepProfiles } from './browser/profile.ts';
 import { SlotPool } from './browser/slot-pool.ts';
-import { type Chrome, launchChrome } from './chrome.ts';
 import type { WorkerConfig } from './config.ts';
 import { openGuard } from './egress/proxy.ts';
-import { findChrome } from './find-chrome.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { sweepProfiles } from './profile.ts';
 
 export interface Worker {
   services: Service[];

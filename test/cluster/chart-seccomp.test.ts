@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { findChrome } from '../../worker/find-chrome.ts';
+import { findChrome } from '../../worker/browser/find-chrome.ts';
 import { skip } from '../support/skip.ts';
 import { runConfined } from './chart/confined.ts';
 import { CHART } from './chart/helm.ts';

@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { killQuietly } from '../../worker/chrome.ts';
+import { killQuietly } from '../../worker/browser/chrome.ts';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall, renderCall } from '../support/http-call.ts';
@@ -30,7 +30,7 @@ const UNWANTED = ['npm', 'npx', 'corepack', 'gcc', 'cc', 'g++', 'make', 'python3
 /** What runs in the worker's image to put the question of `doctor` to its Chrome: the list is laid beside, the rest is the image's own. */
 const ASK_FOR_FONTS = `
 import { readWorkerConfig } from '/app/worker/config.ts';
-import { findChrome } from '/app/worker/find-chrome.ts';
+import { findChrome } from '/app/worker/browser/find-chrome.ts';
 import { scriptsWithoutFont } from '/tmp/standalone/fonts.ts';
 const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable: findChrome(undefined) });
 console.log(JSON.stringify(missing.map(({ name }) => name)));`;

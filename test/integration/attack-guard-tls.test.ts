@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { expect } from 'chai';
-import { findChrome } from '../../worker/find-chrome.ts';
+import { findChrome } from '../../worker/browser/find-chrome.ts';
 import { startTlsSite, type TlsSite } from '../support/attack-tls.ts';
 import { type AttackVictim, startAttackVictim } from '../support/attack-victim.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { PAGE_EVENTS } from '../../common/protocol.ts';
-import { eventOf } from '../../worker/cdp-pipe.ts';
+import { eventOf } from '../../worker/browser/cdp-pipe.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PlainSlot, plainSlot } from '../support/gateway-client.ts';
 import { startWorker, type TestWorker } from '../support/worker.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { findChrome } from '../../worker/find-chrome.ts';
+import { findChrome } from '../../worker/browser/find-chrome.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type HstsServer, startHstsServer } from '../support/hsts-server.ts';
 import { type Installation, installation } from '../support/installation.ts';

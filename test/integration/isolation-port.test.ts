@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
+import type { Chrome } from '../../worker/browser/chrome.ts';
 import { Slot } from '../../worker/browser/slot.ts';
 import type { SlotGuard } from '../../worker/browser/slot-page.ts';
-import type { Chrome } from '../../worker/chrome.ts';
 import { type EgressRig, egressRig } from '../support/egress-rig.ts';
 
 describe('the port of a render’s guard', () => {

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { findChrome } from '../../worker/find-chrome.ts';
+import { findChrome } from '../../worker/browser/find-chrome.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { freeze } from '../support/freeze.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { startLine } from '../../worker/chrome-start.ts';
+import { startLine } from '../../worker/browser/chrome-start.ts';
 import { IMAGES, type ImagesOfPage } from '../support/changing-network.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventOf } from '../../worker/cdp-pipe.ts';
+import { eventOf } from '../../worker/browser/cdp-pipe.ts';
 import { evaluate, startWorker, type TestWorker } from '../support/worker.ts';
 
 describe('a download that a page starts', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SCRIPTS, type Script, scriptsWithoutFont } from '../../standalone/fonts.ts';
+import { findChrome } from '../../worker/browser/find-chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
-import { findChrome } from '../../worker/find-chrome.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { pdfFonts, pdfImage, pdfPixels, pdfText, pdfWords } from '../support/pdf.ts';
 import { skip } from '../support/skip.ts';

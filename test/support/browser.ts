@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { shellQuoted } from '../../api/contract/docs-page.ts';
-import { startLine } from '../../worker/chrome-start.ts';
+import { startLine } from '../../worker/browser/chrome-start.ts';
 
 export interface TestBrowser {
   /** A page of its own in a context of its own. What it logs as an error, throws, or asks of a foreign host fails the test that calls `quiet`. */

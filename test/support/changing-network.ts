@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { silentLog } from '../../common/log.ts';
-import { launchChrome } from '../../worker/chrome.ts';
+import { launchChrome } from '../../worker/browser/chrome.ts';
+import { findChrome } from '../../worker/browser/find-chrome.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
-import { findChrome } from '../../worker/find-chrome.ts';
 import { eventually } from './eventually.ts';
 
 /** What became of the page's images. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { makeProfile, sweepProfiles } from '../../worker/profile.ts';
+import { makeProfile, sweepProfiles } from '../../worker/browser/profile.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { errorOf } from '../support/worker.ts';
 

@@ -9,7 +9,7 @@ import { aptInstall } from '../../standalone/apt.ts';
 import { findChrome, findOrInstallChrome } from '../../standalone/chrome.ts';
 import { FROM_NPM } from '../../standalone/chrome-downloads.ts';
 import { FONT_PACKAGES } from '../../standalone/fonts.ts';
-import { isHeadlessShell } from '../../worker/find-chrome.ts';
+import { isHeadlessShell } from '../../worker/browser/find-chrome.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 

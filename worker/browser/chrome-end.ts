@@ -1,6 +1,6 @@
 // Why a slot's Chrome ends, what that means for the render in it, and why the next one starts.
 import type { SlotEnd } from '../../common/protocol.ts';
-import { PipeClosed } from '../cdp-pipe.ts';
+import { PipeClosed } from './cdp-pipe.ts';
 import type { Fault } from './watchdog.ts';
 
 /** Why a Chrome was started. `died`: the last one ended or was of no use. `bound`: its render hit a bound. `account`: another account is next. */

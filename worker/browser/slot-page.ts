@@ -1,8 +1,8 @@
 // The page of a slot: a fresh browser context with one blank page and its guard, opened ahead of need and destroyed after one render.
 import type { EgressDenied, EgressRefused, SlotEnd } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
-import { type CdpPipe, CRASHED, eventOf, isGone } from '../cdp-pipe.ts';
-import type { Chrome } from '../chrome.ts';
+import { type CdpPipe, CRASHED, eventOf, isGone } from './cdp-pipe.ts';
+import type { Chrome } from './chrome.ts';
 
 /** What a slot needs of the egress guard (worker/egress/proxy.ts opens the real one). */
 export interface SlotGuard {

@@ -2,7 +2,7 @@
 import type { Service } from '../../common/lifecycle.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { SlotEnd, WorkerStatus } from '../../common/protocol.ts';
-import type { Chrome } from '../chrome.ts';
+import type { Chrome } from './chrome.ts';
 import { Slot, type SlotDeps, type SlotState } from './slot.ts';
 import { slotCounters, slotMetrics } from './slot-metrics.ts';
 import type { SlotPage } from './slot-page.ts';

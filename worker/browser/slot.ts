@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../common/log.ts';
 import type { SlotEnd } from '../../common/protocol.ts';
-import type { Chrome } from '../chrome.ts';
+import type { Chrome } from './chrome.ts';
 import { byPage, type Death, ENDS, isFault, Over, overBy, type Start } from './chrome-end.ts';
 import { disposeContext, type OpenPage, openPage, type SlotGuard, type SlotPage } from './slot-page.ts';
 import { CUT_OFF, type Watchdog, type WatchdogLimits, watchChrome } from './watchdog.ts';

@@ -1,7 +1,7 @@
 // Watches one Chrome: signs of life, its network process, and while a render runs the memory and CPU of its process tree.
 import type { Log } from '../../common/log.ts';
-import { answersWithin } from '../cdp-pipe.ts';
-import type { Chrome } from '../chrome.ts';
+import { answersWithin } from './cdp-pipe.ts';
+import type { Chrome } from './chrome.ts';
 import { cpuMs, reniceThreads, residentBytes, sumOf } from './process-usage.ts';
 
 export interface WatchdogLimits {

@@ -3,7 +3,7 @@
 // doubled key differently could otherwise be talked past this list.
 import { isUtf8 } from 'node:buffer';
 import { END, OPEN, PING, STILL } from '../../common/protocol.ts';
-import { OWN_IDS_FROM } from '../cdp-pipe.ts';
+import { OWN_IDS_FROM } from '../browser/cdp-pipe.ts';
 
 const ALLOWED = new Set([
   'Emulation.setDeviceMetricsOverride',

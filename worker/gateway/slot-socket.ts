@@ -1,5 +1,6 @@
 // An API's socket and the slots that it opens on it, one after another. Owns what passes between the API and a slot's page, and what ends a slot.
 import type { WebSocket } from 'ws';
+import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import {
@@ -18,10 +19,9 @@ import {
   type STILL,
 } from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
+import { CRASHED, eventOf, isGone } from '../browser/cdp-pipe.ts';
 import { type SlotPage, showPage } from '../browser/slot-page.ts';
 import type { SlotPool } from '../browser/slot-pool.ts';
-import { CRASHED, eventOf, isGone } from '../cdp-pipe.ts';
-import { edge } from '../edge.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
 import { isOrdinary, type Refusal } from './refusals.ts';
 

@@ -1,8 +1,8 @@
 // The status sockets of the APIs: sends each its status when it has changed, and reads what waits in it.
 import type { WebSocket } from 'ws';
+import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
-import { edge } from '../edge.ts';
 import { createClaimants, readWaiting } from './claimants.ts';
 
 interface Watcher {

@@ -1,6 +1,6 @@
 // A process of Chrome stands still: it is noticed, the render in its slot is tried elsewhere or ends at its limit, all others go on, and nothing is left.
 import { expect } from 'chai';
-import { killQuietly as kill } from '../../../worker/chrome.ts';
+import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { freeze } from '../../support/freeze.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
 import { type Site, type SiteAccount, startSite } from '../harness/site.ts';

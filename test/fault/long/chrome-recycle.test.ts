@@ -1,7 +1,7 @@
 // The Chrome of a slot that has rendered enough is replaced while the other slots serve.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { findChrome } from '../../../worker/find-chrome.ts';
+import { findChrome } from '../../../worker/browser/find-chrome.ts';
 import { eventually } from '../../support/eventually.ts';
 import { processOf } from '../../support/processes.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

@@ -2,8 +2,8 @@
 // worker that is killed leaves nothing behind.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { killQuietly } from '../../../worker/chrome.ts';
-import { findChrome } from '../../../worker/find-chrome.ts';
+import { killQuietly } from '../../../worker/browser/chrome.ts';
+import { findChrome } from '../../../worker/browser/find-chrome.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freeze } from '../../support/freeze.ts';
 import { httpCall } from '../../support/http-call.ts';

@@ -1,6 +1,6 @@
 // Chrome loses one of its processes: the render in its slot is rendered elsewhere or fails clearly, the Chromes of all other slots go on, and nothing is left.
 import { expect } from 'chai';
-import { killQuietly as kill } from '../../../worker/chrome.ts';
+import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
 import { type Site, type SiteAccount, startSite } from '../harness/site.ts';

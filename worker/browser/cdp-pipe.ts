@@ -1,7 +1,7 @@
 // Speaks CDP to one Chrome over its --remote-debugging-pipe: NUL-ended JSON messages. Owns framing, our own commands and the routing of
 // everything else to slots, by the head and the tail of a message, without parsing its body.
 import type { Readable, Writable } from 'node:stream';
-import { createEventBudget } from './browser/event-budget.ts';
+import { createEventBudget } from './event-budget.ts';
 
 /** Our own commands count from here; the ids of a slot's client stay below, so that an answer tells whose it is by its first bytes. */
 export const OWN_IDS_FROM = 1_000_000_000;

@@ -1,12 +1,12 @@
 // One Chrome: starts headless-shell behind a pipe, with its sandbox on and as a user that is not root, and ends it with all its processes. Owns the flags.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import type { Log } from '../common/log.ts';
+import type { Log } from '../../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
-import { type ChromeProcess, processesOf } from './browser/process-usage.ts';
 import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
 import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
+import { type ChromeProcess, processesOf } from './process-usage.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
 
 export interface ChromeConfig {
