@@ -8,8 +8,8 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { CallFailed } from './api.ts';
-import { Shell } from './shell.tsx';
+import { CallFailed } from './session/api.ts';
+import { Shell } from './shell/shell.tsx';
 import { theme } from './theme.ts';
 
 const queries = new QueryClient({

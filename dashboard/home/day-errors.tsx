@@ -1,12 +1,12 @@
 // What went wrong in the last day, with the way to the renders it happened to.
 import type { Overview } from '../../api/console/contract/accounts.ts';
-import { queryOf } from '../api.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatCount } from '../parts/format.ts';
 import { When } from '../parts/when.tsx';
 import { Words } from '../parts/words.tsx';
 import { hintFor } from '../renders/hints.ts';
-import { useMay } from '../session.tsx';
+import { queryOf } from '../session/api.ts';
+import { useMay } from '../session/session.tsx';
 
 type DayError = Overview['errors'][number];
 

@@ -7,7 +7,7 @@ import { CreateKeyDialog } from '../keys/create-key-dialog.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { firstCall, KEY_PLACE } from '../parts/first-call.ts';
 import { formatCountOf } from '../parts/format.ts';
-import { useMay, useSession } from '../session.tsx';
+import { useMay, useSession } from '../session/session.tsx';
 import classes from './quick-start.module.css';
 
 interface Props {

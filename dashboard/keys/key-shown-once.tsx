@@ -5,7 +5,7 @@ import type { CreatedKey } from '../../api/console/contract/accounts.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { firstCall } from '../parts/first-call.ts';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
-import { useSession } from '../session.tsx';
+import { useSession } from '../session/session.tsx';
 
 interface Props {
   created: CreatedKey;

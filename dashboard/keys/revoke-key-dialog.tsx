@@ -1,10 +1,10 @@
 // Revokes a key, after its name was typed: programs that use it fail from then on.
 import type { Key } from '../../api/console/contract/accounts.ts';
-import { remove } from '../api.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
-import { useAccount } from '../session.tsx';
+import { remove } from '../session/api.ts';
+import { useAccount } from '../session/session.tsx';
 
 /** `forKey`: the key to be revoked; the dialog is open while there is one. */
 export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; onClose(): void }) {

@@ -2,12 +2,12 @@
 import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { CreatedKey, Key } from '../../api/console/contract/accounts.ts';
-import { post } from '../api.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { useAction } from '../parts/use-action.ts';
-import { useAccount } from '../session.tsx';
+import { post } from '../session/api.ts';
+import { useAccount } from '../session/session.tsx';
 import { KeyShownOnce } from './key-shown-once.tsx';
 
 const OVERLAPS = [

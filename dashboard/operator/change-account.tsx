@@ -2,13 +2,13 @@
 import { Button, Group, NativeSelect, Switch } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
-import { patch } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { useAction } from '../parts/use-action.ts';
-import { useSession } from '../session.tsx';
+import { patch } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 import { STATES, type State } from './states.tsx';
 
 type Change = Partial<Pick<OperatorAccount, 'plan' | 'state' | 'intranet'>>;

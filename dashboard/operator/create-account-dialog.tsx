@@ -2,12 +2,12 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
-import { post } from '../api.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useSession } from '../session.tsx';
+import { post } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 
 export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; onCreated(account: OperatorAccount): void }) {
   const { plans } = useSession().me.installation;

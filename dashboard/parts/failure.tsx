@@ -1,7 +1,7 @@
 // What went wrong, in the server's own sentence, with the id that finds it in the log, and a way to try again.
 import { Alert, Button, Code, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
-import { CallFailed } from '../api.ts';
+import { CallFailed } from '../session/api.ts';
 import { formatTime } from './format.ts';
 import { Words } from './words.tsx';
 

@@ -1,6 +1,6 @@
 // A change that a person makes: the call, a notice when it is done or has failed, and what is read again afterwards.
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import { CallFailed } from '../api.ts';
+import { CallFailed } from '../session/api.ts';
 import { notify } from './notices.tsx';
 
 interface Action<I, O> {

@@ -1,6 +1,6 @@
 // A list that comes in pages, newest first: what has been read so far, and how to read on.
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
-import { get, queryOf } from '../api.ts';
+import { get, queryOf } from '../session/api.ts';
 
 interface Page<T> {
   items: T[];

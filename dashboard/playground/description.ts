@@ -1,5 +1,5 @@
 // Fetches the API's own description, of which the playground's form is made.
-import { CallFailed } from '../api.ts';
+import { CallFailed } from '../session/api.ts';
 import type { JsonSchema } from './fields.ts';
 
 /** The schema of a render request. Throws CallFailed. */

@@ -1,6 +1,6 @@
 // One render at a time in the playground: the call, its cancelling, and the PDF for as long as it is shown.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { CallFailed, send } from '../api.ts';
+import { CallFailed, send } from '../session/api.ts';
 import type { Options } from './request.ts';
 import { type Phase, phasesOf } from './server-timing.ts';
 

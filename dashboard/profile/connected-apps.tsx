@@ -5,7 +5,6 @@ import { Plug } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ConnectedApps } from '../../api/console/contract/people.ts';
-import { get, remove } from '../api.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
@@ -14,7 +13,8 @@ import { Loading } from '../parts/loading.tsx';
 import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
-import { useSession } from '../session.tsx';
+import { get, remove } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 import { appName, appPlace, type ConnectedApp } from './app-words.ts';
 
 /** `app`: the one to be disconnected; the dialog is open while there is one. */

@@ -1,12 +1,12 @@
 // One's own name, and the address that it belongs to.
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { patch } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useSession } from '../session.tsx';
+import { patch } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 
 export function NamePanel() {
   const { user } = useSession().me;

@@ -1,12 +1,12 @@
 // One's own password: what it must be is said before it is typed.
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
-import { post } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useSession } from '../session.tsx';
+import { post } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function PasswordPanel() {

@@ -3,7 +3,6 @@ import { Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { SessionInfo } from '../../api/console/contract/people.ts';
-import { get, remove } from '../api.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -11,6 +10,7 @@ import { Loading } from '../parts/loading.tsx';
 import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
+import { get, remove } from '../session/api.ts';
 import { deviceWords } from './device.ts';
 
 const WAYS: Record<SessionInfo['method'], string> = {

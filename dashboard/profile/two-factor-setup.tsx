@@ -2,14 +2,14 @@
 import { Button, Group, Image, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/people.ts';
-import { post } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
-import { useSession } from '../session.tsx';
+import { post } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 import { PasswordField } from './password-field.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 

@@ -2,14 +2,14 @@
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes } from '../../api/console/contract/people.ts';
-import { post, remove } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCountOf } from '../parts/format.ts';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useSession } from '../session.tsx';
+import { post, remove } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 import { TwoFactorSetup } from './two-factor-setup.tsx';
 

@@ -7,7 +7,7 @@ import { Fact } from '../parts/fact.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { KEY_VARIABLE, snippets } from '../playground/snippets.ts';
-import { useMay, useSession } from '../session.tsx';
+import { useMay, useSession } from '../session/session.tsx';
 
 export default function ConnectScreen() {
   const { me } = useSession();

@@ -6,14 +6,14 @@ import { Link } from 'wouter';
 import { DayErrors } from '../home/day-errors.tsx';
 import { Figures } from '../home/figures.tsx';
 import { QuickStart } from '../home/quick-start.tsx';
-import { useOverview } from '../overview.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
 import { RenderTable } from '../renders/render-table.tsx';
-import { useMay } from '../session.tsx';
+import { useOverview } from '../session/overview.ts';
+import { useMay } from '../session/session.tsx';
 
 /** The figures are of now. */
 const REFRESHED_MS = 3_000;

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Key } from '../../api/console/contract/accounts.ts';
-import { get } from '../api.ts';
 import { CreateKeyDialog } from '../keys/create-key-dialog.tsx';
 import { RevokeKeyDialog } from '../keys/revoke-key-dialog.tsx';
 import { RotateKeyDialog } from '../keys/rotate-key-dialog.tsx';
@@ -14,7 +13,8 @@ import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
-import { useAccount, useMay } from '../session.tsx';
+import { get } from '../session/api.ts';
+import { useAccount, useMay } from '../session/session.tsx';
 
 const FACTS: Column<Key>[] = [
   {

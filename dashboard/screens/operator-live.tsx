@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { ServerOff } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Live } from '../../api/console/contract/accounts.ts';
-import { get } from '../api.ts';
 import { Figures } from '../operator/figures.tsx';
 import { Minutes } from '../operator/minutes.tsx';
 import { ProcessPanel } from '../operator/process-panel.tsx';
@@ -16,6 +15,7 @@ import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
+import { get } from '../session/api.ts';
 
 const EVERY_MS = 2_000;
 

@@ -3,7 +3,6 @@ import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Search, Users } from 'lucide-react';
 import { useState } from 'react';
 import type { OperatorUser } from '../../api/console/contract/accounts.ts';
-import { patch } from '../api.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
@@ -14,7 +13,8 @@ import { useAction } from '../parts/use-action.ts';
 import { usePages } from '../parts/use-pages.ts';
 import { useSearchText } from '../parts/use-search-text.ts';
 import { When } from '../parts/when.tsx';
-import { useSession } from '../session.tsx';
+import { patch } from '../session/api.ts';
+import { useSession } from '../session/session.tsx';
 import { roleLabel } from '../team/roles.ts';
 
 type Change = { operator: boolean } | { disabled: boolean } | { company: false };

@@ -19,7 +19,7 @@ import { Result } from '../playground/result.tsx';
 import { KEY_VARIABLE } from '../playground/snippets.ts';
 import { useDraft } from '../playground/use-draft.ts';
 import { useRender } from '../playground/use-render.ts';
-import { useAccount, useSession } from '../session.tsx';
+import { useAccount, useSession } from '../session/session.tsx';
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 

@@ -6,7 +6,7 @@ import { NamePanel } from '../profile/name.tsx';
 import { PasswordPanel } from '../profile/password.tsx';
 import { SessionsPanel } from '../profile/sessions.tsx';
 import { TwoFactorPanel } from '../profile/two-factor.tsx';
-import { useSession } from '../session.tsx';
+import { useSession } from '../session/session.tsx';
 
 export default function ProfileScreen() {
   const { me } = useSession();

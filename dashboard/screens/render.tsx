@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
-import { get, queryOf } from '../api.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -19,7 +18,8 @@ import { ConsoleLines } from '../renders/console-lines.tsx';
 import { hintFor } from '../renders/hints.ts';
 import { callerOf, sourceOf } from '../renders/render-table.tsx';
 import { Waterfall } from '../renders/waterfall.tsx';
-import { useAccount, useMay } from '../session.tsx';
+import { get, queryOf } from '../session/api.ts';
+import { useAccount, useMay } from '../session/session.tsx';
 
 export default function Render() {
   const { id = '' } = useParams<{ id: string }>();

@@ -3,7 +3,6 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileText, RefreshCw, SearchX } from 'lucide-react';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
-import { get, queryOf } from '../api.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCountOf } from '../parts/format.ts';
@@ -12,7 +11,8 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { FilterBar } from '../renders/filter-bar.tsx';
 import { useFilters } from '../renders/filters.ts';
 import { RenderTable } from '../renders/render-table.tsx';
-import { useAccount, useSession } from '../session.tsx';
+import { get, queryOf } from '../session/api.ts';
+import { useAccount, useSession } from '../session/session.tsx';
 
 const FIRST_LOOKED_FOR_MS = 3_000;
 

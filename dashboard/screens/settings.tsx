@@ -1,14 +1,14 @@
 // The open account's name and ids.
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { patch } from '../api.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useAccount, useMay, useSession } from '../session.tsx';
+import { patch } from '../session/api.ts';
+import { useAccount, useMay, useSession } from '../session/session.tsx';
 
 function Rename() {
   const account = useAccount();

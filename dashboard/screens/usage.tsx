@@ -4,12 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ChartColumn, Download } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import type { Usage } from '../../api/console/contract/accounts.ts';
-import { get, queryOf } from '../api.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatBytes, formatCount, formatDay } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
-import { useAccount } from '../session.tsx';
+import { get, queryOf } from '../session/api.ts';
+import { useAccount } from '../session/session.tsx';
 import { type Choice, useRange } from '../usage/range.ts';
 import { DayTable, KeyTable } from '../usage/usage-tables.tsx';
 

@@ -3,8 +3,8 @@ import { Alert, Anchor } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import type { Overview } from '../../api/console/contract/accounts.ts';
-import { useOverview } from '../overview.ts';
-import { useMay, useSession } from '../session.tsx';
+import { useOverview } from '../session/overview.ts';
+import { useMay, useSession } from '../session/session.tsx';
 
 const WORDS: Partial<Record<Overview['account']['state'], { title: string; text: string }>> = {
   past_due: { title: 'The last payment failed', text: 'Renders still work for now. Pay the open invoice before they stop.' },

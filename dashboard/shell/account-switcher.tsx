@@ -3,7 +3,7 @@ import { Button, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ChevronsUpDown } from 'lucide-react';
 import { lazy, Suspense } from 'react';
-import { useSession } from '../session.tsx';
+import { useSession } from '../session/session.tsx';
 import classes from './shell.module.css';
 
 const Palette = lazy(() => import('./palette.tsx'));

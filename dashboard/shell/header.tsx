@@ -4,7 +4,7 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
-import icon from '../icon.svg';
+import icon from '../parts/icon.svg';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { ColorSwitch } from './color-switch.tsx';
 import { Navigation } from './navigation.tsx';

@@ -1,6 +1,6 @@
 // The list of screens, by section.
 import { Link, useLocation } from 'wouter';
-import { useSession } from '../session.tsx';
+import { useSession } from '../session/session.tsx';
 import classes from './shell.module.css';
 import { ICONS, SECTION_TITLES, shownScreens } from './visible-screens.ts';
 

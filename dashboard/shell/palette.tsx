@@ -6,7 +6,7 @@ import { Search } from 'lucide-react';
 import { useEffect, useId, useReducer, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useFocusBack } from '../parts/dialog.tsx';
-import { useSession } from '../session.tsx';
+import { useSession } from '../session/session.tsx';
 import { signOut } from './sign-out.ts';
 import { SECTION_TITLES, shownScreens } from './visible-screens.ts';
 

@@ -2,7 +2,7 @@
 import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { BookOpen, LogOut, UserRound } from 'lucide-react';
 import { Link } from 'wouter';
-import { useSession } from '../session.tsx';
+import { useSession } from '../session/session.tsx';
 import { signOut } from './sign-out.ts';
 
 const initials = (name: string) =>

@@ -1,7 +1,7 @@
 // Catches what a screen throws while it is drawn, and a part of the page that could not be loaded after an update.
 import { Component, type ReactNode } from 'react';
-import { CallFailed } from '../api.ts';
 import { Failure } from '../parts/failure.tsx';
+import { CallFailed } from '../session/api.ts';
 
 interface Props {
   children: ReactNode;

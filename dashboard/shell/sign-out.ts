@@ -1,6 +1,7 @@
 // Ends the session, here and on the server.
-import { endSession } from '../api.ts';
+
 import { notify } from '../parts/notices.tsx';
+import { endSession } from '../session/api.ts';
 
 export async function signOut(): Promise<void> {
   try {

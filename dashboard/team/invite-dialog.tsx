@@ -2,7 +2,6 @@
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Invited } from '../../api/console/contract/people.ts';
-import { post } from '../api.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -10,6 +9,7 @@ import { Failure } from '../parts/failure.tsx';
 import { formatTime } from '../parts/format.ts';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
+import { post } from '../session/api.ts';
 import { RoleChoice } from './role-choice.tsx';
 import { type Role, roleLabel } from './roles.ts';
 

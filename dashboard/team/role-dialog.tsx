@@ -2,11 +2,11 @@
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Team } from '../../api/console/contract/people.ts';
-import { patch } from '../api.ts';
 import { DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { useAction } from '../parts/use-action.ts';
+import { patch } from '../session/api.ts';
 import { RoleChoice } from './role-choice.tsx';
 import { roleLabel } from './roles.ts';
 

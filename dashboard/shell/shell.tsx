@@ -2,18 +2,18 @@
 import { Container } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
-import type { Me } from '../api/console/contract/people.ts';
-import { get } from './api.ts';
-import { Failure } from './parts/failure.tsx';
-import { Loading } from './parts/loading.tsx';
-import { Notices } from './parts/notices.tsx';
-import { remember, remembered } from './remembered.ts';
-import { type Session, SessionContext } from './session.tsx';
-import { AccountBanner } from './shell/account-banner.tsx';
-import { CurrentScreen } from './shell/current-screen.tsx';
-import { Header } from './shell/header.tsx';
-import { Navigation } from './shell/navigation.tsx';
-import classes from './shell/shell.module.css';
+import type { Me } from '../../api/console/contract/people.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Notices } from '../parts/notices.tsx';
+import { get } from '../session/api.ts';
+import { remember, remembered } from '../session/remembered.ts';
+import { type Session, SessionContext } from '../session/session.tsx';
+import { AccountBanner } from './account-banner.tsx';
+import { CurrentScreen } from './current-screen.tsx';
+import { Header } from './header.tsx';
+import { Navigation } from './navigation.tsx';
+import classes from './shell.module.css';
 
 const MAIN_ID = 'main';
 

@@ -1,6 +1,6 @@
 // The open account at a glance, as the home screen and the shell's banner read it.
 import { useQuery } from '@tanstack/react-query';
-import type { Overview } from '../api/console/contract/accounts.ts';
+import type { Overview } from '../../api/console/contract/accounts.ts';
 import { get } from './api.ts';
 import { useAccount } from './session.tsx';
 
