@@ -1,38 +1,7 @@
 // What is known of a pool at this moment: its Deployment, its pods and its load, in few words.
 import type { Observation } from './decide.ts';
-import type { KubernetesObject } from './kubernetes/resources.ts';
+import type { Deployment, Pod } from './kubernetes/objects.ts';
 import type { PoolLoad } from './loads.ts';
-
-/** Of two pods, the ReplicaSet's controller removes the cheaper one. */
-export const COST = 'controller.kubernetes.io/pod-deletion-cost';
-
-/** Of a Deployment, what is read. */
-export interface Deployment extends KubernetesObject {
-  spec?: { replicas?: number };
-  status?: { observedGeneration?: number; replicas?: number; readyReplicas?: number; updatedReplicas?: number };
-}
-
-interface ContainerStatus {
-  name: string;
-  restartCount?: number;
-  state?: { waiting?: { reason?: string; message?: string }; terminated?: Ended };
-  lastState?: { terminated?: Ended };
-}
-interface Ended {
-  reason?: string;
-  message?: string;
-  exitCode?: number;
-}
-
-/** Of a pod, what is read. */
-export interface Pod extends KubernetesObject {
-  spec?: { nodeName?: string };
-  status?: {
-    phase?: string;
-    conditions?: { type: string; status: string; reason?: string; message?: string }[];
-    containerStatuses?: ContainerStatus[];
-  };
-}
 
 export interface DeploymentSeen {
   /** Pods that it asks for. */

@@ -7,10 +7,11 @@ import type { PoolMetrics } from './controller-metrics.ts';
 import { type Decision, decide, type History, noHistory } from './decide.ts';
 import type { Events } from './kubernetes/events.ts';
 import { type Newest, newestOf, wrote } from './kubernetes/newest.ts';
+import type { Pod } from './kubernetes/objects.ts';
 import type { Kubernetes } from './kubernetes/resources.ts';
 import { hasStatus, KubernetesError } from './kubernetes/transport.ts';
 import type { Loads, PoolLoad } from './loads.ts';
-import { observe, type Pod, seeDeployment, seePods } from './observe.ts';
+import { observe, seeDeployment, seePods } from './observe.ts';
 import { PAGE_ENDS_MINUTES, pageEndsNote } from './page-ends.ts';
 import { changedFor, reasonWord, statusOf, WORSE, worthTelling } from './status.ts';
 

@@ -1,5 +1,5 @@
 // How many refusals of one account are worth a line of the log: a few each second. All of them are counted.
-import { createWindowCount } from '../console/kit/window-count.ts';
+import { createWindowCount } from './window-count.ts';
 
 const KEPT_EACH_SECOND = 10;
 const SECOND_MS = 1_000;

@@ -3,7 +3,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { BrowserPool } from '../../crds/browser-pool.ts';
-import { COST, type Pod } from '../observe.ts';
+import { COST, type Pod } from './objects.ts';
 import { createReflector, keyOf, type Reflector } from './reflector.ts';
 import type { KubernetesObject, Resource } from './resources.ts';
 import type { Transport } from './transport.ts';

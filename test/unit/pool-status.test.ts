@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Decision, noHistory } from '../../controller/decide.ts';
-import { type DeploymentSeen, type Pod, type PodsSeen, seePods } from '../../controller/observe.ts';
+import type { Pod } from '../../controller/kubernetes/objects.ts';
+import { type DeploymentSeen, type PodsSeen, seePods } from '../../controller/observe.ts';
 import { changedFor, conditionsOf, statusOf, type Told, worthTelling } from '../../controller/status.ts';
 import type { ConditionType } from '../../crds/browser-pool.ts';
 import { browserPool, POOL_SPEC } from '../support/pools.ts';
