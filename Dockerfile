@@ -63,9 +63,9 @@ COPY common common
 COPY api api
 COPY --from=page /app/dashboard/dist dashboard/dist
 # The command `pressroom`, for accounts, keys and administrators: `kubectl exec deploy/… -- pressroom accounts create acme`.
-COPY standalone/cli/accounts.ts standalone/cli/admin.ts standalone/cli/ask-password.ts standalone/cli/failure.ts standalone/cli/in-image.ts standalone/cli/oauth.ts standalone/cli/on-accounts.ts \
-     standalone/cli/run-program.ts standalone/cli/table.ts standalone/cli/
-RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/standalone/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
+COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/failure.ts cli/in-image.ts cli/oauth.ts cli/on-accounts.ts \
+     cli/run-program.ts cli/table.ts cli/
+RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
  && chmod 755 /usr/local/bin/pressroom
 ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache \

@@ -121,7 +121,7 @@ describe('the images', function () {
     });
 
     it(`hold only their rooms and packages: ${target}`, () => {
-      const more = { api: ['dashboard', 'standalone'], worker: [], controller: ['crds'] }[target];
+      const more = { api: ['cli', 'dashboard'], worker: [], controller: ['crds'] }[target];
       expect(folder(target, 'app').sort()).to.deep.equal(
         ['.compile-cache', target, 'common', 'node_modules', 'package.json', 'pressroom.spdx.json', ...more].sort(),
       );

@@ -1,6 +1,6 @@
 // What expired leases cost: admissions of an account with none, and of one whose renders were all abandoned for ten minutes, in alternating rounds.
 import { randomUUID } from 'node:crypto';
-import { median } from '../bench/load.ts';
+import { median } from '../../bench/load.ts';
 import { lookAt } from './account-look.ts';
 import { CAP, settleRig } from './settle-rig.ts';
 

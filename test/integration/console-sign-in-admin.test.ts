@@ -13,8 +13,8 @@ import { temporaryFolder } from '../support/temporary.ts';
 
 const PASSWORD = 'correct horse battery';
 const PROGRAMS = {
-  'the command line': fileURLToPath(new URL('../../standalone/cli/main.ts', import.meta.url)),
-  'the command of the image': fileURLToPath(new URL('../../standalone/cli/in-image.ts', import.meta.url)),
+  'the command line': fileURLToPath(new URL('../../cli/main.ts', import.meta.url)),
+  'the command of the image': fileURLToPath(new URL('../../cli/in-image.ts', import.meta.url)),
 };
 
 describe('pressroom admin', () => {

@@ -11,8 +11,8 @@ import { inTurn, moreProcesses } from '../support/more-processes.ts';
 import { codeOf, jsonOf, newClient, redeem, walk } from '../support/oauth-walk.ts';
 
 const PROGRAMS = {
-  'the command line': fileURLToPath(new URL('../../standalone/cli/main.ts', import.meta.url)),
-  'the command of the image': fileURLToPath(new URL('../../standalone/cli/in-image.ts', import.meta.url)),
+  'the command line': fileURLToPath(new URL('../../cli/main.ts', import.meta.url)),
+  'the command of the image': fileURLToPath(new URL('../../cli/in-image.ts', import.meta.url)),
 };
 
 describe('new keys of the OAuth server', () => {

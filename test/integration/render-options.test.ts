@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { invoice } from '../bench/invoice.ts';
+import { invoice } from '../../bench/invoice.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { pdfColour, pdfFonts, pdfInfo, pdfPixels, pdfText, pdfWords } from '../support/pdf.ts';
 

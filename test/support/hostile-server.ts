@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 import { WebSocketServer } from 'ws';
-import { reportFiles } from '../bench/report-document.ts';
+import { reportFiles } from '../../bench/report-document.ts';
 import type { HostilePage } from './hostile-page.ts';
 
 export interface HostileServer {

@@ -17,7 +17,10 @@ const ROOMS: Record<string, string[]> = {
   // Types alone: what the page and the server agree on. A test holds it to that.
   dashboard: ['api'],
   standalone: ['common', 'crds', 'api', 'worker', 'controller'],
-  test: ['common', 'crds', 'api', 'worker', 'controller', 'standalone', 'dashboard'],
+  cli: ['common', 'api', 'worker', 'standalone'],
+  // The benchmarks start the service by the fixtures of the tests, and some tests use their documents.
+  bench: ['common', 'crds', 'api', 'worker', 'controller', 'standalone', 'test'],
+  test: ['common', 'crds', 'api', 'worker', 'controller', 'standalone', 'cli', 'dashboard', 'bench'],
 };
 
 /** Packages that speak to the outside, and the one file or folder that imports each. */
@@ -38,7 +41,7 @@ const OWNERS: Record<string, string | string[]> = {
   otpauth: 'api/console/auth/',
   'openid-client': 'api/console/sso/',
   koa: 'api/',
-  commander: 'standalone/cli/',
+  commander: 'cli/',
   'mongodb-memory-server-core': 'standalone/',
   '@puppeteer/browsers': 'standalone/',
   pino: 'common/log.ts',
@@ -68,6 +71,7 @@ function importsOf(file: string): Import[] {
 
 const imports = files.flatMap(importsOf);
 const room = (file: string) => file.split('/')[0]!;
+const isTest = (file: string) => ['test', 'bench'].includes(room(file));
 const inside = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(each => ({ ...each, to: normalize(join(dirname(each.file), each.target)) }));
@@ -137,14 +141,14 @@ describe('the house', () => {
 
   it('imports each package that speaks to the outside in one place', () => {
     const owns = (file: string, pkg: string) => [OWNERS[pkg]!].flat().some(owner => file.startsWith(owner));
-    const wrong = outside.filter(({ pkg, file }) => OWNERS[pkg] !== undefined && room(file) !== 'test' && !owns(file, pkg));
+    const wrong = outside.filter(({ pkg, file }) => OWNERS[pkg] !== undefined && !isTest(file) && !owns(file, pkg));
     expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
   });
 
   it('uses at run time only packages that an installation without the tests has', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
     // The page is built ahead, with its packages inside.
-    const running = outside.filter(({ file }) => !['test', 'dashboard'].includes(room(file)));
+    const running = outside.filter(({ file }) => !isTest(file) && room(file) !== 'dashboard');
     const wrong = running.filter(({ pkg, typeOnly }) => !typeOnly && !(pkg in dependencies));
     expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
   });
@@ -160,7 +164,7 @@ describe('the house', () => {
   });
 
   it('has no cycle of folders, imports of types included', () => {
-    const product = inside.filter(({ file }) => room(file) !== 'test');
+    const product = inside.filter(({ file }) => !isTest(file));
     expect(cyclesOf(product.map(({ file, to }) => [dirname(file), dirname(to)]))).to.deep.equal([]);
   });
 
@@ -192,7 +196,7 @@ describe('the house', () => {
   });
 
   it('opens every file of the product with a sentence on what it owns', () => {
-    const silent = files.filter(file => room(file) !== 'test' && !/^(#!.*\n)?\/\//.test(readFileSync(join(ROOT, file), 'utf8')));
+    const silent = files.filter(file => !isTest(file) && !/^(#!.*\n)?\/\//.test(readFileSync(join(ROOT, file), 'utf8')));
     expect(silent).to.deep.equal([]);
   });
 });

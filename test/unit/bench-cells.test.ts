@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cellsOf, nameOf, readOptions, rendersOf, turnOf } from '../bench/cells.ts';
+import { cellsOf, nameOf, readOptions, rendersOf, turnOf } from '../../bench/cells.ts';
 
 const cells = (...args: string[]) => cellsOf(readOptions(args));
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { cellsOf, readOptions } from '../bench/cells.ts';
-import { countAxis, linearAxis, logAxis } from '../bench/chart-axis.ts';
-import { chartSvg } from '../bench/chart-svg.ts';
-import { ROLES, type Role } from '../bench/cpu.ts';
-import { type Measured, type Summary, summarise } from '../bench/report.ts';
+import { cellsOf, readOptions } from '../../bench/cells.ts';
+import { countAxis, linearAxis, logAxis } from '../../bench/chart-axis.ts';
+import { chartSvg } from '../../bench/chart-svg.ts';
+import { ROLES, type Role } from '../../bench/cpu.ts';
+import { type Measured, type Summary, summarise } from '../../bench/report.ts';
 
 describe('the axes of the chart', () => {
   it('are linear from 0 to above the largest value', () => {

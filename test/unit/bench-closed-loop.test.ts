@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { beginningsOf, closedLoop, leadOf } from '../bench/closed-loop.ts';
+import { beginningsOf, closedLoop, leadOf } from '../../bench/closed-loop.ts';
 
 describe('the closed loop of the bench', () => {
   it('keeps all callers busy, and measures as many renders as it was asked for', async () => {

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import { expect } from 'chai';
-import { DOCUMENTS, documents, jobs } from '../bench/documents.ts';
-import { png } from '../bench/picture.ts';
+import { DOCUMENTS, documents, jobs } from '../../bench/documents.ts';
+import { png } from '../../bench/picture.ts';
 import { everyProcess, type LivingProcess, treeOf } from '../support/processes.ts';
 
 describe('the documents of the bench', () => {

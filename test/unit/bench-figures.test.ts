@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { digits, isMet, slopePerThousand, spread, verdict } from '../bench/figures.ts';
-import { largeBody, noisePages, tablePages } from '../bench/heavy-requests.ts';
+import { digits, isMet, slopePerThousand, spread, verdict } from '../../bench/figures.ts';
+import { largeBody, noisePages, tablePages } from '../../bench/heavy-requests.ts';
 
 describe('the figures of the benches', () => {
   const figure = { what: 'the time', value: 10, unit: 'ms' };

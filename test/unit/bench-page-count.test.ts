@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pagesOf } from '../bench/page-count.ts';
+import { pagesOf } from '../../bench/page-count.ts';
 
 const pdf = (...lines: string[]) => Buffer.from(['%PDF-1.4', ...lines, 'startxref', '9', '%%EOF'].join('\n'), 'latin1');
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { cellsOf, readOptions } from '../bench/cells.ts';
-import { ROLES, type Role } from '../bench/cpu.ts';
-import type { Memory } from '../bench/memory.ts';
-import { type Measured, type Result, summarise } from '../bench/report.ts';
-import { showSummary, showVerdicts } from '../bench/show.ts';
-import { judge } from '../bench/wanted.ts';
+import { cellsOf, readOptions } from '../../bench/cells.ts';
+import { ROLES, type Role } from '../../bench/cpu.ts';
+import type { Memory } from '../../bench/memory.ts';
+import { type Measured, type Result, summarise } from '../../bench/report.ts';
+import { showSummary, showVerdicts } from '../../bench/show.ts';
+import { judge } from '../../bench/wanted.ts';
 
 const cells = cellsOf(readOptions([]));
 const invoiceAt = (callers: number) => cells.find(({ document, callers: count }) => document === 'invoice' && count === callers)!;

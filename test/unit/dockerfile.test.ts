@@ -19,7 +19,7 @@ const ROOMS: Record<string, string[]> = {
 
 /** Files of other rooms that an image has: the command `pressroom`. */
 const FILES: Record<string, string[]> = {
-  api: stage('api').flatMap(line => /^COPY (standalone\/cli\/.*) standalone\/cli\/$/.exec(line)?.[1]?.split(/\s+/) ?? []),
+  api: stage('api').flatMap(line => /^COPY (cli\/.*) cli\/$/.exec(line)?.[1]?.split(/\s+/) ?? []),
 };
 
 /** The instructions of one stage, each in one line. */
@@ -115,7 +115,7 @@ describe('the Dockerfile', () => {
 
   it('puts all of the command `pressroom` into the image api', () => {
     const files = FILES.api!;
-    expect(files).to.include('standalone/cli/in-image.ts');
+    expect(files).to.include('cli/in-image.ts');
     const needed = files.flatMap(file =>
       importsOf(file)
         .filter(target => target.startsWith('.'))

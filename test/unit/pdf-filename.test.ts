@@ -27,7 +27,7 @@ describe('the name of a PDF', () => {
 
   it('is render.pdf by default wherever the product and its texts give one', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
-    const folders = ['README.md', 'api', 'charts', 'dashboard', 'standalone'];
+    const folders = ['README.md', 'api', 'charts', 'cli', 'dashboard', 'standalone'];
     const files = execFileSync('git', ['ls-files', '--', ...folders], { cwd: root, encoding: 'utf8' })
       .trim()
       .split('\n');

@@ -2,9 +2,9 @@
 // call ended, how long the innocent waited beside ordinary callers and beside hostile ones, and
 // what the hostile renders took and left.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invoice } from '../../bench/invoice.ts';
-import { quantile } from '../../bench/load.ts';
-import { report } from '../../bench/report-document.ts';
+import { invoice } from '../../../bench/invoice.ts';
+import { quantile } from '../../../bench/load.ts';
+import { report } from '../../../bench/report-document.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Footprint, HostilePage } from '../../support/hostile-page.ts';
 import { type HostileServer, startHostileServer } from '../../support/hostile-server.ts';

@@ -6,14 +6,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccounts } from '../../api/accounts/accounts.ts';
-import { parsePlans } from '../../api/accounts/plans.ts';
-import { connectStore } from '../../api/store/store.ts';
-import { silentLog } from '../../common/log.ts';
-import { managedUri } from '../../standalone/mongod.ts';
-import { MONGOD_FOLDER } from '../../standalone/state.ts';
-import { ownPort } from '../fault/harness/ports.ts';
-import { eventually } from '../support/eventually.ts';
+import { createAccounts } from '../api/accounts/accounts.ts';
+import { parsePlans } from '../api/accounts/plans.ts';
+import { connectStore } from '../api/store/store.ts';
+import { silentLog } from '../common/log.ts';
+import { managedUri } from '../standalone/mongod.ts';
+import { MONGOD_FOLDER } from '../standalone/state.ts';
+import { ownPort } from '../test/fault/harness/ports.ts';
+import { eventually } from '../test/support/eventually.ts';
 
 export interface BenchService {
   /** Everything that serves descends from it. */
@@ -40,7 +40,7 @@ export function mustBePdf({ status, body }: Answer): void {
   if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-') throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
 }
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '..');
 /** On a busy machine; a quiet one takes a second. */
 const START_MS = 60_000;
 const STOP_MS = 20_000;

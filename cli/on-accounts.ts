@@ -1,9 +1,9 @@
 // Opens the accounts of a MongoDB for one command.
-import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
-import type { Plan } from '../../api/accounts/plans.ts';
-import { readApiConfig } from '../../api/config.ts';
-import { connectStore, type Store } from '../../api/store/store.ts';
-import { silentLog } from '../../common/log.ts';
+import { type Accounts, createAccounts } from '../api/accounts/accounts.ts';
+import type { Plan } from '../api/accounts/plans.ts';
+import { readApiConfig } from '../api/config.ts';
+import { connectStore, type Store } from '../api/store/store.ts';
+import { silentLog } from '../common/log.ts';
 import { CommandFailed } from './failure.ts';
 
 /** What a command works on. */

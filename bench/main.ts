@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readWorkerConfig } from '../../worker/config.ts';
+import { readWorkerConfig } from '../worker/config.ts';
 import { type Cell, cellsOf, readOptions, rendersOf, type SideName, turnOf } from './cells.ts';
 import { chartSvg } from './chart-svg.ts';
 import { spentBetween, spentBy } from './cpu.ts';

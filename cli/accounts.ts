@@ -1,9 +1,9 @@
 // `pressroom accounts` and `pressroom keys`: what an operator does with accounts and their keys.
 import { type Command, Option } from 'commander';
-import type { ShownKey } from '../../api/accounts/account-keys.ts';
-import type { Account, Accounts } from '../../api/accounts/accounts.ts';
-import { type Act, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../../api/console/security/audit.ts';
-import { ACCOUNT_STATES, type Store } from '../../api/store/store.ts';
+import type { ShownKey } from '../api/accounts/account-keys.ts';
+import type { Account, Accounts } from '../api/accounts/accounts.ts';
+import { type Act, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../api/console/security/audit.ts';
+import { ACCOUNT_STATES, type Store } from '../api/store/store.ts';
 import { CommandFailed } from './failure.ts';
 import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';

@@ -1,6 +1,6 @@
 // The command `pressroom` of the API's image: accounts, keys, people and the OAuth server's keys, in the database of the API that runs there.
 import { Command } from 'commander';
-import { readApiConfig } from '../../api/config.ts';
+import { readApiConfig } from '../api/config.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
 import { wrongUsage } from './failure.ts';

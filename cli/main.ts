@@ -1,6 +1,6 @@
 // The command line. Owns the program's shape, and nothing of what the commands do.
 import { Command } from 'commander';
-import { doctor } from '../doctor.ts';
+import { doctor } from '../standalone/doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
 import { withAccounts } from './database.ts';

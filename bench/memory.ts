@@ -1,5 +1,5 @@
 // What the parts of the bench hold of the memory now. Linux only.
-import { everyProcess, memoryOfProcess, readProc, treeOf } from '../support/processes.ts';
+import { everyProcess, memoryOfProcess, readProc, treeOf } from '../test/support/processes.ts';
 import type { Role, Roots } from './cpu.ts';
 
 export interface Memory {

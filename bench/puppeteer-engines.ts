@@ -2,8 +2,8 @@
 // documentation does it, with their own flags, and with the same Chrome, sandbox, paper and waits as the other sides.
 import { availableParallelism } from 'node:os';
 import puppeteer, { type LaunchOptions, type Page } from 'puppeteer';
-import { findChrome } from '../../worker/browser/find-chrome.ts';
-import { readWorkerConfig } from '../../worker/config.ts';
+import { findChrome } from '../worker/browser/find-chrome.ts';
+import { readWorkerConfig } from '../worker/config.ts';
 import type { Job } from './documents.ts';
 import type { Engine } from './engine.ts';
 

@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownPort } from '../fault/harness/ports.ts';
-import { httpCall, renderCall } from '../support/http-call.ts';
+import { ownPort } from '../test/fault/harness/ports.ts';
+import { httpCall, renderCall } from '../test/support/http-call.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '..');
 const HTML = '<h1>Hello</h1>';
 /** The longest that a start may take when all that it needs is there. */
 const START_MS = 60_000;

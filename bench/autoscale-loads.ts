@@ -1,5 +1,5 @@
 // The loads that autoscalers are compared under: renders that come by a rate which changes with the time, each with its time on a slot. The same seed gives the same renders.
-import { createChance } from '../fault/harness/random.ts';
+import { createChance } from '../test/fault/harness/random.ts';
 import type { Render } from './autoscale-pool.ts';
 
 type Chance = ReturnType<typeof createChance>;

@@ -1,13 +1,13 @@
 // `npm run bench:keys [-- --calls 4000]`: whether a stranger who guesses keys learns from the time of the refusal if there is an account, how many keys it has or its state.
 // Prints the figures; exits with 1 when the wanted one is missed. Ends by itself.
-import { createAcceptedKeys } from '../../api/accounts/accepted-keys.ts';
-import { createAccounts } from '../../api/accounts/accounts.ts';
-import { createAccountId, createKeyText } from '../../api/accounts/keys.ts';
-import { parsePlans } from '../../api/accounts/plans.ts';
-import { ApiError } from '../../api/contract/errors.ts';
-import { connectStore } from '../../api/store/store.ts';
-import { silentLog } from '../../common/log.ts';
-import { freshMongod } from '../support/mongod.ts';
+import { createAcceptedKeys } from '../api/accounts/accepted-keys.ts';
+import { createAccounts } from '../api/accounts/accounts.ts';
+import { createAccountId, createKeyText } from '../api/accounts/keys.ts';
+import { parsePlans } from '../api/accounts/plans.ts';
+import { ApiError } from '../api/contract/errors.ts';
+import { connectStore } from '../api/store/store.ts';
+import { silentLog } from '../common/log.ts';
+import { freshMongod } from '../test/support/mongod.ts';
 import { median, quantile } from './load.ts';
 import { machineLine, readNumbers, runScript, whole } from './script.ts';
 

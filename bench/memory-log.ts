@@ -1,5 +1,5 @@
 // Resident memory of the service's processes, looked at after every so many renders.
-import { memoryOfProcess } from '../support/processes.ts';
+import { memoryOfProcess } from '../test/support/processes.ts';
 import { memoryOf } from './memory.ts';
 
 export interface Sample {

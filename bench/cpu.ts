@@ -1,5 +1,5 @@
 // CPU time of processes and of all that descends from them, told apart by program or by the part that they have in the bench.
-import { everyProcess, type LivingProcess, MS_PER_TICK, type Program, readProc, treeOf } from '../support/processes.ts';
+import { everyProcess, type LivingProcess, MS_PER_TICK, type Program, readProc, treeOf } from '../test/support/processes.ts';
 
 export type Cpu = Record<Program, number>;
 

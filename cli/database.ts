@@ -1,10 +1,10 @@
 // Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed one, started for the moment.
 import { join } from 'node:path';
-import { readApiConfig } from '../../api/config.ts';
-import { takeLock } from '../lock.ts';
-import { findOrInstallMongod, managedUri, startMongod } from '../mongod.ts';
-import type { Say } from '../run-command.ts';
-import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../state.ts';
+import { readApiConfig } from '../api/config.ts';
+import { takeLock } from '../standalone/lock.ts';
+import { findOrInstallMongod, managedUri, startMongod } from '../standalone/mongod.ts';
+import type { Say } from '../standalone/run-command.ts';
+import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../standalone/state.ts';
 import { CommandFailed } from './failure.ts';
 import { type OpenDatabase, onAccounts, type Work } from './on-accounts.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { findChrome } from '../../worker/browser/find-chrome.ts';
+import { findChrome } from '../worker/browser/find-chrome.ts';
 import { type Figure, isMet, verdict } from './figures.ts';
 
 /** What processes of a script's own have as `npm start` gives it: compiled code that is kept, which is less memory too, and a quiet log. */

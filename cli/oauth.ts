@@ -1,7 +1,7 @@
 // `pressroom oauth`: the keys of the OAuth server, by which chat programs are let in.
 import type { Command } from 'commander';
-import { rotateOAuthKeys } from '../../api/console/oauth/keys.ts';
-import { createAudit } from '../../api/console/security/audit.ts';
+import { rotateOAuthKeys } from '../api/console/oauth/keys.ts';
+import { createAudit } from '../api/console/security/audit.ts';
 import type { Terminal } from './accounts.ts';
 import { CommandFailed } from './failure.ts';
 

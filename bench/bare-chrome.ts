@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { createCdpPipe } from '../../worker/browser/cdp-pipe.ts';
-import { chromeFlags, UNPAINTED } from '../../worker/browser/chrome.ts';
-import { findChrome } from '../../worker/browser/find-chrome.ts';
-import { makeProfile } from '../../worker/browser/profile.ts';
-import { readWorkerConfig } from '../../worker/config.ts';
+import { createCdpPipe } from '../worker/browser/cdp-pipe.ts';
+import { chromeFlags, UNPAINTED } from '../worker/browser/chrome.ts';
+import { findChrome } from '../worker/browser/find-chrome.ts';
+import { makeProfile } from '../worker/browser/profile.ts';
+import { readWorkerConfig } from '../worker/config.ts';
 import type { Job } from './documents.ts';
 import type { Engine } from './engine.ts';
 

@@ -1,10 +1,10 @@
 // The side that is the whole service: API, worker with its Chrome, and mongod, each a process of its own, called over HTTP from here.
 import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
-import { findOrInstallChrome } from '../../standalone/chrome.ts';
-import { readWorkerConfig } from '../../worker/config.ts';
-import { startSite } from '../fault/harness/site.ts';
-import { renderCall } from '../support/http-call.ts';
+import { findOrInstallChrome } from '../standalone/chrome.ts';
+import { startSite } from '../test/fault/harness/site.ts';
+import { renderCall } from '../test/support/http-call.ts';
+import { readWorkerConfig } from '../worker/config.ts';
 import { beginningsOf, closedLoop } from './closed-loop.ts';
 import { jobs } from './documents.ts';
 import { pagesOf } from './page-count.ts';

@@ -1,5 +1,5 @@
 // A pool of workers in simulated time: renders come, wait for a slot and are rendered; pods start, drain and end; Prometheus looks; an autoscaler decides. The same seed gives the same run.
-import { createChance } from '../fault/harness/random.ts';
+import { createChance } from '../test/fault/harness/random.ts';
 
 export interface Render {
   atMs: number;

@@ -5,7 +5,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readWorkerConfig } from '../../worker/config.ts';
+import { readWorkerConfig } from '../worker/config.ts';
 import type { Flow } from './closed-loop.ts';
 import type { Order, Reply } from './driver.ts';
 import type { EngineName } from './engine.ts';

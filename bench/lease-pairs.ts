@@ -1,15 +1,15 @@
 // Admissions and settlements through the API's own adapter on a mongod of the bench's own: accounts of several kinds, and what a round of pairs takes.
 import { MongoClient } from 'mongodb';
-import type { Caller } from '../../api/accounts/accepted-keys.ts';
-import { createAccounts } from '../../api/accounts/accounts.ts';
-import { hashKeyByEach } from '../../api/accounts/keys.ts';
-import { parsePlans } from '../../api/accounts/plans.ts';
-import { mongoLeases } from '../../api/leases/mongo-leases.ts';
-import { connectStore, KEY_HASH_INDEX } from '../../api/store/store.ts';
-import { silentLog } from '../../common/log.ts';
-import { createMetrics } from '../../common/operations.ts';
-import { freshMongod } from '../support/mongod.ts';
-import { processOf } from '../support/processes.ts';
+import type { Caller } from '../api/accounts/accepted-keys.ts';
+import { createAccounts } from '../api/accounts/accounts.ts';
+import { hashKeyByEach } from '../api/accounts/keys.ts';
+import { parsePlans } from '../api/accounts/plans.ts';
+import { mongoLeases } from '../api/leases/mongo-leases.ts';
+import { connectStore, KEY_HASH_INDEX } from '../api/store/store.ts';
+import { silentLog } from '../common/log.ts';
+import { createMetrics } from '../common/operations.ts';
+import { freshMongod } from '../test/support/mongod.ts';
+import { processOf } from '../test/support/processes.ts';
 import { load, type Round } from './load.ts';
 import type { AtEnd } from './script.ts';
 

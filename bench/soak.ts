@@ -1,8 +1,8 @@
 // `npm run soak [-- --renders 20000 --callers 4]`: so many renders through the service, and whether the memory of its processes grows with them. 20,000 take
 // a quarter of an hour on two quiet cores. Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
 import { Agent } from 'node:http';
-import { startSite } from '../fault/harness/site.ts';
-import { renderCall } from '../support/http-call.ts';
+import { startSite } from '../test/fault/harness/site.ts';
+import { renderCall } from '../test/support/http-call.ts';
 import { document } from './customers.ts';
 import { digits, slopePerThousand } from './figures.ts';
 import { load } from './load.ts';

@@ -1,6 +1,6 @@
 // An open loop: renders that begin when their time has come, however long those before them take. Each is measured from when it should have begun.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createChance } from '../fault/harness/random.ts';
+import { createChance } from '../test/fault/harness/random.ts';
 
 /** When renders begin, in ms from the start: `count` independent callers' calls at a mean rate (exponential distances). The same seed gives the same times. */
 export function arrivals(count: number, perSecond: number, seed: number): number[] {
