@@ -20,7 +20,7 @@ import { mongoLeases } from './leases/mongo-leases.ts';
 import { createTrialDoor } from './leases/trial-door.ts';
 import { trialLeases } from './leases/trial-leases.ts';
 import { createFinish } from './pdf/finish.ts';
-import { createStamps } from './pdf/stamps.ts';
+import { createStamps } from './pdf/watermark/stamps.ts';
 import { createDispatch } from './queue/dispatch.ts';
 import { createRecentTimes } from './render/recent-times.ts';
 import { createRender } from './render/render.ts';

@@ -6,7 +6,7 @@ import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
 import { watchDenials } from './denials.ts';
 import { watchMainDocument } from './main-document.ts';
-import { watchMovement } from './movement.ts';
+import { watchMovement } from './navigation.ts';
 import { watchNetwork } from './network-idle.ts';
 import { type ConsoleLine, readConsole } from './page-console.ts';
 import type { Plan } from './plan.ts';

@@ -3,7 +3,7 @@
 import type { Session } from '../workers/session.ts';
 import type { Denials } from './denials.ts';
 import type { MainDocument } from './main-document.ts';
-import type { Movement } from './movement.ts';
+import type { Movement } from './navigation.ts';
 import type { NetworkActivity } from './network-idle.ts';
 import type { Plan } from './plan.ts';
 

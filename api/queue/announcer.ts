@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { WAITING_MS } from '../../common/protocol.ts';
 import type { Workers } from '../workers/workers.ts';
-import type { Queue, Queued } from './queue.ts';
+import type { Queue, Queued } from './fair-queue.ts';
 
 interface AnnouncedJob extends Queued {
   readonly avoid: ReadonlySet<string> | undefined;

@@ -1,6 +1,6 @@
 // The numbers of dispatch: how many wait and since when (the autoscaler's signals), who is there, how claims end. All carry the pool.
 import type { Metrics } from '../../common/operations.ts';
-import type { Totals } from '../workers/roster.ts';
+import type { Totals } from '../workers/registry.ts';
 
 interface Sources {
   depth(): number;

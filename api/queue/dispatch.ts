@@ -6,8 +6,8 @@ import { renderFailed } from '../contract/errors.ts';
 import { BrowserFailed, type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../workers/slot-port.ts';
 import type { Workers } from '../workers/workers.ts';
 import { dispatchMetrics } from './dispatch-metrics.ts';
+import { createQueue, type QueueBounds } from './fair-queue.ts';
 import { createLine, type Waiter } from './line.ts';
-import { createQueue, type QueueBounds } from './queue.ts';
 import type { WaitLimits } from './wait-limit.ts';
 
 export interface Job {

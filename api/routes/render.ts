@@ -3,7 +3,7 @@ import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseRenderRequest } from '../contract/render-request.ts';
 import { shownRequest } from '../history/shown-request.ts';
-import { whileCallerWaits } from '../http/hang-up.ts';
+import { whileCallerWaits } from '../http/client-disconnect.ts';
 import type { Middleware } from '../http/state.ts';
 import type { RenderUseCase } from '../render/render.ts';
 import { answerWithPdf } from './render-answer.ts';

@@ -3,7 +3,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SILENCE_MS, WAITING } from '../../common/protocol.ts';
 import { signTicket } from '../../common/ticket.ts';
-import { createRoster, type Roster } from './roster.ts';
+import { createRoster, type Roster } from './registry.ts';
 import { createStatusLink, type StatusLink } from './status-link.ts';
 import { type Resolve, systemResolve, type WorkerSource, watchName } from './worker-addresses.ts';
 import { readStatus, unusableBecause } from './worker-status.ts';

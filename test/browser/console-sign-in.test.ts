@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { createSetup } from '../../api/console/auth/setup.ts';
+import { createSetup } from '../../api/console/auth/bootstrap.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';

@@ -7,7 +7,7 @@ import { converse } from '../../api/page/conversation.ts';
 import { plan } from '../../api/page/plan.ts';
 import { createFinish } from '../../api/pdf/finish.ts';
 import type { Room } from '../../api/pdf/printed.ts';
-import { createStamps } from '../../api/pdf/stamps.ts';
+import { createStamps } from '../../api/pdf/watermark/stamps.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { SlotLost } from '../../api/workers/slot-port.ts';
 import { eventually } from '../support/eventually.ts';

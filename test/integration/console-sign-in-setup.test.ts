@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createSetup } from '../../api/console/auth/setup.ts';
+import { createSetup } from '../../api/console/auth/bootstrap.ts';
 import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import type { Installation } from '../support/installation.ts';

@@ -13,7 +13,7 @@ import { STATUS } from '../../api/contract/errors.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
 import { OPEN_FOR_EACH_PLACE } from '../../api/leases/trial-door.ts';
-import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/stamps.ts';
+import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/watermark/stamps.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import { variableMeta } from '../../common/config.ts';
 import type { Proof } from './proofs.ts';
@@ -128,7 +128,7 @@ export const limitRows = (): LimitRow[] => [
     whole: variable('PRESSROOM_QUEUE_MAX_RENDERS'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
-    source: 'queue/queue.ts',
+    source: 'queue/fair-queue.ts',
     proofs: [
       { file: 'unit/queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
       { file: 'unit/dispatch-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
@@ -140,7 +140,7 @@ export const limitRows = (): LimitRow[] => [
     whole: variable('PRESSROOM_QUEUE_MAX_BYTES'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
-    source: 'queue/queue.ts',
+    source: 'queue/fair-queue.ts',
     proofs: [
       {
         file: 'fault/overload-queue.test.ts',
@@ -157,7 +157,7 @@ export const limitRows = (): LimitRow[] => [
     whole: 'cores less one, at least 2',
     share: `account: ${A_QUARTER}; never all; accounts take turns`,
     answer: 'the PDF waits',
-    source: 'pdf/stamps.ts',
+    source: 'pdf/watermark/stamps.ts',
     proofs: [
       { file: 'unit/pdf-stamps.test.ts', title: 'stamp for another account while one has PDFs that take long' },
       { file: 'unit/pdf-stamps.test.ts', title: 'serve accounts in turns' },
@@ -168,7 +168,7 @@ export const limitRows = (): LimitRow[] => [
     whole: number(MAX_PDFS_WAITING),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),
-    source: 'pdf/stamps.ts',
+    source: 'pdf/watermark/stamps.ts',
     proofs: [
       { file: 'unit/pdf-stamps.test.ts', title: 'refuse as overloaded when too many wait' },
       { file: 'unit/pdf-stamps.test.ts', title: 'refuse an account that has its share of the line, and take another' },

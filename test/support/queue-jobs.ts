@@ -1,5 +1,5 @@
 // What tests of the queue share: jobs, a queue with room for all of them, and taking one where nobody is held back.
-import type { createQueue, Place, Queued } from '../../api/queue/queue.ts';
+import type { createQueue, Place, Queued } from '../../api/queue/fair-queue.ts';
 
 export interface Job extends Queued {
   id: number;

@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createRoster, type Roster } from '../../api/workers/roster.ts';
+import { createRoster, type Roster } from '../../api/workers/registry.ts';
 import { workerStatus } from '../support/fake-slots.ts';
 
 describe('the roster of workers', () => {

@@ -3,9 +3,9 @@ import { PDFDocument } from 'pdf-lib';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { readChromePdf } from '../../api/pdf/chrome-pdf.ts';
 import { createFinish } from '../../api/pdf/finish.ts';
-import { stamp } from '../../api/pdf/stamp.ts';
-import { createStamps, type Stamps } from '../../api/pdf/stamps.ts';
-import { watermark } from '../../api/pdf/watermark.ts';
+import { watermark } from '../../api/pdf/watermark/drawing.ts';
+import { stamp } from '../../api/pdf/watermark/stamp.ts';
+import { createStamps, type Stamps } from '../../api/pdf/watermark/stamps.ts';
 import { pdfInfo, pdfPicture } from '../support/pdf.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
-import { watchMovement } from '../../api/page/movement.ts';
+import { watchMovement } from '../../api/page/navigation.ts';
 import type { Page } from '../../api/page/page.ts';
 import { plan } from '../../api/page/plan.ts';
 import { printDocument } from '../../api/page/print-document.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createQueue } from '../../api/queue/queue.ts';
+import { createQueue } from '../../api/queue/fair-queue.ts';
 import { type Job, job, roomy, take } from '../support/queue-jobs.ts';
 
 describe('the queue with an account that floods', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createQueue, type Place } from '../../api/queue/queue.ts';
+import { createQueue, type Place } from '../../api/queue/fair-queue.ts';
 import { add, type Job, type JobQueue, job, roomy, take } from '../support/queue-jobs.ts';
 
 const idsTaken = (queue: JobQueue) => {

@@ -8,12 +8,12 @@ import { passwords } from '../security/passwords.ts';
 import { createSignInLimits } from '../security/sign-in-limits.ts';
 import { type CompanyConfig, isOfCompany } from '../sso/company-config.ts';
 import { createUsers } from '../users/users.ts';
+import { createSetup } from './bootstrap.ts';
 import { createDevices } from './devices.ts';
 import { createEntrance } from './entrance.ts';
 import { createFirstOwner } from './first-owner.ts';
 import { createSecondStep } from './second-step.ts';
 import type { Sessions } from './sessions.ts';
-import { createSetup } from './setup.ts';
 import { createTwoFactor } from './two-factor.ts';
 
 export interface PeopleDeps {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseRenderRequest, renderRequestSchema } from '../../contract/render-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
 import { shownRequest } from '../../history/shown-request.ts';
-import { whileCallerWaits } from '../../http/hang-up.ts';
+import { whileCallerWaits } from '../../http/client-disconnect.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
 import { answerWithPdf } from '../../routes/render-answer.ts';

@@ -2,7 +2,7 @@
 // The file is written anew as a whole: a stamp that was only added at the end could be taken off by cutting the end off.
 import { PDFDocument, PDFName, type PDFRef } from 'pdf-lib';
 import { move } from 'piscina';
-import { watermark } from './watermark.ts';
+import { watermark } from './drawing.ts';
 
 const OPACITY = 0.35;
 

@@ -2,8 +2,8 @@
 // out within one. Trial renders only when no paid one waits. Bounded in length and bytes, with a share of both for each account.
 // Knows no time of its own, no worker and no promise: who calls it says `nowMs`, which slots there are, and acts.
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
-import type { Room } from '../workers/roster.ts';
-import { createShares } from './shares.ts';
+import type { Room } from '../workers/registry.ts';
+import { createShares } from './fair-share.ts';
 
 /** An account's line that has stood for this long is no burst: more comes than is served. */
 const STANDING_MS = 1_000;
