@@ -20,9 +20,8 @@ import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
 import { description } from './routes/description.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
-import { countRefused } from './routes/refused-renders.ts';
 import { renderRoute } from './routes/render.ts';
-import { logRenders } from './routes/render-records.ts';
+import { countRefused, logRenders } from './routes/render-records.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
 
 export interface AppDeps {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { createFirstOwner, WAITING_ACCOUNT } from '../api/console/auth/first-owner.ts';
+import { createFirstOwner, WAITING_ACCOUNT } from '../api/console/auth/bootstrap.ts';
 import { createSessions } from '../api/console/auth/sessions.ts';
 import { twoFactorOff } from '../api/console/auth/two-factor.ts';
 import { emailText, nameText } from '../api/console/contract/common.ts';

@@ -12,7 +12,7 @@ import { createRetention } from '../history/retention.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
 import type { FirstAdmin } from './auth/admin-config.ts';
-import { makeAdmin, setupLink } from './auth/first-admin.ts';
+import { makeAdmin, setupLink } from './auth/bootstrap.ts';
 import { createOperators } from './auth/operators.ts';
 import { createPeople } from './auth/people.ts';
 import { createSessions } from './auth/sessions.ts';

@@ -11,7 +11,7 @@ import { watchNetwork } from './network-idle.ts';
 import { type ConsoleLine, readConsole } from './page-console.ts';
 import type { Plan } from './plan.ts';
 import type { Output } from './print.ts';
-import { printDocument } from './print-document.ts';
+import { printDocument } from './print.ts';
 import { STEPS } from './steps.ts';
 import { isStill } from './still.ts';
 

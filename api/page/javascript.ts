@@ -5,7 +5,7 @@ import { invalid } from '../contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import { watchAddition } from './addition-load.ts';
 import { css } from './css.ts';
-import { watchMoves } from './moves.ts';
+import { watchMoves } from './navigation.ts';
 import type { Page } from './page.ts';
 import { fonts, isGone, onceInOwnWorld } from './waits.ts';
 

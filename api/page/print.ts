@@ -1,4 +1,5 @@
-// Prints the page to PDF and reads it in pieces, bounded; a single page is printed again a little taller while it does not fit on its sheet.
+// Prints the page to PDF and reads it in pieces, bounded. A single page is printed again a little taller while it does not
+// fit on its sheet; a document that the page moved away from is printed again.
 import { invalid, renderFailed } from '../contract/errors.ts';
 import { readChromePdf } from '../pdf/chrome-pdf.ts';
 import { pageCount } from '../pdf/page-count.ts';
@@ -6,9 +7,37 @@ import { type Printed, type Room, tooLarge } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
+import type { Page } from './page.ts';
 import { imposePageRules } from './page-rules.ts';
 import type { Plan } from './plan.ts';
 import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
+
+/** A page that loads itself again without end is printed so many times, and then until a print is whole. */
+const PRINTS = 5;
+const MAX_PRINTS = 20;
+/** A document half there prints less. Prints of the same document differ by some bytes. */
+const WHOLE_SHARE = 0.9;
+
+/** As `print`; also rejects as `Movement.loaded` does. It has no limit of its own while every print fails. */
+export async function printDocument({ session, plan, movement }: Page, output: Output, room: Room): Promise<Printed> {
+  let largestBytes = 0;
+  for (let prints = 1; ; ) {
+    await movement.loaded();
+    const documents = movement.documents();
+    const moved = () => movement.documents() !== documents;
+    try {
+      const printed = await print(session, plan, output, room);
+      const { bytes } = printed.pdf;
+      largestBytes = Math.max(largestBytes, bytes);
+      const isWhole = bytes >= WHOLE_SHARE * largestBytes;
+      if (!moved() || (prints >= PRINTS && isWhole) || prints === MAX_PRINTS) return printed;
+      room.give(bytes);
+      prints++;
+    } catch (error) {
+      if (!(error instanceof CommandFailed) || !moved()) throw error;
+    }
+  }
+}
 
 /** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
 const PIECE_BYTES = 512 * 1024;

@@ -4,10 +4,10 @@ import { ApiError } from '../../api/contract/errors.ts';
 import { FIELD_NAMES } from '../../api/contract/fields.ts';
 import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { parseJson } from '../../api/http/json-text.ts';
+import { templateHtml } from '../../api/page/header-footer.ts';
 import { pageRules } from '../../api/page/page-rules.ts';
 import { plan } from '../../api/page/plan.ts';
 import { isStill } from '../../api/page/still.ts';
-import { templateHtml } from '../../api/page/template-html.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
 

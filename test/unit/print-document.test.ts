@@ -4,7 +4,7 @@ import { overloaded } from '../../api/http/byte-budget.ts';
 import { watchMovement } from '../../api/page/navigation.ts';
 import type { Page } from '../../api/page/page.ts';
 import { plan } from '../../api/page/plan.ts';
-import { printDocument } from '../../api/page/print-document.ts';
+import { printDocument } from '../../api/page/print.ts';
 import { CommandFailed, type Session } from '../../api/workers/session.ts';
 import { leastPdf } from '../support/least-pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';

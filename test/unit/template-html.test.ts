@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { templateHtml } from '../../api/page/template-html.ts';
+import { templateHtml } from '../../api/page/header-footer.ts';
 
 describe('the html of a header', () => {
   const same = [

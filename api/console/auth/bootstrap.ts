@@ -1,6 +1,109 @@
-// How the first person gets in: a link with a token that works once, while there is nobody yet. Owns the tokens; the page is pages/setup.ts.
-import type { Store } from '../../store/store.ts';
+// How the first person signs in to a new installation: as the administrator of the configuration, or by a setup link
+// that works once. The page of the link is pages/setup.ts.
+
+import { type AccountSettings, createAccounts } from '../../accounts/accounts.ts';
+import type { Plan } from '../../accounts/plans.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Store, TeamDocument } from '../../store/store.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
+import { createTeams } from '../users/teams.ts';
+import type { FirstAdmin } from './admin-config.ts';
+import type { People } from './people.ts';
+
+/** What `npm start` makes at its first start. */
+export const WAITING_ACCOUNT = 'default';
+
+export interface FirstOwner {
+  /** The id of the account `default` when nobody owns it. */
+  waiting(): Promise<string | undefined>;
+  /** Makes the person its owner. False when it has got one meanwhile. */
+  own(accountId: string, userId: string): Promise<boolean>;
+  /** Makes the person an owner, whoever else is one. False when there is no account of this name. */
+  addOwner(accountName: string, userId: string): Promise<boolean>;
+  /** Makes the account with the largest plan, and the person its owner. Rejects with ApiError `validation_error` for a name that is taken. */
+  ownNew(name: string, userId: string): Promise<string>;
+  isTaken(name: string): Promise<boolean>;
+  /** Whether there is any account. */
+  hasAccounts(): Promise<boolean>;
+}
+
+export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwner {
+  const teams = createTeams(store);
+  const { limits, limited } = store;
+  const byName = (name: string) => limited(store.accounts.findOne({ name }, { projection: { _id: 1 }, ...limits }));
+
+  const hasOwner = async (accountId: string) => (await teams.of(accountId)).members.some(({ role }) => role === 'owner');
+
+  const withOwner = (members: TeamDocument['members'], user: string): TeamDocument['members'] => [
+    ...members.filter(member => member.user !== user),
+    { user, role: 'owner', since: new Date() },
+  ];
+
+  async function own(accountId: string, userId: string): Promise<boolean> {
+    let owned = false;
+    await teams.change(accountId, ({ members }) => {
+      owned = !members.some(({ role }) => role === 'owner');
+      return { members: owned ? withOwner(members, userId) : members };
+    });
+    return owned;
+  }
+
+  return {
+    own,
+    addOwner: async (name, userId) => {
+      const account = await byName(name);
+      if (account) await teams.change(account._id, ({ members }) => ({ members: withOwner(members, userId) }));
+      return account !== null;
+    },
+    waiting: async () => {
+      const account = await byName(WAITING_ACCOUNT);
+      return account && !(await hasOwner(account._id)) ? account._id : undefined;
+    },
+    ownNew: async (name, userId) => {
+      const largest = plans.reduce((best, plan) => (plan.parallel > best.parallel ? plan : best));
+      const settings: AccountSettings = { plan: largest.name };
+      // Keys are not touched here, so no pepper is needed.
+      const { id } = await createAccounts(store, { plans, peppers: [] }).createAccount(name, settings);
+      await own(id, userId);
+      return id;
+    },
+    isTaken: async name => (await byName(name)) !== null,
+    hasAccounts: async () => (await limited(store.accounts.findOne({}, { projection: { _id: 1 }, ...limits }))) !== null,
+  };
+}
+
+/** Whether the error says that another process of the installation, which started at the same moment, was quicker. */
+const wasTaken = (error: unknown) => error instanceof ApiError && (error.code === 'conflict' || error.code === 'validation_error');
+
+/** Without any account there would be nothing to look at. */
+async function ownFirstAccount({ firstOwner }: People, userId: string): Promise<void> {
+  if (!(await firstOwner.waiting()) && !(await firstOwner.hasAccounts()))
+    await firstOwner.ownNew(WAITING_ACCOUNT, userId).catch(error => {
+      if (!wasTaken(error)) throw error;
+    });
+  const waiting = await firstOwner.waiting();
+  if (waiting) await firstOwner.own(waiting, userId);
+}
+
+/** Makes the person of the configuration when nobody has that address. Whoever has it is left as they are. True when it was made. */
+export async function makeAdmin(people: People, { email, password }: FirstAdmin): Promise<boolean> {
+  const { users, audit } = people;
+  if (await users.byEmail(email)) return false;
+  try {
+    const user = await users.create({ email, password, name: email.split('@')[0]!, operator: true });
+    await ownFirstAccount(people, user._id);
+    await audit.note({ actor: 'configuration' }, { action: 'operator.created', target: user.email });
+    return true;
+  } catch (error) {
+    if (wasTaken(error)) return false;
+    throw error;
+  }
+}
+
+/** The link, while there is nobody. */
+export async function setupLink({ setup, publicUrl }: People): Promise<string | undefined> {
+  return (await setup.needed()) ? `${publicUrl}/app/setup#${await setup.createToken()}` : undefined;
+}
 
 const LASTS_MS = 24 * 3600e3;
 /** Of processes that started one after the other; the oldest go. */
