@@ -10,6 +10,8 @@ export interface LoadShape {
   minPods: number;
   /** Renders a second at a time. It is made anew for each seed. */
   rate(chance: Chance): { at(ms: number): number; mostPerSecond: number };
+  /** The median time of a render that comes at `ms`; that of all loads when absent. */
+  medianMs?(ms: number): number;
 }
 
 const SECOND = 1_000;
@@ -37,6 +39,9 @@ function wandering(chance: Chance, durationMs: number, mean: number, sigma: numb
     return mean * Math.exp(x - (sigma * sigma) / 2);
   });
 }
+
+/** Five minutes of long renders after each ten of short ones. */
+const isLong = (ms: number) => ms % (15 * MINUTE) >= 5 * MINUTE && ms % (15 * MINUTE) < 10 * MINUTE;
 
 export const LOADS: readonly LoadShape[] = [
   {
@@ -82,6 +87,13 @@ export const LOADS: readonly LoadShape[] = [
     },
   },
   {
+    name: 'short to long',
+    durationMs: 25 * MINUTE,
+    minPods: 3,
+    rate: () => ({ mostPerSecond: 20, at: ms => (isLong(ms) ? 3 : 20) }),
+    medianMs: ms => (isLong(ms) ? 8_000 : 100),
+  },
+  {
     name: 'jobs from zero',
     durationMs: 4 * HOUR,
     minPods: 0,
@@ -92,8 +104,9 @@ export const LOADS: readonly LoadShape[] = [
   },
 ];
 
-/** The mean is 0.74 s, and 19 of 20 lie between 0.2 and 2 s. */
-const serviceMs = (chance: Chance) => 630 * Math.exp(0.58 * gaussian(chance));
+/** With this median the mean is 0.74 s, and 19 of 20 renders take between 0.2 and 2 s. */
+const USUAL_MEDIAN_MS = 630;
+const serviceMs = (chance: Chance, medianMs: number) => medianMs * Math.exp(0.58 * gaussian(chance));
 
 /** The renders of a load: a Poisson process with its rate, by thinning. */
 export function rendersOf(load: LoadShape, seed: number): Render[] {
@@ -103,6 +116,7 @@ export function rendersOf(load: LoadShape, seed: number): Render[] {
   for (let ms = 0; ; ) {
     ms += exponential(chance, SECOND / mostPerSecond);
     if (ms >= load.durationMs) return renders;
-    if (chance.next() * mostPerSecond < at(ms)) renders.push({ atMs: ms, serviceMs: serviceMs(chance) });
+    if (chance.next() * mostPerSecond < at(ms))
+      renders.push({ atMs: ms, serviceMs: serviceMs(chance, load.medianMs?.(ms) ?? USUAL_MEDIAN_MS) });
   }
 }

@@ -12,7 +12,7 @@ export interface View {
   pods: number;
   readyPods: number;
   /** As Prometheus scraped it last, each process at a moment of its own. */
-  scraped: { busySlots: number; queuedRenders: number; oldestWaitMs: number };
+  scraped: { busySlots: number; runningMs: number; queuedRenders: number; oldestWaitMs: number; sampleAgeMs: number };
   /** Renders on slots and in the queue on average since it was last asked, as a proxy in the path of the requests would know. */
   averageWork(): number;
 }
@@ -50,7 +50,9 @@ interface Pod {
   state: 'starting' | 'ready' | 'draining';
   sinceMs: number;
   busy: number;
-  scrapedBusy: number | undefined;
+  /** When each of its renders came to a slot. */
+  beganMs: number[];
+  scraped: { busy: number; runningMs: number };
 }
 
 /** The chart's default. Renders come to each alike, and each tells its own queue. */
@@ -140,11 +142,14 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
       if (!pod) return;
       const render = renders[started]!;
       waitsMs[started++] = nowMs - render.atMs;
+      const beganMs = nowMs;
       pod.busy++;
+      pod.beganMs.push(beganMs);
       busy++;
       agenda.at(nowMs + render.serviceMs, () => {
         account();
         pod.busy--;
+        pod.beganMs.splice(pod.beganMs.indexOf(beganMs), 1);
         busy--;
         if (pod.state === 'draining' && pod.busy === 0) end(pod);
         serve();
@@ -153,13 +158,13 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
   }
 
   function startPod(startMs: number) {
-    const pod: Pod = { state: 'starting', sinceMs: nowMs, busy: 0, scrapedBusy: undefined };
+    const pod: Pod = { state: 'starting', sinceMs: nowMs, busy: 0, beganMs: [], scraped: { busy: 0, runningMs: 0 } };
     pods.push(pod);
     agenda.at(nowMs + startMs, () => {
       if (pod.state !== 'starting') return;
       pod.state = 'ready';
       every(chance.next() * scrapeMs, () => {
-        pod.scrapedBusy = pod.busy;
+        pod.scraped = { busy: pod.busy, runningMs: pod.beganMs.reduce((sum, beganMs) => sum + nowMs - beganMs, 0) };
         return pods.includes(pod) ? scrapeMs : undefined;
       });
       account();
@@ -191,10 +196,10 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
     });
   }
 
-  const queues = Array.from({ length: API_PROCESSES }, () => ({ queued: 0, oldestWaitMs: 0 }));
+  const queues = Array.from({ length: API_PROCESSES }, () => ({ queued: 0, oldestWaitMs: 0, atMs: 0 }));
   for (const [process, queue] of queues.entries())
     every(chance.next() * apiScrapeMs, () => {
-      [queue.queued, queue.oldestWaitMs] = [0, 0];
+      [queue.queued, queue.oldestWaitMs, queue.atMs] = [0, 0, nowMs];
       for (let i = started; i < come; i++) {
         if (i % API_PROCESSES !== process) continue;
         if (queue.queued++ === 0) queue.oldestWaitMs = nowMs - renders[i]!.atMs;
@@ -204,9 +209,11 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
   function scraped() {
     const there = pods.filter(({ state }) => state !== 'starting');
     return {
-      busySlots: there.reduce((sum, pod) => sum + (pod.scrapedBusy ?? 0), 0),
+      busySlots: there.reduce((sum, pod) => sum + pod.scraped.busy, 0),
+      runningMs: there.reduce((sum, pod) => sum + pod.scraped.runningMs, 0),
       queuedRenders: queues.reduce((sum, { queued }) => sum + queued, 0),
       oldestWaitMs: Math.max(...queues.map(queue => queue.oldestWaitMs)),
+      sampleAgeMs: nowMs - Math.max(...queues.map(queue => queue.atMs)),
     };
   }
   const view = (): View => ({

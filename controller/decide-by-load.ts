@@ -1,6 +1,6 @@
 // The size that a known load asks for: what is remembered of it, what it wishes by the average and by the last moments, and what becomes of the wish.
 import type { Decision, History, Load, Reason, ScalingSpec } from './decide.ts';
-import { backlogSlots, nextQueue, offeredSlots, withRoom } from './decide-demand.ts';
+import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './decide-demand.ts';
 import { within } from './decide-limits.ts';
 import { late, nextStarts, readyInMs, withOrder } from './decide-starts.ts';
 import { averageSince, highest, withPeak, withValue } from './decide-windows.ts';
@@ -38,8 +38,8 @@ const podsForLoad = (pool: ScalingSpec, slots: number) => podsFor(pool, withRoom
 function remember(pool: ScalingSpec, { load, pods, readyPods }: Seen, history: History, now: number) {
   const [stableMs, panicMs] = [stableMsOf(pool), panicMsOf(pool, load)];
   const known = history.offered.some(({ fromMs }) => fromMs > now - stableMs);
-  const queue = nextQueue(history.queue, load, now, load.scrapeIntervalMs);
   const starts = nextStarts(history.starts, pods, readyPods, now);
+  const queue = nextQueue(history.queue, load, now, load.scrapeIntervalMs, starts.orders.length > 0);
   const offeredNow = offeredSlots(queue, load);
   const offered = withValue(history.offered, offeredNow, now, stableMs);
   const average = averageSince(offered, now - stableMs);
@@ -61,8 +61,8 @@ function burstWish(pool: ScalingSpec, seen: Seen, { next, offeredNow, short }: R
   if (late(next.starts, now)) return Math.max(asked, podsForLoad(pool, needed));
   const readySlots = readyPods * pool.slotsPerPod;
   const drainMs = pool.scaling.drainSeconds * 1_000;
-  const backlog = backlogSlots(next.queue, load.queuedRenders, needed, readySlots, readyInMs(next.starts, now), drainMs);
-  return Math.max(asked, sudden, podsFor(pool, needed + backlog));
+  const backlog = backlogSlots(next.queue, load, needed, readySlots, readyInMs(next.starts, now), drainMs);
+  return Math.max(asked, sudden, podsFor(pool, Math.max(needed + backlog, slotsForAll(next.queue, load))));
 }
 
 function reasonOf({ scaling }: ScalingSpec, pods: number, size: number, askedBefore: number, panic: boolean): Reason {
@@ -95,7 +95,18 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
   const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < panicMs && pods <= scaling.maxReplicas;
   const size = allowed < pods && tooSoon ? pods : allowed;
   const reason = reasonOf(pool, pods, size, asked, panic);
-  const facts = { ...load, averageSlots: average, offeredSlots: offeredNow, pods, size, readyPods, wish, limited, scaling };
+  const facts = {
+    ...load,
+    averageSlots: average,
+    offeredSlots: offeredNow,
+    slotsForAll: slotsForAll(next.queue, load),
+    pods,
+    size,
+    readyPods,
+    wish,
+    limited,
+    scaling,
+  };
   const starts = size > pods ? withOrder(next.starts, size, now) : next.starts;
   const shrunkMs = size < pods ? now : history.shrunkMs;
   return {

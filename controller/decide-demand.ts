@@ -14,6 +14,8 @@ export interface Queue {
   comparedMs: number;
   comparedWaitMs: number;
   growing: boolean;
+  /** For so many scrapes in a row it has, with every pod ready that was asked for. */
+  grownScrapes: number;
   /** How long a render has its slot, on average. */
   renderMs: number;
 }
@@ -34,11 +36,13 @@ export const noQueue = (nowMs: number): Queue => ({
   comparedMs: nowMs,
   comparedWaitMs: 0,
   growing: false,
+  grownScrapes: 0,
   renderMs: FIRST_RENDER_MS,
 });
 
 interface Seen {
   busySlots: number;
+  runningMs: number;
   queuedRenders: number;
   oldestWaitMs: number;
 }
@@ -49,32 +53,41 @@ const comingPerMs = ({ queuedRenders, oldestWaitMs }: Seen) => queuedRenders / M
  * The queue after one more look. What came between two looks and is not in it any more was served, by a known number of slots: so long a render takes.
  * Looks are compared that lie at least a scrape apart, since each process is scraped at a moment of its own. What is kept is the earlier of them.
  */
-export function nextQueue(queue: Queue, seen: Seen, nowMs: number, scrapeIntervalMs: number): Queue {
+export function nextQueue(queue: Queue, seen: Seen, nowMs: number, scrapeIntervalMs: number, podsStart: boolean): Queue {
   const { queuedRenders, oldestWaitMs } = seen;
   const compared = { comparedMs: nowMs, comparedWaitMs: oldestWaitMs };
   const coming = comingPerMs(seen);
   const fresh = { ...compared, atMs: nowMs, queuedRenders, comingPerMs: coming, busyMs: 0 };
-  if (queuedRenders === 0 || queue.queuedRenders === 0) return { ...fresh, growing: queuedRenders > 0, renderMs: queue.renderMs };
+  if (queuedRenders === 0 || queue.queuedRenders === 0)
+    return { ...fresh, growing: queuedRenders > 0, grownScrapes: 0, renderMs: queue.renderMs };
   const passedMs = nowMs - queue.comparedMs;
   if (passedMs < scrapeIntervalMs) return queue;
   const growing = oldestWaitMs >= queue.comparedWaitMs;
+  const grownScrapes = growing && !podsStart ? queue.grownScrapes + 1 : 0;
   const busyMs = queue.busyMs + seen.busySlots * passedMs;
   const sinceMs = nowMs - queue.atMs;
   const served = coming * sinceMs - (queuedRenders - queue.queuedRenders);
   const steady = coming <= STEADY * queue.comingPerMs && queue.comingPerMs <= STEADY * coming;
-  if (!steady) return { ...fresh, growing, renderMs: queue.renderMs };
-  if (served < ENOUGH_SERVED && sinceMs < ENOUGH_MS) return { ...queue, ...compared, growing, busyMs };
-  if (served < 1 || busyMs === 0) return { ...fresh, growing, renderMs: queue.renderMs };
+  if (!steady) return { ...fresh, growing, grownScrapes, renderMs: queue.renderMs };
+  if (served < ENOUGH_SERVED && sinceMs < ENOUGH_MS) return { ...queue, ...compared, growing, grownScrapes, busyMs };
+  if (served < 1 || busyMs === 0) return { ...fresh, growing, grownScrapes, renderMs: queue.renderMs };
   // One look is believed only so far.
   const likely = Math.min(3 * queue.renderMs, Math.max(queue.renderMs / 3, busyMs / served));
   const renderMs = Math.min(MOST_RENDER_MS, Math.max(LEAST_RENDER_MS, 0.7 * queue.renderMs + 0.3 * likely));
-  return { ...fresh, growing, renderMs };
+  return { ...fresh, growing, grownScrapes, renderMs };
 }
+
+/**
+ * How long a render that waits will take: the longer of those that finished and those that run. Samples find a
+ * render at half of its time on average. While the first long ones run, those that finished are all short.
+ */
+const expectedMs = (queue: Queue, { busySlots, runningMs }: Seen) =>
+  Math.min(MOST_RENDER_MS, Math.max(queue.renderMs, busySlots > 0 ? (2 * runningMs) / busySlots : 0));
 
 /** Slots that the renders which come now would keep busy if none had to wait. */
 export function offeredSlots(queue: Queue, seen: Seen): number {
   if (seen.queuedRenders === 0) return seen.busySlots;
-  const offered = Math.min(seen.busySlots + seen.queuedRenders, comingPerMs(seen) * queue.renderMs);
+  const offered = Math.min(seen.busySlots + seen.queuedRenders, comingPerMs(seen) * expectedMs(queue, seen));
   // Slots that work off a queue are not all needed afterwards. While it grows they are, and more.
   return queue.growing ? Math.max(seen.busySlots, offered) : offered;
 }
@@ -90,16 +103,18 @@ export function withRoom(offered: number, targetUtilization: number): number {
   return offered + (1 / targetUtilization - 1) * Math.sqrt(offered * Math.max(offered, EVEN_LOAD));
 }
 
+/** After so many scrapes without a shorter wait, the length of a render is not known well enough. */
+const GROWN_SCRAPES = 2;
+
+/** Slots that all renders could use at once; 0 while the estimate of their length may be right. */
+export const slotsForAll = ({ grownScrapes }: Queue, { busySlots, queuedRenders }: Seen): number =>
+  grownScrapes >= GROWN_SCRAPES ? busySlots + queuedRenders : 0;
+
 /** Slots, on top of those for the offered load, that work off within `drainMs` what will wait when pods that are asked for now or were before are ready, in `readyInMs`. */
-export function backlogSlots(
-  queue: Queue,
-  queuedRenders: number,
-  offered: number,
-  readySlots: number,
-  readyInMs: number,
-  drainMs: number,
-): number {
-  if (queuedRenders === 0) return 0;
-  const waiting = queuedRenders + ((offered - readySlots) * readyInMs) / queue.renderMs;
-  return (Math.max(0, waiting) * queue.renderMs) / drainMs;
+export function backlogSlots(queue: Queue, seen: Seen, offered: number, readySlots: number, readyInMs: number, drainMs: number): number {
+  if (seen.queuedRenders === 0) return 0;
+  const renderMs = expectedMs(queue, seen);
+  const waiting = Math.max(0, seen.queuedRenders + ((offered - readySlots) * readyInMs) / renderMs);
+  // A render uses one slot, however long it is.
+  return Math.min(waiting, (waiting * renderMs) / drainMs);
 }

@@ -4,12 +4,16 @@ import type { Limited } from './decide-limits.ts';
 
 export interface Facts {
   busySlots: number;
+  runningMs: number;
+  sampleAgeMs: number;
   queuedRenders: number;
   oldestWaitMs: number;
   partial: boolean;
   /** Busy slots that the load makes: on average, and in the last moments. */
   averageSlots: number;
   offeredSlots: number;
+  /** Slots that all renders could use, while the queue does not shrink; else 0. */
+  slotsForAll: number;
   pods: number;
   size: number;
   readyPods: number;
@@ -22,19 +26,23 @@ export interface Facts {
 const number = (value: number) => (value < 10 ? value.toFixed(1) : String(Math.round(value)));
 const some = (count: number, thing: string) => `${number(count).replace(/\.0$/, '')} ${thing}${count === 1 ? '' : 's'}`;
 
-const seen = ({ busySlots, queuedRenders, oldestWaitMs, readyPods, averageSlots, scaling }: Facts) =>
+const seen = ({ busySlots, runningMs, queuedRenders, oldestWaitMs, sampleAgeMs, readyPods, averageSlots, scaling }: Facts) =>
   `${some(busySlots, 'busy slot')} on ${some(readyPods, 'ready pod')}, ${some(averageSlots, 'slot')} on average over ${scaling.stableWindowSeconds} s; ${
     queuedRenders > 0
-      ? `${some(queuedRenders, 'render')} in the queue, the oldest for ${number(oldestWaitMs / 1_000)} s`
+      ? `${some(queuedRenders, 'render')} in the queue ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s${
+          busySlots > 0 ? `, and those on slots had run for ${number(runningMs / busySlots / 1_000)} s on average` : ''
+        }`
       : 'nothing in the queue'
   }.`;
 
 const then: Record<string, (facts: Facts) => string> = {
   load: ({ scaling, wish }) => `At ${scaling.targetUtilizationPercent} % utilization that needs ${some(wish, 'pod')}.`,
-  panic: ({ offeredSlots, queuedRenders, scaling, wish }) =>
-    queuedRenders > 0
-      ? `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`
-      : `The last moments need ${some(wish, 'pod')}.`,
+  panic: ({ offeredSlots, slotsForAll, queuedRenders, scaling, wish }) =>
+    slotsForAll > 0
+      ? `The queue does not shrink with all pods ready: its renders could use ${some(slotsForAll, 'slot')} with those that run, and that needs ${some(wish, 'pod')}.`
+      : queuedRenders > 0
+        ? `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`
+        : `The last moments need ${some(wish, 'pod')}.`,
   from_zero: ({ wish }) => `There was no pod; ${some(wish, 'pod')} ${wish === 1 ? 'is' : 'are'} needed.`,
   idle: ({ scaling, wish }) =>
     `No more than ${some(wish, 'pod')} ${wish === 1 ? 'was' : 'were'} needed for ${scaling.scaleDown.delaySeconds} s.`,

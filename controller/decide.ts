@@ -15,11 +15,15 @@ export type Load =
       kind: 'measured';
       /** Over all workers and API processes of the pool. */
       busySlots: number;
+      /** How long the renders on these slots had run when they were sampled, all together. */
+      runningMs: number;
       queuedRenders: number;
       /** Of the render that waits longest. */
       oldestWaitMs: number;
       /** How often Prometheus asks the processes, as seen in its data. */
       scrapeIntervalMs: number;
+      /** Of the newest sample of the queue. */
+      sampleAgeMs: number;
       /** Some process that should tell its part does not: the true load may be higher, so that nothing shrinks. */
       partial: boolean;
     }
@@ -103,19 +107,22 @@ export function noHistory(nowMs: number): History {
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
 const MOST = 1e6;
+const DAY_MS = 86_400_000;
 const count = (pods: number) => (Number.isFinite(pods) ? clamp(Math.floor(pods), 0, MOST) : 0);
 
 /** A load whose numbers are none is not known. */
 function believable(load: Load): Load {
   if (load.kind === 'unknown') return load;
-  const { busySlots, queuedRenders, oldestWaitMs, scrapeIntervalMs } = load;
-  if (![busySlots, queuedRenders, oldestWaitMs, scrapeIntervalMs].every(Number.isFinite))
+  const { busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs } = load;
+  if (![busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs].every(Number.isFinite))
     return { kind: 'unknown', reason: 'no_data', message: 'Prometheus tells values that are no numbers' };
   return {
     ...load,
     busySlots: clamp(busySlots, 0, MOST),
+    runningMs: clamp(runningMs, 0, MOST * DAY_MS),
     queuedRenders: clamp(queuedRenders, 0, MOST),
-    oldestWaitMs: clamp(oldestWaitMs, 0, 86_400_000),
+    oldestWaitMs: clamp(oldestWaitMs, 0, DAY_MS),
+    sampleAgeMs: clamp(sampleAgeMs, 0, DAY_MS),
     scrapeIntervalMs: clamp(scrapeIntervalMs, 100, 600_000),
   };
 }

@@ -41,6 +41,8 @@ interface Part {
   busyByPod: Map<string, number>;
   /** Of each API. By pod, since Prometheus may have the same process twice: found by two jobs. */
   queuedByPod: Map<string, number>;
+  /** Seconds; of each worker. */
+  runningByPod: Map<string, number>;
   pageEnds: Map<string, number>;
   oldestWaitS: number;
   apisSeen: number;
@@ -145,9 +147,11 @@ export function createLoads({
       return {
         kind: 'measured',
         busySlots: sumOf(part.busyByPod),
+        runningMs: sumOf(part.runningByPod) * 1_000,
         queuedRenders: sumOf(part.queuedByPod),
         oldestWaitMs: part.oldestWaitS * 1000,
         scrapeIntervalMs: Math.round(scrapeS * 1000),
+        sampleAgeMs: Math.max(0, part.ageS * 1_000),
         partial: part.queuedByPod.size < part.apisSeen,
         busyByPod: part.busyByPod,
         pageEnds: part.pageEnds,
@@ -179,7 +183,7 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
   const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
   return {
     // By name in one selector: `or` would take two metrics of one pod for the same series.
-    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_slots",state=~"claimed|",pool!="",${scope}}`,
+    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
       as('samples', `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
@@ -189,13 +193,27 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
   };
 }
 
+const BY_POD: Record<string, 'busyByPod' | 'runningByPod'> = {
+  pressroom_slots: 'busyByPod',
+  pressroom_slots_running_seconds: 'runningByPod',
+};
+
 function partsOf(values: readonly Series[], facts: readonly Series[]): Map<string, Part> {
   const pools = new Map<string, Part>();
   const partOf = ({ namespace, pool }: Record<string, string>): Part => {
     const key = `${namespace}/${pool}`;
     let part = pools.get(key);
     if (!part) {
-      part = { busyByPod: new Map(), queuedByPod: new Map(), pageEnds: new Map(), oldestWaitS: 0, apisSeen: 0, ageS: 0, samplesAMinute: 0 };
+      part = {
+        busyByPod: new Map(),
+        queuedByPod: new Map(),
+        runningByPod: new Map(),
+        pageEnds: new Map(),
+        oldestWaitS: 0,
+        apisSeen: 0,
+        ageS: 0,
+        samplesAMinute: 0,
+      };
       pools.set(key, part);
     }
     return part;
@@ -205,7 +223,7 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
     const part = partOf(labels);
     if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds') part.oldestWaitS = Math.max(part.oldestWaitS, value);
     else {
-      const byPod = labels.__name__ === 'pressroom_slots' ? part.busyByPod : part.queuedByPod;
+      const byPod = part[BY_POD[labels.__name__ ?? ''] ?? 'queuedByPod'];
       const pod = labels.pod ?? labels.instance ?? '';
       byPod.set(pod, Math.max(value, byPod.get(pod) ?? 0));
     }

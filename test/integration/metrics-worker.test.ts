@@ -41,6 +41,7 @@ describe('the numbers of a worker', () => {
     const samples = await scrape();
     expect(samples.sum('pressroom_slots_capacity', { pool: 'default' })).to.equal(3);
     expect(samples.sum('pressroom_slots', { pool: 'default', state: 'claimed' })).to.equal(1);
+    expect(samples.sum('pressroom_slots_running_seconds', { pool: 'default' })).to.be.above(0);
     expect(samples.by('pressroom_chromes', 'state')).to.deep.equal({ serving: 3, retiring: 0 });
     const memory = samples.by('pressroom_chrome_memory_bytes', 'slot');
     expect(memory).to.have.all.keys('1', '2', '3');

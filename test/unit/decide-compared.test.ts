@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { bestAtCost, noWorse, type Result, run, runOurs, sceneOf } from '../../bench/autoscale-compare.ts';
 import { LOADS } from '../../bench/autoscale-loads.ts';
 import { type Autoscaler, simulate } from '../../bench/autoscale-pool.ts';
-import { RIVALS } from '../../bench/autoscale-rivals.ts';
+import { knativeOnPrometheus, RIVALS } from '../../bench/autoscale-rivals.ts';
 
 const loadNamed = (name: string) => LOADS.find(load => load.name === name)!;
 const TARGETS = [0.2, 0.4, 0.55, 0.7, 0.85, 1, 1.5, 3, 5];
@@ -15,6 +15,14 @@ describe('the autoscaler beside others', () => {
       for (const make of [RIVALS.HPA, RIVALS.Knative])
         expect(noWorse(mine, bestAtCost(scene, make, mine.podSeconds, TARGETS))).to.equal(true);
     }).timeout(120_000);
+
+  for (const scrapeMs of [2_000, 5_000, 15_000])
+    it(`has a shorter p99 wait at equal cost when long renders follow short ones, scraped every ${scrapeMs / 1_000} s`, () => {
+      const scene = sceneOf(loadNamed('short to long'), 15_000, [1, 2], scrapeMs);
+      const mine = runOurs(scene);
+      for (const make of [RIVALS.HPA, knativeOnPrometheus])
+        expect(noWorse(mine, bestAtCost(scene, make, mine.podSeconds, TARGETS))).to.equal(true);
+    }).timeout(60_000);
 
   it('changes its size at most three times in five minutes under noise', () => {
     const scene = sceneOf(loadNamed('noise'), 15_000, [1], 5_000);

@@ -35,9 +35,11 @@ const pools = fc.tuple(scaling, fc.integer({ min: 1, max: 8 })).map(([spec, slot
 const measured = fc.record({
   kind: fc.constant('measured' as const),
   busySlots: fc.nat(300),
+  runningMs: fc.nat(3_000_000),
   queuedRenders: fc.oneof(fc.constant(0), fc.nat(2_000)),
   oldestWaitMs: fc.nat(60_000),
   scrapeIntervalMs: fc.constantFrom(1_000, 5_000, 30_000),
+  sampleAgeMs: fc.nat(60_000),
   partial: fc.boolean(),
 });
 const away = fc.constant<Load>({ kind: 'unknown', reason: 'stale', message: 'the newest value is 40 s old' });
@@ -215,6 +217,8 @@ describe('every decision over the size of a pool', () => {
       queuedRenders: odd,
       oldestWaitMs: odd,
       scrapeIntervalMs: odd,
+      runningMs: odd,
+      sampleAgeMs: odd,
       partial: fc.boolean(),
     });
     const seen = fc.record({ pods: fc.option(odd, { nil: undefined }), readyPods: odd, load: fc.oneof(oddLoad, away) });

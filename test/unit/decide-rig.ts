@@ -15,9 +15,11 @@ type Measured = Extract<Load, { kind: 'measured' }>;
 export const load = (busySlots: number, queuedRenders = 0, oldestWaitMs = 0, rest: Partial<Measured> = {}): Measured => ({
   kind: 'measured',
   busySlots,
+  runningMs: 0,
   queuedRenders,
   oldestWaitMs,
   scrapeIntervalMs: 5_000,
+  sampleAgeMs: 0,
   partial: false,
   ...rest,
 });

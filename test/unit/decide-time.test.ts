@@ -68,6 +68,26 @@ describe('the size of a pool over time', () => {
     expect(wishes[0]).to.be.greaterThan(1.5 * wishes[1]!);
   });
 
+  it('takes the renders that wait for as long as those that run, when shorter ones finished', () => {
+    // After minutes of short renders, 12 come in 2 s while the 6 on slots have run for so long.
+    const wishes = [100, 4_000].map(ranMs => {
+      const control = controllerOf(poolOf({ maxReplicas: 200 }), 3);
+      control.during(120, load(6, 0, 0, { runningMs: 300 }));
+      return control.look(load(6, 12, 2_000, { runningMs: 6 * ranMs })).pods;
+    });
+    expect(wishes[1]).to.be.greaterThan(1.5 * wishes[0]!);
+  });
+
+  it('gives a queue that does not shrink for two scrapes all that it could use', () => {
+    const control = controllerOf(poolOf({ maxReplicas: 200 }), 3);
+    control.during(60, load(0));
+    // 30 renders in ten minutes: by its age the queue asks for next to nothing.
+    control.during(10, load(2, 30, 600_000));
+    expect(control.world.pods).to.be.lessThan(8);
+    control.during(6, load(2, 30, 600_000));
+    expect(control.world.pods).to.be.at.least(16);
+  });
+
   it('keeps what a queue asked for until it is gone, and lets it go soon after', () => {
     const control = controllerOf(poolOf({ maxReplicas: 50 }), 2);
     control.during(600, load(2));

@@ -55,6 +55,14 @@ describe('the load of a pool', () => {
     await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 7, busySlots: 3, partial: false }));
   });
 
+  it('comes with the time that renders have run, and the age of the newest sample', async () => {
+    const running = (pod: string, seconds: number) => series('pressroom_slots_running_seconds', pod, seconds);
+    const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3), running('w-1', 2.5), running('w-2', 4)]);
+    await loads.start(BOUND);
+    const told = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
+    await eventually(() => expect(loads.of('press', 'main')).to.include(told));
+  });
+
   it('is partial when a process tells no number', async () => {
     const { loads } = rig(
       async () => [series('pressroom_queue_depth', 'api-1', 3), series('pressroom_queue_depth', 'api-2', Number.NaN)],
@@ -65,7 +73,16 @@ describe('the load of a pool', () => {
   });
 
   it('is partial when a pod that is ready is missing in it, whatever else Prometheus remembers', () => {
-    const load = { kind: 'measured', busySlots: 1, queuedRenders: 0, oldestWaitMs: 0, scrapeIntervalMs: 1_000, partial: false } as const;
+    const load = {
+      kind: 'measured',
+      busySlots: 1,
+      runningMs: 0,
+      queuedRenders: 0,
+      oldestWaitMs: 0,
+      scrapeIntervalMs: 1_000,
+      sampleAgeMs: 0,
+      partial: false,
+    } as const;
     const pods = { ready: 1, readyNames: ['new'], trouble: undefined, sandbox: undefined };
     const partial = (...names: string[]) => {
       const told = observe(undefined, pods, { ...load, busyByPod: new Map(names.map(name => [name, 0])), pageEnds: new Map() }).load;

@@ -29,7 +29,16 @@ const noPods: PodsSeen = { ready: 3, readyNames: ['a', 'b', 'c'], trouble: undef
 const told = (over: Partial<Told> = {}): Told => ({
   pool: browserPool(),
   decision: decision(),
-  load: { kind: 'measured', busySlots: 2, queuedRenders: 0, oldestWaitMs: 0, scrapeIntervalMs: 5_000, partial: false },
+  load: {
+    kind: 'measured',
+    busySlots: 2,
+    runningMs: 0,
+    queuedRenders: 0,
+    oldestWaitMs: 0,
+    scrapeIntervalMs: 5_000,
+    sampleAgeMs: 0,
+    partial: false,
+  },
   deployment: deployment(),
   pods: noPods,
   problem: undefined,

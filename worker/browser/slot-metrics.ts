@@ -21,6 +21,11 @@ export function slotMetrics(metrics: Metrics, pool: string, slots: Slot[]): void
   metrics.gauge('pressroom_slots', 'Slots by state.', ['pool', 'state'], gauge => {
     for (const state of SLOT_STATES) gauge.set({ pool, state }, slots.filter(slot => slot.state === state).length);
   });
+  const running = 'How long the renders that run have had their slots, all together.';
+  metrics.gauge('pressroom_slots_running_seconds', running, ['pool'], gauge => {
+    const runningMs = slots.reduce((sum, slot) => sum + slot.runningMs(), 0);
+    gauge.set({ pool }, runningMs / 1_000);
+  });
   metrics.gauge('pressroom_slots_capacity', 'Renders at once that this worker takes.', ['pool']).set({ pool }, slots.length);
   metrics.gauge('pressroom_chromes', 'Chromes that run: one for each slot, and those that end.', ['state'], gauge => {
     gauge.set({ state: 'serving' }, slots.filter(({ chrome }) => chrome).length);

@@ -51,6 +51,7 @@ export class Slot {
   readonly #log: Log;
   readonly #stopping = new AbortController();
   #state: SlotState = 'starting';
+  #sinceMs = performance.now();
   #life: Life | undefined;
   #page: OpenPage | undefined;
   /** The end of the Chrome before this one. */
@@ -66,6 +67,11 @@ export class Slot {
 
   get state(): SlotState {
     return this.#state;
+  }
+
+  /** How long the render on it has run; 0 without one. */
+  runningMs(): number {
+    return this.#state === 'claimed' ? performance.now() - this.#sinceMs : 0;
   }
 
   get chrome(): Chrome | undefined {
@@ -148,6 +154,7 @@ export class Slot {
   #enter(next: SlotState): void {
     this.#log.debug({ from: this.#state, to: next }, 'slot state');
     this.#state = next;
+    this.#sinceMs = performance.now();
     this.#deps.onChange();
   }
 
