@@ -38,9 +38,10 @@ const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
       pool.spec.paused ? `Paused with ${ready} pods ready.` : `${ready} pods are ready.`,
     );
   },
-  ScalingActive({ pool }) {
+  ScalingActive({ pool, load }) {
     if (pool.spec.paused) return no('Paused', 'spec.paused: the size is left as it is.');
     if (pool.spec.replicas !== undefined) return no('FixedSize', `spec.replicas: the size is fixed at ${pool.spec.replicas}.`);
+    if (load.kind === 'unknown') return no(capital(load.reason), `${load.message}. The size is held.`);
     return yes('FollowsLoad', 'The size follows the load.');
   },
   ScalingLimited({ decision: { limited } }) {

@@ -75,6 +75,12 @@ describe('the conditions of a pool', () => {
     ['at its maximum', 'ScalingLimited', { decision: decision({ limited: { by: 'max', wishedPods: 20 } }) }, 'True Max'],
     ['with metrics', 'MetricsAvailable', {}, 'True Available'],
     ['without metrics', 'MetricsAvailable', { load: { kind: 'unknown', reason: 'no_data', message: 'nothing' } }, 'False NoData'],
+    [
+      'of a held size without metrics',
+      'ScalingActive',
+      { load: { kind: 'unknown', reason: 'no_data', message: 'nothing' } },
+      'False NoData',
+    ],
     ['sandboxed', 'ChromeSandboxed', {}, 'True InUse'],
     ['without a pod that could tell of a sandbox', 'ChromeSandboxed', { deployment: deployment({ ready: 0 }) }, 'Unknown NoPod'],
     [
