@@ -118,17 +118,17 @@ export function changedFor(before: BrowserPoolStatus | undefined, after: Browser
   });
 }
 
-/** Numbers that move with each render are told at most so often: status is for people, and Prometheus has every value. */
-const NUMBERS_EVERY_MS = 15_000;
+/** Sentences of conditions change with each look. They are written at most this often. */
+const SENTENCES_EVERY_MS = 15_000;
 
 /** Whether `next` is worth a write, when the last one was `sinceMs` ago. */
 export function worthTelling(before: BrowserPoolStatus | undefined, next: BrowserPoolStatus, sinceMs: number): boolean {
-  if (comparable(withoutNumbers(next)) !== comparable(withoutNumbers(before ?? {}))) return true;
-  return sinceMs >= NUMBERS_EVERY_MS && comparable(next) !== comparable(before);
+  if (comparable(withoutSentences(next)) !== comparable(withoutSentences(before ?? {}))) return true;
+  return sinceMs >= SENTENCES_EVERY_MS && comparable(next) !== comparable(before);
 }
 
-/** What moves with each render: the load, and the sentences, which have numbers in them. */
-const withoutNumbers = ({ busySlots: _busy, queuedRenders: _queued, conditions = [], ...rest }: BrowserPoolStatus) => ({
+/** Busy slots and queued renders stay: `kubectl get` shows those of the last look. */
+const withoutSentences = ({ conditions = [], ...rest }: BrowserPoolStatus) => ({
   ...rest,
   conditions: conditions.map(({ message: _message, ...condition }) => condition),
 });
