@@ -57,7 +57,8 @@ export function createLeader({ api, namespace, name, identity, log, onChange, cl
     onChange(now);
   }
 
-  const leaseOf = (spec: Lease['spec'], metadata: { resourceVersion?: string } = {}) => ({
+  // The metadata that was read is kept: Helm knows what it may delete and replace by its labels and annotations.
+  const leaseOf = (spec: Lease['spec'], metadata: Partial<Lease['metadata']> = {}) => ({
     apiVersion: GROUP_VERSION_OF.leases,
     kind: 'Lease',
     metadata: { ...metadata, name, namespace },
@@ -91,7 +92,7 @@ export function createLeader({ api, namespace, name, identity, log, onChange, cl
       ? { ...lease.spec, renewTime: now }
       : { holderIdentity: identity, acquireTime: now, renewTime: now, leaseTransitions: leaseTransitions + 1 };
     // With the version that was read: of two that find it free, one is refused.
-    await api.update('leases', leaseOf(spec, { resourceVersion }));
+    await api.update('leases', leaseOf(spec, lease.metadata));
     renewedAt = sentAt;
   }
 
@@ -117,8 +118,7 @@ export function createLeader({ api, namespace, name, identity, log, onChange, cl
     if (!leading()) return;
     const lease = await api.get<Lease>('leases', namespace, name);
     if (lease.spec?.holderIdentity !== identity) return;
-    const { resourceVersion } = lease.metadata;
-    await api.update('leases', leaseOf({ ...lease.spec, holderIdentity: '', renewTime: microTime() }, { resourceVersion }));
+    await api.update('leases', leaseOf({ ...lease.spec, holderIdentity: '', renewTime: microTime() }, lease.metadata));
   }
 
   return {

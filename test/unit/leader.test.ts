@@ -11,7 +11,7 @@ const BOUND = AbortSignal.timeout(60_000);
 describe('who leads', () => {
   function rig() {
     let version = 1;
-    let lease: { metadata: { resourceVersion: string }; spec: { holderIdentity?: string } } | undefined;
+    let lease: { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } } | undefined;
     const state = { now: 0, changes: [] as boolean[] };
     const refuse = (status: number) => new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
     const write = async <T>(_: unknown, object: Json) => {
@@ -35,7 +35,7 @@ describe('who leads', () => {
       onChange: leading => state.changes.push(leading),
       clock: () => state.now,
     });
-    return { leader, state, write, holder: () => lease?.spec.holderIdentity };
+    return { leader, state, write, holder: () => lease?.spec.holderIdentity, metadata: () => lease?.metadata };
   }
 
   it('forgets what was when it stood still, another led meanwhile and has given up', async () => {
@@ -53,5 +53,18 @@ describe('who leads', () => {
     } finally {
       await leader.stop(BOUND);
     }
+  });
+
+  it('keeps the labels and annotations of the Lease when it takes, renews and gives it up', async () => {
+    const { leader, state, write, holder, metadata } = rig();
+    const given = { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'room' } };
+    await write(undefined, { metadata: given });
+    await leader.start(BOUND);
+    await eventually(() => expect(leader.leading()).to.equal(true));
+    expect(state.changes).to.deep.equal([true]);
+    expect(metadata(), 'when it leads').to.deep.include(given);
+    await leader.stop(BOUND);
+    expect(holder()).to.equal('');
+    expect(metadata(), 'when it has ended').to.deep.include(given);
   });
 });
