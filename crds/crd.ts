@@ -19,6 +19,8 @@ function structural(node: unknown): unknown {
     )
     .map(([key, value]) => [key, key === 'default' ? value : structural(value)]);
   const kept: JsonSchema = Object.fromEntries(entries);
+  // The API server does not keep it: what is applied must be equal to what is there, else Helm 4 sees a conflict.
+  if (isEmpty(kept.properties)) delete kept.properties;
   // An object's rules are tried on its default as it stands here, without the defaults of its fields: so they stand in it.
   if (kept.default !== undefined && kept.properties) kept.default = defaultsOf(kept);
   // Beside that word the API server wants exactly these two.
@@ -29,6 +31,8 @@ function structural(node: unknown): unknown {
   if (kept.type === 'integer') kept.format = 'int32';
   return kept;
 }
+
+const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 const defaultsOf = ({ properties }: JsonSchema): JsonSchema =>
   Object.fromEntries(
