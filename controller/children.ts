@@ -1,5 +1,6 @@
 // What a pool is made into: a Deployment, a headless Service and a PodDisruptionBudget. Pure: a pool and a number of pods go in, objects come out.
 import type {
+  V1Affinity,
   V1Container,
   V1PodSpec,
   V1SeccompProfile,
@@ -128,7 +129,7 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     ...(template.serviceAccountName && { serviceAccountName: template.serviceAccountName }),
     ...(template.imagePullSecrets && { imagePullSecrets: template.imagePullSecrets }),
     ...(template.nodeSelector && { nodeSelector: template.nodeSelector }),
-    ...(template.affinity && { affinity: template.affinity }),
+    ...affinity(pool),
     ...(template.tolerations && { tolerations: given<V1Toleration[]>(template.tolerations) }),
     ...(template.priorityClassName && { priorityClassName: template.priorityClassName }),
     ...(template.runtimeClassName && { runtimeClassName: template.runtimeClassName }),
@@ -153,6 +154,16 @@ function spread({ metadata, spec }: BrowserPool): V1TopologySpreadConstraint[] {
   const wished = spec.template.topologySpreadConstraints;
   if (wished) return given<V1TopologySpreadConstraint[]>(wished).map(constraint => ({ labelSelector, ...constraint }));
   return [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector }];
+}
+
+/** Preferred by the scheduler's score as well as by the constraints, unless the pool has none of these or pod anti-affinity of its own. */
+function affinity(pool: BrowserPool): { affinity?: V1Affinity } {
+  const wished = given<V1Affinity | undefined>(pool.spec.template.affinity);
+  if (spread(pool).length === 0) return wished ? { affinity: wished } : {};
+  const labelSelector = { matchLabels: selectorOf(pool.metadata.name) };
+  const podAffinityTerm = { topologyKey: 'kubernetes.io/hostname', labelSelector };
+  const podAntiAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
+  return { affinity: { podAntiAffinity, ...wished } };
 }
 
 function container(pool: BrowserPool): V1Container {

@@ -233,6 +233,9 @@ describe('the chart, rendered', function () {
       { 'app.kubernetes.io/name': 'pressroom', 'app.kubernetes.io/instance': RELEASE, 'app.kubernetes.io/component': 'api' },
       { mine: 'yes' },
     ]);
+    const [{ podAffinityTerm }] = spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+    expect(podAffinityTerm.topologyKey).to.equal('kubernetes.io/hostname');
+    expect(podAffinityTerm.labelSelector.matchLabels).to.include({ 'app.kubernetes.io/component': 'api' });
     const { template } = one(rendered['pods placed with care']!, 'BrowserPool').spec;
     expect(template).to.deep.include({
       runtimeClassName: 'gvisor',

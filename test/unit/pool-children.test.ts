@@ -94,6 +94,17 @@ describe('what a pool is made into', () => {
     ]);
   });
 
+  it('prefers nodes without a pod of its own, unless the pool has its own anti-affinity or is not spread', () => {
+    const matchLabels = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
+    const podAffinityTerm = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels } };
+    const podAntiAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
+    const affinityOf = (template: Parameters<typeof withTemplate>[0]) => made(withTemplate(template)).podSpec.affinity;
+    expect(affinityOf({})).to.deep.equal({ podAntiAffinity });
+    expect(affinityOf({ affinity: { nodeAffinity: {} } })).to.deep.equal({ podAntiAffinity, nodeAffinity: {} });
+    expect(affinityOf({ affinity: { podAntiAffinity: {} } })).to.deep.equal({ podAntiAffinity: {} });
+    expect(affinityOf({ topologySpreadConstraints: [] })).to.equal(undefined);
+  });
+
   it('bounds /tmp by what its slots need, unless the pool says otherwise', () => {
     const limitOf = (spec: Partial<BrowserPoolSpecInput>) => made(spec).podSpec.volumes![0]!.emptyDir!.sizeLimit;
     expect([limitOf({}), limitOf({ slotsPerPod: 8 })]).to.deep.equal(['1024Mi', '2560Mi']);

@@ -76,12 +76,18 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $values.affinity }}
+{{- $selector := dict "labelSelector" (dict "matchLabels" (fromYaml (include "pressroom.selectorLabels" (list $ (index . 1))))) }}
+{{- $affinity := default (dict) $values.affinity }}
+{{- if $values.topologySpreadConstraints }}
+{{- $term := dict "weight" 100 "podAffinityTerm" (merge (dict "topologyKey" "kubernetes.io/hostname") $selector) }}
+{{- $apart := dict "podAntiAffinity" (dict "preferredDuringSchedulingIgnoredDuringExecution" (list $term)) }}
+{{- $affinity = ternary $affinity (merge (deepCopy $affinity) $apart) (hasKey $affinity "podAntiAffinity") }}
+{{- end }}
+{{- with $affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if $values.topologySpreadConstraints }}
-{{- $selector := dict "labelSelector" (dict "matchLabels" (fromYaml (include "pressroom.selectorLabels" (list $ (index . 1))))) }}
 topologySpreadConstraints:
   {{- range $values.topologySpreadConstraints }}
   - {{- toYaml (ternary . (merge (deepCopy .) $selector) (hasKey . "labelSelector")) | nindent 4 }}
