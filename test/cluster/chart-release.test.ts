@@ -1,8 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
@@ -10,19 +9,17 @@ import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHART, findHelm, type Helm, type KubeObject, LEAST, NAMESPACE, one, RELEASE, withValues } from './chart/helm.ts';
+import { runHooks, startController } from './chart/hooks.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
 
 const run = promisify(execFile);
 const MINUTE_MS = 60_000;
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const POOL = `/apis/${GROUP}/${VERSION}/namespaces/${NAMESPACE}/${PLURAL}/${RELEASE}`;
 const SECRET = `/api/v1/namespaces/${NAMESPACE}/secrets/${RELEASE}-secrets`;
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`;
 /** Its garbage collector removes what a pool leaves behind. */
 const OPTIONS = { controllerManager: true };
-/** What a test's own process needs besides what the chart gives it. */
-const SURROUNDINGS = { PATH: process.env.PATH, HOME: process.env.HOME };
 
 describe('a release of the chart', function () {
   this.timeout(5 * MINUTE_MS);
@@ -44,29 +41,10 @@ describe('a release of the chart', function () {
   });
   after(() => cluster?.stop());
 
-  /** Runs the Jobs of the chart as this machine's processes, with the rights that the chart gives them: there is no node here. */
-  async function runHooks(objects: KubeObject[]): Promise<string[]> {
-    const setup = objects.filter(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'setup');
-    const rights = setup.filter(({ kind }) => kind !== 'Job');
-    await cluster.apply(rights);
-    const said: string[] = [];
-    for (const job of setup.filter(({ kind }) => kind === 'Job')) {
-      const { containers, serviceAccountName } = job.spec.template.spec;
-      const kubeconfig = await cluster.userKubeconfig(NAMESPACE, serviceAccountName);
-      for (const { command, env } of containers) {
-        const [program, ...args] = command.map((word: string) => word.replace(/^\/app\//, ROOT));
-        const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value]));
-        said.push((await run(program, args, { env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given } })).stdout);
-      }
-    }
-    await cluster.kubectl('delete', '-f', '-', { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }) });
-    return said;
-  }
-
   it('of an older version is installed, with its pool and its Secret', async () => {
     await helm(['package', CHART, '--version', '0.0.9', '--app-version', '0.0.9', '--destination', folder('.')]);
     const old = folder('pressroom-0.0.9.tgz');
-    const said = await runHooks(await helm.template());
+    const said = await runHooks(cluster, await helm.template());
     expect(said.join('')).to.match(/was made, with pepper, pool-secret, dashboard-secret/);
     expect(await cluster.get(CRD), 'made by a Job that may make no other').to.be.an('object');
     await install(old, {}, '--no-hooks');
@@ -76,7 +54,7 @@ describe('a release of the chart', function () {
 
   it('keeps its secrets, its pool and the definition of pools when it is upgraded', async () => {
     const before = { secret: await cluster.get(SECRET), pool: await cluster.get(POOL), crd: await cluster.get(CRD) };
-    const said = await runHooks(await helm.template());
+    const said = await runHooks(cluster, await helm.template());
     expect(said.join('')).to.match(/is there already and stays as it is/);
     await withValues(LEAST, file => withCluster('upgrade', RELEASE, CHART, '--no-hooks', '--values', file));
     expect(await cluster.get(SECRET)).to.deep.equal(before.secret);
@@ -91,18 +69,18 @@ describe('a release of the chart', function () {
     await without('dashboard-secret');
     const before = (await cluster.get(SECRET))!.data;
     const objects = await helm.template();
-    expect((await runHooks(objects)).join('')).to.match(/was there already and got dashboard-secret besides/);
+    expect((await runHooks(cluster, objects)).join('')).to.match(/was there already and got dashboard-secret besides/);
     const after = (await cluster.get(SECRET))!.data;
     expect(after).to.deep.include(before).and.to.have.keys('pepper', 'pool-secret', 'dashboard-secret');
     expect(Buffer.from(after['dashboard-secret'], 'base64').toString()).to.match(/^[0-9A-Za-z]{43}$/);
-    expect((await runHooks(objects)).join('')).to.match(/stays as it is/);
+    expect((await runHooks(cluster, objects)).join('')).to.match(/stays as it is/);
     expect((await cluster.get(SECRET))!.data).to.deep.equal(after);
   });
 
   it('leaves a Secret alone that has lost its pepper, and says so', async () => {
     const { data } = (await cluster.get(SECRET))!;
     await cluster.request('PATCH', SECRET, { data: { pepper: null, 'dashboard-secret': null } }, 'application/merge-patch+json');
-    const error = await runHooks(await helm.template()).then(
+    const error = await runHooks(cluster, await helm.template()).then(
       () => undefined,
       (failure: { stderr: string }) => failure,
     );
@@ -116,22 +94,14 @@ describe('a release of the chart', function () {
     const crd = await cluster.get(CRD);
     const versions = crd.spec.versions.map((version: KubeObject) => ({ ...version, additionalPrinterColumns: [] }));
     await cluster.request('PATCH', CRD, { spec: { versions } }, 'application/merge-patch+json');
-    await runHooks(objects);
+    await runHooks(cluster, objects);
     expect((await cluster.get(CRD))!.spec.versions[0].additionalPrinterColumns).not.to.deep.equal([]);
   });
 
   it('has a controller that may do all that it does, and nothing beyond its namespace', async () => {
     const deployment = one(await helm.template(), 'Deployment', `${RELEASE}-controller`);
-    const { env } = deployment.spec.template.spec.containers[0];
-    const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value ?? 'controller-1']));
-    const kubeconfig = await cluster.userKubeconfig(NAMESPACE, `${RELEASE}-controller`);
-    const child = spawn('node', ['controller/main.ts'], {
-      cwd: ROOT,
-      env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given, PRESSROOM_OPERATIONS_PORT: '0', PRESSROOM_OPERATIONS_HOST: '127.0.0.1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
     const lines: string[] = [];
-    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
+    const child = await startController(cluster, deployment, text => lines.push(text));
     try {
       const children = ['/apis/apps/v1', '/api/v1', '/apis/policy/v1'].map(
         (api, at) => `${api}/namespaces/${NAMESPACE}/${['deployments', 'services', 'poddisruptionbudgets'][at]}/${RELEASE}-workers`,
@@ -143,6 +113,13 @@ describe('a release of the chart', function () {
       expect(lines.join('')).not.to.match(/forbidden/i);
       const { body } = await cluster.request('GET', `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`);
       expect(body.items.map(({ regarding }: KubeObject) => regarding.kind)).to.include('BrowserPool');
+      await eventually(async () => {
+        const as = ['--as', `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`, '--dry-run=server', '-n', NAMESPACE];
+        const patch = ['-p', '{"spec":{"paused":true}}'];
+        const refused = await cluster.kubectl('patch', 'deployment', `${RELEASE}-api`, ...patch, ...as).catch(error => String(error));
+        expect(refused).to.include('may write only Deployments that belong to a BrowserPool');
+        await cluster.kubectl('patch', 'deployment', `${RELEASE}-workers`, ...patch, ...as);
+      }, MINUTE_MS);
     } finally {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');

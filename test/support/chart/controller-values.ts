@@ -21,6 +21,9 @@ export const controllerValues = group({
   ),
   replicas: count(2, 1, 10).describe('Pods. One leads, the others wait.'),
   clusterWide: flag(false).describe('Whether it looks after the pools of all namespaces; its rights are then those of the whole cluster.'),
+  admissionPolicy: flag(true).describe(
+    'Whether a ValidatingAdmissionPolicy limits its writes of Deployments to those of pools, where the cluster has that kind (Kubernetes 1.30).',
+  ),
   namespaces: words().describe("More namespaces than the release's own whose pools it looks after. They must be there."),
   config: configValues(z.object({ ...processVariables.shape, ...controllerVariables.shape }), CONTROLLER_ELSEWHERE).describe(
     'More environment variables of the controller under their own names, such as `PRESSROOM_PROMETHEUS_INTERVAL: 10s`.',
