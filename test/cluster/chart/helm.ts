@@ -49,14 +49,21 @@ export async function withValues<T>(values: Values, use: (file: string) => Promi
   }
 }
 
+/** The programs of the major versions of Helm. */
+const PROGRAMS = { 3: 'helm', 4: 'helm4' } as const;
+export type HelmMajor = keyof typeof PROGRAMS;
+/** Helm 4 takes the name that it was called by as its field manager. */
+const AS_HELM = 'exec -a helm "$0" "$@"';
+
 /** Helm from the cache or built; skips the suite where neither can be. Call it in `before`, with the time limit for builds. */
-export async function findHelm(context: Mocha.Context): Promise<Helm> {
-  const why = whyNoBinaries(['helm']);
+export async function findHelm(context: Mocha.Context, major: HelmMajor = 3): Promise<Helm> {
+  const name = PROGRAMS[major];
+  const why = whyNoBinaries([name]);
   if (why !== undefined) skip(context, why);
-  const { helm: program } = await kubeBinaries(['helm']);
+  const { [name]: program } = await kubeBinaries<'helm' | 'helm4'>([name]);
   const helm = async (args: string[], env: NodeJS.ProcessEnv = process.env) => {
     try {
-      return (await run(program, args, { env, maxBuffer: 64 * 2 ** 20 })).stdout;
+      return (await run('bash', ['-c', AS_HELM, program, ...args], { env, maxBuffer: 64 * 2 ** 20 })).stdout;
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
       throw new Error(`helm ${args[0]}: ${stderr}${stdout.slice(0, 2_000)}`);

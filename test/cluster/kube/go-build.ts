@@ -39,7 +39,8 @@ export async function buildModule(module: GoModule, folder: string, onOutput: No
       await writeFile(join(work, from, 'main.go'), source);
     }
     const linked = Object.entries(module.variables).map(([name, value]) => `-X ${name}=${value}`);
-    const flags = ['-mod=mod', '-trimpath', '-buildvcs=false', '-ldflags', ['-s', '-w', ...linked].join(' ')];
+    // Without debug information, which the linker would drop: the compiler need not make it.
+    const flags = ['-mod=mod', '-trimpath', '-gcflags=all=-dwarf=false', '-buildvcs=false', '-ldflags', ['-s', '-w', ...linked].join(' ')];
     await go('build', ...flags, '-o', `${folder}/`, ...module.programs.map(({ from }) => from));
     for (const { name, from } of module.programs)
       if (builtName(from) !== name) await rename(join(folder, builtName(from)), join(folder, name));

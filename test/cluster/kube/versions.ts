@@ -77,6 +77,13 @@ export const MODULES = [
       ]),
     ),
   },
+  // Releases 3 and 4 install the chart in the tests; all else is done with 3.
+  {
+    path: 'helm.sh/helm/v4',
+    version: 'v4.3.1',
+    programs: [{ name: 'helm4', from: 'helm.sh/helm/v4/cmd/helm' }],
+    variables: {},
+  },
   {
     path: 'github.com/yannh/kubeconform',
     version: 'v0.8.0',
@@ -101,6 +108,7 @@ export type Binary =
   | 'etcd'
   | 'kwok'
   | 'helm'
+  | 'helm4'
   | 'kubeconform'
   | 'coredns'
   | 'stripe-mock';

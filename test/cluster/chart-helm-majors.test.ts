@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { GROUP, PLURAL } from '../../crds/browser-pool.ts';
+import { eventually } from '../support/eventually.ts';
+import { skip } from '../support/skip.ts';
+import { CHART, findHelm, type Helm, type HelmMajor, LEAST, NAMESPACE, one, RELEASE, withValues } from './chart/helm.ts';
+import { runHooks, startController } from './chart/hooks.ts';
+import { BUILD_LIMIT_MS } from './kube/binaries.ts';
+import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
+
+const MINUTE_MS = 60_000;
+const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`;
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${RELEASE}-controller`;
+const OPTIONS = { controllerManager: true };
+const SECOND = 'second';
+
+/** The writers of the CRD's spec. */
+const managersOf = (crd: { metadata: { managedFields: { manager: string; operation: string; subresource?: string }[] } }) =>
+  crd.metadata.managedFields
+    .filter(({ subresource }) => subresource === undefined)
+    .map(({ manager, operation }) => `${manager} ${operation}`);
+
+for (const major of [3, 4] as const satisfies HelmMajor[])
+  describe(`the chart with Helm ${major}`, function () {
+    this.timeout(5 * MINUTE_MS);
+    let cluster: Cluster;
+    let helm: Helm;
+    let helm3: Helm;
+
+    before(async function () {
+      this.timeout(BUILD_LIMIT_MS);
+      const why = whyNoCluster(OPTIONS);
+      if (why !== undefined) skip(this, why);
+      helm = await findHelm(this, major);
+      helm3 = await findHelm(this);
+      cluster = await startCluster(OPTIONS);
+      await cluster.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
+    });
+    after(() => cluster?.stop());
+
+    const run = (program: Helm, ...args: string[]) =>
+      program([...args, '--namespace', NAMESPACE], { ...process.env, KUBECONFIG: cluster.kubeconfig });
+    const install = (program: Helm, release = RELEASE) =>
+      withValues(LEAST, file => run(program, 'install', release, CHART, '--no-hooks', '--values', file));
+    /** A controller of the release that has led and has ended. */
+    async function lead(): Promise<void> {
+      const controller = await startController(cluster, one(await helm.template(), 'Deployment', `${RELEASE}-controller`));
+      try {
+        await eventually(async () => expect((await cluster.get(LEASE))!.spec?.holderIdentity).to.match(/./), MINUTE_MS);
+      } finally {
+        controller.kill('SIGTERM');
+        if (controller.exitCode === null) await once(controller, 'exit');
+      }
+    }
+
+    it('installs a release, and a second one beside it', async () => {
+      await install(helm);
+      await runHooks(cluster, await helm.template());
+      expect(managersOf((await cluster.get(CRD))!)).to.deep.equal(['helm Apply']);
+      await install(helm, SECOND);
+      await run(helm, 'uninstall', SECOND, '--no-hooks');
+    });
+
+    it('installs a release again after an uninstall, though a controller led in between', async () => {
+      await lead();
+      await run(helm, 'uninstall', RELEASE, '--no-hooks');
+      expect(await cluster.get(LEASE)).to.equal(undefined);
+      await install(helm);
+      await run(helm, 'uninstall', RELEASE, '--no-hooks');
+    });
+
+    it('upgrades a release of Helm 3, and installs another after that', async () => {
+      await cluster.kubectl('delete', 'crd', `${PLURAL}.${GROUP}`);
+      await install(helm3);
+      await lead();
+      await runHooks(cluster, await helm.template());
+      await withValues(LEAST, file => run(helm, 'upgrade', RELEASE, CHART, '--no-hooks', '--values', file));
+      expect(managersOf((await cluster.get(CRD))!)).to.deep.equal(['helm Apply']);
+      await install(helm, SECOND);
+      for (const release of [SECOND, RELEASE]) await run(helm, 'uninstall', release, '--no-hooks');
+      expect(await cluster.get(LEASE)).to.equal(undefined);
+    });
+  });
