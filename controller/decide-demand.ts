@@ -82,7 +82,7 @@ export function nextQueue(queue: Queue, seen: Seen, nowMs: number, scrapeInterva
  * render at half of its time on average. While the first long ones run, those that finished are all short.
  */
 const expectedMs = (queue: Queue, { busySlots, runningMs }: Seen) =>
-  Math.min(MOST_RENDER_MS, Math.max(queue.renderMs, busySlots > 0 ? (2 * runningMs) / busySlots : 0));
+  Math.min(MOST_RENDER_MS, Math.max(queue.renderMs, (2 * runningMs) / Math.max(1, busySlots)));
 
 /** Slots that the renders which come now would keep busy if none had to wait. */
 export function offeredSlots(queue: Queue, seen: Seen): number {

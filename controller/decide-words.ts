@@ -30,7 +30,7 @@ const seen = ({ busySlots, runningMs, queuedRenders, oldestWaitMs, sampleAgeMs, 
   `${some(busySlots, 'busy slot')} on ${some(readyPods, 'ready pod')}, ${some(averageSlots, 'slot')} on average over ${scaling.stableWindowSeconds} s; ${
     queuedRenders > 0
       ? `${some(queuedRenders, 'render')} in the queue ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s${
-          busySlots > 0 ? `, and those on slots had run for ${number(runningMs / busySlots / 1_000)} s on average` : ''
+          busySlots > 0 ? `, and those on slots had run for ${number(runningMs / Math.max(1, busySlots) / 1_000)} s on average` : ''
         }`
       : 'nothing in the queue'
   }.`;

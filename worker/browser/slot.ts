@@ -5,17 +5,11 @@ import type { SlotEnd } from '../../common/protocol.ts';
 import type { Chrome } from './chrome.ts';
 import { byPage, type Death, ENDS, isFault, Over, overBy, type Start } from './chrome-end.ts';
 import { disposeContext, type OpenPage, openPage, type SlotGuard, type SlotPage } from './slot-page.ts';
-import { CUT_OFF, type Watchdog, type WatchdogLimits, watchChrome } from './watchdog.ts';
+import { CUT_OFF, type SlotLimits, type Watchdog, watchChrome } from './watchdog.ts';
 
 /** `closing`: the last page goes and the next one opens in the same Chrome. `restarting`: the next one opens in another Chrome. */
 export const SLOT_STATES = ['starting', 'ready', 'claimed', 'closing', 'restarting', 'stopped'] as const;
 export type SlotState = (typeof SLOT_STATES)[number];
-
-export interface SlotLimits extends WatchdogLimits {
-  recycleRenders: number;
-  /** A Chrome that has grown by so much between renders is replaced. */
-  recycleBytes: number;
-}
 
 export interface SlotDeps {
   limits: SlotLimits;

@@ -11,6 +11,12 @@ export interface WatchdogLimits {
   maxBytes: number;
 }
 
+export interface SlotLimits extends WatchdogLimits {
+  recycleRenders: number;
+  /** A Chrome that has grown by so much between renders is replaced. */
+  recycleBytes: number;
+}
+
 /** `flooded`: Chrome does not answer because its page keeps it busy. The others are not the page's doing, but for `memory`. */
 export type Fault = 'hung' | 'unusable' | 'memory' | 'flooded';
 
