@@ -32,13 +32,19 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     const startMs = performance.now();
     let readMs = startMs;
     let isOver = false;
-    const ofSilence = silent && afterReading(silent.ms, () => performance.now() - readMs >= silent.ms && fail(silent.late()));
+    let ofSilence = silent && afterReading(silent.ms, checkSilence);
     const ofAll = setTimeout(() => fail(total.late()), total.ms);
     let ofSlowness = slow && afterReading(slow.graceMs, checkRate);
 
     /** What has arrived is read first: it may be this process that stood still. */
     function afterReading(ms: number, check: () => void): NodeJS.Timeout {
       return setTimeout(() => setImmediate(() => isOver || check()), ms);
+    }
+    /** A timer may fire some tenths of a millisecond early. */
+    function checkSilence(): void {
+      const leftMs = silent!.ms - (performance.now() - readMs);
+      if (leftMs <= 0) fail(silent!.late());
+      else ofSilence = afterReading(leftMs, checkSilence);
     }
     function checkRate(): void {
       const leftMs = slow!.graceMs + (bytes / slow!.bytesPerS) * 1_000 - (performance.now() - startMs);
@@ -79,7 +85,6 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     }
     function onData(piece: Buffer): void {
       readMs = performance.now();
-      ofSilence?.refresh();
       const wrong = keep(piece);
       if (wrong) fail(wrong);
     }

@@ -93,6 +93,17 @@ describe('the bytes of a request', () => {
       }
     });
 
+  it('end when nothing comes, also by a timer that fires early', async () => {
+    // A timer counts whole milliseconds: while the event loop turns it can fire some tenths of one early.
+    let turns = true;
+    const turn = () => void (turns && setImmediate(turn));
+    turn();
+    const silent = { ms: 3, late: () => new Error('silent') };
+    for (let round = 0; round < 50; round++)
+      expect(await collect(undefined, { silent }).catch((error: Error) => error.message)).to.equal('silent');
+    turns = false;
+  });
+
   it('end beyond the limit', async () => {
     const failed = collect(undefined, { maxBytes: 5 }).catch((error: Error) => error.message);
     send(Buffer.alloc(6));
