@@ -39,12 +39,12 @@ describe('the port of a render’s guard', () => {
     };
     const command = (method: string) =>
       method === 'Target.disposeBrowserContext' ? disposed.promise : Promise.resolve(answers[method] ?? {});
-    const pipe = { command, route: () => {}, unroute: () => {}, onBrowserEvent: () => {}, paused: () => false };
+    const pipe = { command, route: () => {}, unroute: () => {}, onBrowserEvent: () => {}, paused: () => false, overBudget: () => false };
     const chrome = {
       pipe,
       pid: process.pid,
       connected: () => true,
-      processes: async () => [],
+      processes: () => [],
       exited: new Promise(() => {}),
       close: async () => {},
       kill: () => {},
