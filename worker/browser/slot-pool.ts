@@ -15,13 +15,16 @@ interface Deps extends Omit<SlotDeps, 'onStart' | 'onDeath'> {
   metrics: Metrics;
 }
 
+/** A Chrome that is not up after this time may not start at all; another slot is tried then. */
+const RENEWAL_MS = 2_000;
+
 export class SlotPool implements Service {
   readonly name = 'chrome';
   readonly #slots: Slot[];
   readonly #deps: Deps;
   readonly #drained = Promise.withResolvers<void>();
   /** Slots whose Chrome is being replaced for a render of this account. */
-  readonly #renewals = new Map<Slot, string | undefined>();
+  readonly #renewals = new Map<Slot, { account: string | undefined; sinceMs: number }>();
   #version = '';
   #started = false;
   #draining = false;
@@ -68,8 +71,11 @@ export class SlotPool implements Service {
       if (page) return page;
     }
     // Refused now; the claim comes again, and finds this slot ready with a new Chrome.
-    if (fit.length === 0 && ready[0] && ![...this.#renewals.values()].includes(account)) {
-      this.#renewals.set(ready[0], account);
+    const isRenewing = [...this.#renewals.values()].some(
+      renewal => renewal.account === account && performance.now() - renewal.sinceMs < RENEWAL_MS,
+    );
+    if (fit.length === 0 && ready[0] && !isRenewing) {
+      this.#renewals.set(ready[0], { account, sinceMs: performance.now() });
       ready[0].renew();
     }
     return undefined;
