@@ -18,7 +18,7 @@ export interface WorkerStatus {
   capacity: number;
   /** Slots that a claim of this API would get at once. Never more than `capacity - busy`. */
   ready: number;
-  /** Of these: offered to this API, and ready for no other. Left out when there are none. */
+  /** Of these: offered to this API, and ready for no other. Left out for an API without a name, and by a worker of the release before. */
   offered?: number | undefined;
   busy: number;
   draining: boolean;

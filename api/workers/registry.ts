@@ -167,13 +167,21 @@ export function createRoster({ random = Math.random, send = () => {} }: RosterOp
         if (!usable(entry)) continue;
         const freeHere = Math.max(0, freeOf(address, entry));
         free += freeHere;
-        offered += Math.min(freeHere, entry.status.offered ?? 0);
+        // What is claimed since then was taken of what was offered, first.
+        offered += Math.min(freeHere, Math.max(0, (entry.status.offered ?? 0) - entry.booked));
         slots += entry.status.capacity;
       }
       return { free, slots, offered };
     },
     announce(waiting, avoid = new Set()) {
-      const wanted = new Set(waiting && candidates(avoid).map(([address]) => address));
+      // A worker that knows no `offered` would keep its last slot for an account that does not take it.
+      const knows = ({ status }: Entry) => !waiting?.heldBack || status.offered !== undefined;
+      const wanted = new Set(
+        waiting &&
+          candidates(avoid)
+            .filter(([, entry]) => knows(entry))
+            .map(([address]) => address),
+      );
       for (const [address, entry] of entries) {
         const isClaiming = entry.booked > entry.told;
         if (isClaiming || !(wanted.has(address) || entry.announced)) continue;

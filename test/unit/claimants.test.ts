@@ -168,6 +168,14 @@ describe('the claimants of a worker', () => {
     expect(offered(0)).to.equal('a');
   });
 
+  it('that are held back are not offered the last free slot because of one that has got its own', () => {
+    claimants.announce('a', waiting(10, { account: 'back', heldBack: true }), 0);
+    claimants.announce('b', waiting(5_000, { account: 'light' }), 0);
+    claimants.offer(2, 0);
+    expect(claimants.offeredTo('b')).to.equal(1);
+    expect(claimants.offeredTo('a')).to.equal(0);
+  });
+
   it('are never told of fewer than no slots', () => {
     claimants.announce('a', waiting(10, { count: 5 }), 0);
     claimants.offer(3, 0);

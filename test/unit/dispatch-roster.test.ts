@@ -47,6 +47,10 @@ describe('the roster of workers', () => {
     expect(roster.room()).to.deep.equal({ free: 2, slots: 4, offered: 2 });
     roster.claim('ws://a:1');
     expect(roster.room()).to.deep.equal({ free: 1, slots: 4, offered: 1 });
+    roster.report('ws://a:1', undefined);
+    roster.report('ws://a:1', workerStatus(2, { more: { capacity: 4, offered: 1 } }));
+    roster.claim('ws://a:1');
+    expect(roster.room(), 'the offered one is claimed first').to.deep.equal({ free: 1, slots: 4, offered: 0 });
   });
 
   it('never counts more slots as free than the capacity leaves', () => {

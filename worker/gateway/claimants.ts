@@ -118,11 +118,10 @@ export function createClaimants(unnamedApis: () => number, random = Math.random)
       waiting: claimant.count - claimant.offered,
       load: loadOf(claimant),
     }));
-    const [first, ...others] = rated
-      .filter(({ waiting }) => waiting > 0)
-      .sort((a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs);
+    const unserved = rated.filter(({ waiting }) => waiting > 0);
+    const [first, ...others] = unserved.sort((a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs);
     if (!first) return undefined;
-    if (isLast && rated.every(({ heldBack }) => heldBack)) return undefined;
+    if (isLast && unserved.every(({ heldBack }) => heldBack)) return undefined;
     if (unnamedWaits && passed * unnamedApis() >= claimants.size) return UNNAMED;
     const isEqual = ({ trial, load, sinceMs }: Rated) => trial === first.trial && load === first.load && sinceMs - first.sinceMs < EQUAL_MS;
     return draw([first, ...others.filter(isEqual)])?.api;

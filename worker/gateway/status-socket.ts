@@ -32,7 +32,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
   let pushes = false;
 
   function send(ws: WebSocket, watcher: Watcher, now: WorkerStatus): void {
-    const offered = claimants.offeredTo(watcher.api) || undefined;
+    const offered = watcher.api === undefined ? undefined : claimants.offeredTo(watcher.api);
     const text = JSON.stringify({ ...now, ready: claimants.readyFor(watcher.api, now.ready), offered });
     if (text !== watcher.sent && ws.readyState === ws.OPEN) ws.send(text);
     watcher.sent = text;
