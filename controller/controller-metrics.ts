@@ -22,6 +22,11 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
     ready: metrics.gauge('pressroom_pool_ready_pods', 'Pods that are ready.', POOL),
     min: metrics.gauge('pressroom_pool_min_pods', 'The fewest pods that the pool may have.', POOL),
     max: metrics.gauge('pressroom_pool_max_pods', 'The most pods that the pool may have.', POOL),
+    autoscaled: metrics.gauge(
+      'pressroom_pool_autoscaled',
+      '1 while the size is to follow the load; 0 for a fixed size and for a paused pool.',
+      POOL,
+    ),
     busy: metrics.gauge('pressroom_pool_busy_slots', 'Slots with a render on them, as Prometheus told; absent while it does not.', POOL),
     queued: metrics.gauge(
       'pressroom_pool_queued_renders',
@@ -43,11 +48,12 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
   return {
     told(told, holding) {
       const labels = labelsOf(told.pool);
-      const { scaling, replicas } = told.pool.spec;
+      const { scaling, replicas, paused } = told.pool.spec;
       gauges.desired.set(labels, told.decision.pods);
       gauges.ready.set(labels, told.pods.ready);
       gauges.min.set(labels, replicas ?? scaling.minReplicas);
       gauges.max.set(labels, replicas ?? scaling.maxReplicas);
+      gauges.autoscaled.set(labels, paused || replicas !== undefined ? 0 : 1);
       if (told.load.kind === 'measured') {
         gauges.busy.set(labels, told.load.busySlots);
         gauges.queued.set(labels, told.load.queuedRenders);

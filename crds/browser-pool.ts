@@ -201,7 +201,7 @@ const condition = z.object({
 /** The conditions that the controller tells, each with what True means. */
 export const CONDITIONS = {
   Ready: 'As many pods as wanted are ready and run what the spec says.',
-  ScalingActive: 'The autoscaler decides about the size. False: the size is fixed, or the pool is paused.',
+  ScalingActive: 'The autoscaler decides about the size. False: the size is fixed, the pool is paused, or the load is unknown.',
   ScalingLimited: 'The load needs more or fewer pods than the limits allow.',
   MetricsAvailable: 'Prometheus tells the load. False: the size is held until it does; it never shrinks blindly.',
   ChromeSandboxed: "Chrome's own sandbox is on in the pods that run.",

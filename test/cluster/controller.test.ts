@@ -49,7 +49,7 @@ describe('the controller, on a real API server', function () {
     const { status } = await getPool(cluster, 'press', 'one');
     expect(status).to.include({ observedGeneration: 1, desiredReplicas: 2, replicas: 2, readyReplicas: 2, updatedReplicas: 2 });
     expect(await conditions(cluster, 'press', 'one')).to.include({
-      ScalingActive: 'True FollowsLoad',
+      ScalingActive: 'False Unreachable',
       MetricsAvailable: 'False Unreachable',
       ChromeSandboxed: 'True InUse',
     });

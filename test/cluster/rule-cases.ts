@@ -217,7 +217,7 @@ export const cases: RuleCase[] = [
   {
     title: 'does not mind that for a pool of a fixed size',
     atMin: 30,
-    series: { [condition('MetricsAvailable', 'False')]: 1, [condition('ScalingActive', 'False')]: 1 },
+    series: { [condition('MetricsAvailable', 'False')]: 1, [told('pressroom_pool_autoscaled')]: 0 },
     firing: [],
   },
   {

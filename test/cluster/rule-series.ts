@@ -59,7 +59,7 @@ export const WELL: Record<string, Course> = {
   [told('pressroom_pool_ready_pods')]: 2,
   [told('pressroom_pool_max_pods')]: 10,
   [condition('MetricsAvailable', 'False')]: 0,
-  [condition('ScalingActive', 'False')]: 0,
+  [told('pressroom_pool_autoscaled')]: 1,
   [condition('ChromeSandboxed', 'False')]: 0,
   [deaths]: forever(0),
   [uncounted]: forever(0),

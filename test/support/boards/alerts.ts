@@ -77,7 +77,7 @@ export const poolAlerts: Alert[] = [
     name: 'PressroomAutoscalerBlind',
     severity: 'warning',
     lasting: '5m',
-    expr: `(${condition('MetricsAvailable', 'False')}) unless (${condition('ScalingActive', 'False')})`,
+    expr: `(${condition('MetricsAvailable', 'False')}) and (${told('pressroom_pool_autoscaled')} == 1)`,
     summary: `The controller does not know the load of ${WHO}.`,
     description: 'The size of the pool is held: it neither grows with the load nor shrinks.',
   }),
