@@ -120,6 +120,10 @@ describe('a release of the chart', function () {
         expect(refused).to.include('may write only Deployments that belong to a BrowserPool');
         await cluster.kubectl('patch', 'deployment', `${RELEASE}-workers`, ...patch, ...as);
       }, MINUTE_MS);
+      // As `kubectl delete --cascade=orphan` of the pool leaves it.
+      const orphan = { metadata: { ownerReferences: null } };
+      await cluster.request('PATCH', children[0]!, orphan, 'application/merge-patch+json');
+      await eventually(async () => expect((await cluster.get(children[0]!))!.metadata.ownerReferences).to.have.length(1), MINUTE_MS);
     } finally {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
