@@ -20,22 +20,37 @@ const statOf = (pid: number | string): string[] =>
 
 function readChildren(): Map<number, number[]> {
   const children = new Map<number, number[]>();
+  const seen = new Set<number>();
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
     if (Number.isNaN(pid)) continue;
     try {
       const parent = Number(statOf(pid)[1]);
+      seen.add(pid);
       children.set(parent, [...(children.get(parent) ?? []), pid]);
     } catch {} // It has ended.
   }
+  for (const pid of types.keys()) if (!seen.has(pid)) types.delete(pid);
   return children;
 }
 
+/**
+ * Read once for a process that keeps its type: the kernel reads a command line in the memory of its process,
+ * which is slow while that one is short of memory. A child of a zygote is a zygote until it has its own.
+ */
+const types = new Map<number, string>();
+
 /** Undefined when the process is gone. */
 function typeOf(pid: number): string | undefined {
+  return types.get(pid) ?? readType(pid);
+}
+
+function readType(pid: number): string | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-    return /--utility-sub-type=([\w.]+)/.exec(line)?.[1] ?? /--type=([\w-]+)/.exec(line)?.[1] ?? 'browser';
+    const type = /--utility-sub-type=([\w.]+)/.exec(line)?.[1] ?? /--type=([\w-]+)/.exec(line)?.[1] ?? 'browser';
+    if (type !== 'browser' && type !== 'zygote') types.set(pid, type);
+    return type;
   } catch {
     return undefined;
   }
