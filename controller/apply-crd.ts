@@ -17,10 +17,12 @@ await runOnce(async ({ transport }) => {
   const query = { ...call.query, force: true };
   const applied = await transport.call<{ metadata: ObjectMeta }>({ ...call, verb: 'apply', query, body: browserPoolCrd });
   // Helm 3 and earlier releases wrote it under other entries, which would own unchanged fields for ever.
-  const all = applied.metadata.managedFields ?? [];
+  const { managedFields: all = [], resourceVersion } = applied.metadata;
   const managedFields = all.filter(
     ({ manager, operation, subresource }) => subresource !== undefined || (manager === FIELD_MANAGER && operation === 'Apply'),
   );
-  if (managedFields.length < all.length) await transport.call({ ...call, verb: 'patch', body: { metadata: { managedFields } } });
+  // With the version read: an entry of another writer in between must not get lost. The Job tries again then.
+  const body = { metadata: { managedFields, resourceVersion } };
+  if (managedFields.length < all.length) await transport.call({ ...call, verb: 'patch', body });
   return `The CRD ${name} is up to date.`;
 });
