@@ -24,7 +24,7 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
     max: metrics.gauge('pressroom_pool_max_pods', 'The most pods that the pool may have.', POOL),
     autoscaled: metrics.gauge(
       'pressroom_pool_autoscaled',
-      '1 while the size is to follow the load; 0 for a fixed size and for a paused pool.',
+      'Whether the size is to follow the load: 1, or 0 for a fixed size and for a paused pool.',
       POOL,
     ),
     busy: metrics.gauge('pressroom_pool_busy_slots', 'Slots with a render on them, as Prometheus told; absent while it does not.', POOL),
