@@ -12,7 +12,8 @@ const KINDS = {
 
 /** Chrome keeps answers of other sites from a page that are no style sheet or script at all, an error page in HTML for one. */
 const WITHHELD = 'net::ERR_BLOCKED_BY_ORB';
-const STATUS_MS = 2_000;
+/** For a status that is on its way, also on a machine that stands still for a moment. */
+const STATUS_MS = 5_000;
 
 const WORDS: Record<string, string> = {
   '': 'it did not answer',
