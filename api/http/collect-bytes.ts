@@ -32,28 +32,20 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     const startMs = performance.now();
     let readMs = startMs;
     let isOver = false;
-    let ofSilence = silent && afterReading(silent.ms, checkSilence);
-    const ofAll = setTimeout(() => fail(total.late()), total.ms);
-    let ofSlowness = slow && afterReading(slow.graceMs, checkRate);
+    const timers: NodeJS.Timeout[] = [];
 
-    /** What has arrived is read first: it may be this process that stood still. */
-    function afterReading(ms: number, check: () => void): NodeJS.Timeout {
-      return setTimeout(() => setImmediate(() => isOver || check()), ms);
-    }
-    /** A timer may fire some tenths of a millisecond early. */
-    function checkSilence(): void {
-      const leftMs = silent!.ms - (performance.now() - readMs);
-      if (leftMs <= 0) fail(silent!.late());
-      else ofSilence = afterReading(leftMs, checkSilence);
-    }
-    function checkRate(): void {
-      const leftMs = slow!.graceMs + (bytes / slow!.bytesPerS) * 1_000 - (performance.now() - startMs);
-      if (leftMs <= 0) fail(slow!.late());
-      else ofSlowness = afterReading(leftMs, checkRate);
+    /** Fails at `dueMs`, which what arrives may move. What has arrived is read before: it may be this process that stood still. */
+    function failAt(dueMs: () => number, late: () => Error): void {
+      const check = () => {
+        if (isOver) return;
+        if (dueMs() <= performance.now()) fail(late());
+        else failAt(dueMs, late); // it was moved, or the timer fired some tenths of a millisecond early
+      };
+      timers.push(setTimeout(() => setImmediate(check), dueMs() - performance.now()));
     }
     function over(): void {
       isOver = true;
-      for (const timer of [ofSilence, ofAll, ofSlowness]) clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('close', onClose);
     }
     function fail(error: Error): void {
@@ -94,5 +86,8 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     }
     const onClose = () => fail(new ClientClosed());
     request.on('data', onData).once('end', onEnd).once('close', onClose);
+    if (silent) failAt(() => readMs + silent.ms, silent.late);
+    failAt(() => startMs + total.ms, total.late);
+    if (slow) failAt(() => startMs + slow.graceMs + (bytes / slow.bytesPerS) * 1_000, slow.late);
   });
 }
