@@ -24,6 +24,8 @@ const capital = (word: string) => word.replace(/(?:^|_)([a-z])/g, (_, letter: st
 /** The reason of a decision as Kubernetes writes reasons. */
 export const reasonWord = (decision: Pick<Decision, 'reason'>): string => capital(decision.reason);
 
+const unknownLoad = ({ reason, message }: Extract<Load, { kind: 'unknown' }>) => no(capital(reason), `${message}. The size is held.`);
+
 const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
   Ready({ pool, decision, deployment, pods, problem }) {
     if (problem) return no('NotApplied', problem);
@@ -41,7 +43,7 @@ const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
   ScalingActive({ pool, load }) {
     if (pool.spec.paused) return no('Paused', 'spec.paused: the size is left as it is.');
     if (pool.spec.replicas !== undefined) return no('FixedSize', `spec.replicas: the size is fixed at ${pool.spec.replicas}.`);
-    if (load.kind === 'unknown') return no(capital(load.reason), `${load.message}. The size is held.`);
+    if (load.kind === 'unknown') return unknownLoad(load);
     return yes('FollowsLoad', 'The size follows the load.');
   },
   ScalingLimited({ decision: { limited } }) {
@@ -54,7 +56,7 @@ const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
     return yes(capital(limited.by), `The load asks for ${limited.wishedPods} pods; ${field} allows no more change.`);
   },
   MetricsAvailable({ load }) {
-    if (load.kind === 'unknown') return no(capital(load.reason), `${load.message}. The size is held.`);
+    if (load.kind === 'unknown') return unknownLoad(load);
     if (load.partial) return yes('Partial', 'Some process is missing in what Prometheus tells: the pool does not shrink until it is back.');
     return yes('Available', 'Prometheus tells the load.');
   },
