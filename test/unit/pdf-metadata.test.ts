@@ -91,7 +91,7 @@ describe('the metadata', () => {
       expect(text).to.not.include('/Title');
       expect(text).to.include('/CreationDate (D:20261121)').and.to.include('/Creator (Pressroom)');
     });
-  it('reads no more than 256 KiB of a title, so that a long one holds up nobody', () => {
+  it('reads no more than 256 KiB of a title, so that a long one does not hold the event loop', () => {
     const read = readChromePdf([chromePdf({ info: `/Title (/Author <41>${'x\\)'.repeat(2 ** 20)})\n/Creator (Chromium)` })]);
     const readBytes: number[] = [];
     const object: typeof read.object = (...asked) => {

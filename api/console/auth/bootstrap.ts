@@ -14,11 +14,11 @@ import type { People } from './people.ts';
 export const WAITING_ACCOUNT = 'default';
 
 export interface FirstOwner {
-  /** The id of the account `default` when nobody owns it. */
+  /** The id of the account `default` while it has no owner. */
   waiting(): Promise<string | undefined>;
-  /** Makes the person its owner. False when it has got one meanwhile. */
+  /** Makes the person its owner. False when it has one already. */
   own(accountId: string, userId: string): Promise<boolean>;
-  /** Makes the person an owner, whoever else is one. False when there is no account of this name. */
+  /** Makes the person one of the owners. False when there is no account of this name. */
   addOwner(accountName: string, userId: string): Promise<boolean>;
   /** Makes the account with the largest plan, and the person its owner. Rejects with ApiError `validation_error` for a name that is taken. */
   ownNew(name: string, userId: string): Promise<string>;
@@ -85,7 +85,7 @@ async function ownFirstAccount({ firstOwner }: People, userId: string): Promise<
   if (waiting) await firstOwner.own(waiting, userId);
 }
 
-/** Makes the person of the configuration when nobody has that address. Whoever has it is left as they are. True when it was made. */
+/** Creates the administrator of the configuration. A user who has that address already is left unchanged. True when it was created. */
 export async function makeAdmin(people: People, { email, password }: FirstAdmin): Promise<boolean> {
   const { users, audit } = people;
   if (await users.byEmail(email)) return false;
@@ -100,7 +100,7 @@ export async function makeAdmin(people: People, { email, password }: FirstAdmin)
   }
 }
 
-/** The link, while there is nobody. */
+/** The setup link; undefined once there is a user. */
 export async function setupLink({ setup, publicUrl }: People): Promise<string | undefined> {
   return (await setup.needed()) ? `${publicUrl}/app/setup#${await setup.createToken()}` : undefined;
 }
@@ -111,7 +111,7 @@ const MAX_TOKENS = 20;
 const ID = 'setup';
 
 export interface Setup {
-  /** Whether there is nobody yet. */
+  /** True while there is no user. */
   needed(): Promise<boolean>;
   /** The text of a new token, which is stored nowhere. */
   createToken(): Promise<string>;
