@@ -77,12 +77,15 @@ export function nextQueue(queue: Queue, seen: Seen, nowMs: number, scrapeInterva
   return { ...fresh, growing, grownScrapes, renderMs };
 }
 
+/** How long the renders on slots had run, on average. */
+export const meanRunningMs = ({ busySlots, runningMs }: Pick<Seen, 'busySlots' | 'runningMs'>): number =>
+  runningMs / Math.max(1, busySlots);
+
 /**
  * How long a render that waits will take: the longer of those that finished and those that run. Samples find a
  * render at half of its time on average. While the first long ones run, those that finished are all short.
  */
-const expectedMs = (queue: Queue, { busySlots, runningMs }: Seen) =>
-  Math.min(MOST_RENDER_MS, Math.max(queue.renderMs, (2 * runningMs) / Math.max(1, busySlots)));
+const expectedMs = (queue: Queue, seen: Seen) => Math.min(MOST_RENDER_MS, Math.max(queue.renderMs, 2 * meanRunningMs(seen)));
 
 /** Slots that the renders which come now would keep busy if none had to wait. */
 export function offeredSlots(queue: Queue, seen: Seen): number {

@@ -1,5 +1,6 @@
 // The sentences of decisions, for the Events that an SRE reads at night: the numbers first, then what follows.
 import type { PoolScaling } from '../crds/browser-pool.ts';
+import { meanRunningMs } from './decide-demand.ts';
 import type { Limited } from './decide-limits.ts';
 
 export interface Facts {
@@ -26,23 +27,25 @@ export interface Facts {
 const number = (value: number) => (value < 10 ? value.toFixed(1) : String(Math.round(value)));
 const some = (count: number, thing: string) => `${number(count).replace(/\.0$/, '')} ${thing}${count === 1 ? '' : 's'}`;
 
-const seen = ({ busySlots, runningMs, queuedRenders, oldestWaitMs, sampleAgeMs, readyPods, averageSlots, scaling }: Facts) =>
-  `${some(busySlots, 'busy slot')} on ${some(readyPods, 'ready pod')}, ${some(averageSlots, 'slot')} on average over ${scaling.stableWindowSeconds} s; ${
-    queuedRenders > 0
-      ? `${some(queuedRenders, 'render')} in the queue ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s${
-          busySlots > 0 ? `, and those on slots had run for ${number(runningMs / Math.max(1, busySlots) / 1_000)} s on average` : ''
-        }`
-      : 'nothing in the queue'
-  }.`;
+const queueOf = (facts: Facts): string => {
+  const { busySlots, queuedRenders, oldestWaitMs, sampleAgeMs } = facts;
+  if (queuedRenders === 0) return 'nothing in the queue';
+  const queue = `${some(queuedRenders, 'render')} in the queue ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s`;
+  if (busySlots === 0) return queue;
+  return `${queue}, and those on slots had run for ${number(meanRunningMs(facts) / 1_000)} s on average`;
+};
+
+const seen = (facts: Facts) =>
+  `${some(facts.busySlots, 'busy slot')} on ${some(facts.readyPods, 'ready pod')}, ${some(facts.averageSlots, 'slot')} on average over ${facts.scaling.stableWindowSeconds} s; ${queueOf(facts)}.`;
 
 const then: Record<string, (facts: Facts) => string> = {
   load: ({ scaling, wish }) => `At ${scaling.targetUtilizationPercent} % utilization that needs ${some(wish, 'pod')}.`,
-  panic: ({ offeredSlots, slotsForAll, queuedRenders, scaling, wish }) =>
-    slotsForAll > 0
-      ? `The queue does not shrink with all pods ready: its renders could use ${some(slotsForAll, 'slot')} with those that run, and that needs ${some(wish, 'pod')}.`
-      : queuedRenders > 0
-        ? `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`
-        : `The last moments need ${some(wish, 'pod')}.`,
+  panic({ offeredSlots, slotsForAll, queuedRenders, scaling, wish }) {
+    if (slotsForAll > 0)
+      return `The queue does not shrink with all pods ready: its renders could use ${some(slotsForAll, 'slot')} with those that run, and that needs ${some(wish, 'pod')}.`;
+    if (queuedRenders === 0) return `The last moments need ${some(wish, 'pod')}.`;
+    return `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`;
+  },
   from_zero: ({ wish }) => `There was no pod; ${some(wish, 'pod')} ${wish === 1 ? 'is' : 'are'} needed.`,
   idle: ({ scaling, wish }) =>
     `No more than ${some(wish, 'pod')} ${wish === 1 ? 'was' : 'were'} needed for ${scaling.scaleDown.delaySeconds} s.`,
