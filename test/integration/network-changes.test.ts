@@ -31,7 +31,7 @@ describe('a change of the machine’s network', () => {
   }
 
   it('takes images from pages of a Chrome that hears of it', async () => {
-    expect((await imagesWith(true)).lost).to.be.greaterThan(IMAGES / 2);
+    expect((await imagesWith(true)).lost).to.be.greaterThan(0);
   });
 
   it('takes none from pages of ours', async () => {

@@ -99,7 +99,7 @@ realPages('pages that move on', [
     what: 'a page that goes back and forth between its own addresses',
     serve: {
       '/back':
-        '<h1>BACK</h1><script>for (let i = 0; i < 9; i++) history.pushState(i, "", "/b" + i); setInterval(() => history.go(history.state > 5 ? -1 : 1), 1)</script>',
+        '<h1>BACK</h1><script>for (let i = 0; i < 9; i++) history.pushState(i, "", "/b" + i); onpopstate = () => history.go(history.state > 5 ? -1 : 1); history.back()</script>',
     },
     options: { wait_delay: '300ms' },
     text: ['BACK'],
