@@ -1,5 +1,5 @@
 // Processes of a Chrome, their memory and CPU, from /proc. Without /proc (not Linux) nothing is known.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 export interface ChromeProcess {
@@ -103,9 +103,20 @@ export function cpuMs(pid: number): number | undefined {
 export const sumOf = (read: (pid: number) => number | undefined, pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (read(pid) ?? 0), 0);
 
-/** Sets the nice value of every thread of a process: Linux keeps one for each. Errors are ignored: a thread may end meanwhile, and the worker may not be allowed. */
-export function reniceThreads(pid: number, nice: number): void {
+/**
+ * Sets the nice value of a browser process and all below it. Errors are ignored: a process may end
+ * meanwhile, and the worker may not be allowed.
+ */
+export function renice(processes: readonly number[], nice: number): void {
+  for (const pid of processes) {
+    try {
+      // Linux keeps one for each thread.
+      for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+    } catch {}
+  }
   try {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+    // Outside containers Linux shares the CPU out between sessions first (sched(7), autogroup), and a Chrome is
+    // a session of its own: the values of its threads count only among themselves then.
+    writeFileSync(`/proc/${processes[0]}/autogroup`, String(nice));
   } catch {}
 }

@@ -2,7 +2,7 @@
 import type { Log } from '../../common/log.ts';
 import { answersWithin } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
-import { cpuMs, reniceThreads, residentBytes, sumOf } from './process-usage.ts';
+import { cpuMs, renice, residentBytes, sumOf } from './process-usage.ts';
 
 export interface WatchdogLimits {
   /** Signs of life are asked for this often; a Chrome that takes as long to answer is hung. */
@@ -53,7 +53,7 @@ export const CUT_OFF = "the process of Chrome's network died";
 const NETWORK_MS = 100;
 const USAGE_MS = 250;
 /** A 20-page report takes 0.3 s. Beyond this share a render gets what the others leave. */
-const CPU_SHARE_MS = 3_000;
+const CPU_SHARE_MS = 2_000;
 const NICE = 10;
 /** A browser that is stuck by itself, frozen for instance, uses no CPU. One that its page keeps busy does. */
 const BUSY_SHARE = 0.1;
@@ -92,7 +92,7 @@ export function watchChrome({ chrome, limits, waiting, condemn, log }: Deps): Wa
     if (!reniced)
       log.warn({ pid: chrome.pid, cpuShareMs: CPU_SHARE_MS }, 'a render used more than its share of CPU and gets a lower priority');
     reniced = true;
-    for (const pid of pids) reniceThreads(pid, NICE);
+    renice(pids, NICE);
   }
 
   async function check(): Promise<void> {
