@@ -25,7 +25,7 @@ function emptiness(row: Row, takes: HostilePage['takes']): string[] {
 const innocentProblems = ({ innocent }: Row): string[] =>
   Object.keys(innocent.failed).length === 0 ? [] : [`innocent calls failed: ${words(innocent.failed)} of ${innocent.calls}`];
 
-/** Of a row of a page. A call that came to no answer in twice a render's time ended wrongly, too. */
+/** Of a row of a page. A call that came to no answer in the time of its wait and twice a render's ended wrongly, too. */
 export function problemsOf(row: Row, page: HostilePage): string[] {
   const accepted: readonly string[] = [...page.outcomes, HUNG_UP] satisfies (Outcome | typeof HUNG_UP)[];
   const wrong = Object.entries(row.hostile.ends).filter(([end]) => !accepted.includes(end));

@@ -18,6 +18,8 @@ import { chromeLives } from './worker-look.ts';
 const SLOTS = 4;
 const INNOCENT = 5;
 const HOSTILE = 2;
+/** PRESSROOM_QUEUE_TIMEOUT: who had a slot for long waits for the others. */
+const QUEUE_MS = 30_000;
 /** A Chrome restarts, its processes end, leases are settled. */
 const REST_MS = 20_000;
 /** A caller that failed comes again after this, or it would do nothing but fail. */
@@ -226,7 +228,7 @@ export class Neighbourhood {
 
   async #callTogether(hostile: readonly Caller[], seconds: number): Promise<{ innocent: Felt; hostile: Felt }> {
     const end = performance.now() + seconds * 1_000;
-    const calling = { stopped: () => performance.now() > end, limitMs: 2 * this.#renderTimeoutMs };
+    const calling = { stopped: () => performance.now() > end, limitMs: QUEUE_MS + 2 * this.#renderTimeoutMs };
     const leaving = new AbortController();
     const hostileEnd = keepCalling(hostile, { ...calling, leaving: leaving.signal }, 0);
     const innocentFelt = await keepCalling(this.#innocent, calling, AFTER_FAILURE_MS);
