@@ -40,7 +40,7 @@ RUN npm uninstall --offline \
 
 FROM packages AS worker-packages
 RUN npm uninstall --offline \
-      @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache mongodb mongodb-memory-server-core oidc-provider \
+      @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache marked mongodb mongodb-memory-server-core oidc-provider \
       openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
@@ -48,7 +48,7 @@ RUN npm uninstall --offline \
 
 FROM packages AS controller-packages
 RUN npm uninstall --offline \
-      @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache mongodb mongodb-memory-server-core oidc-provider \
+      @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache marked mongodb mongodb-memory-server-core oidc-provider \
       openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
@@ -61,6 +61,7 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=api-packages /app ./
 COPY common common
 COPY api api
+COPY charts/pressroom/runbook.md charts/pressroom/
 COPY --from=page /app/dashboard/dist dashboard/dist
 # The command `pressroom`, for accounts, keys and administrators: `kubectl exec deploy/… -- pressroom accounts create acme`.
 COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/failure.ts cli/in-image.ts cli/oauth.ts cli/on-accounts.ts \

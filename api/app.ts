@@ -22,6 +22,7 @@ import { description } from './routes/description.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
 import { renderRoute } from './routes/render.ts';
 import { countRefused, logRenders } from './routes/render-records.ts';
+import { runbook } from './routes/runbook.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
 
 export interface AppDeps {
@@ -67,6 +68,7 @@ export function createApp(deps: AppDeps): App {
   const routes: Route[] = [
     { method: 'get', path: '/', handle: [ctx => ctx.redirect('/docs')] },
     { method: 'get', path: '/docs', handle: [docs] },
+    { method: 'get', path: '/docs/runbook', handle: [runbook()] },
     { method: 'get', path: '/openapi.json', handle: [openApiJson] },
     { method: 'get', path: '/healthz', handle: [healthz] },
     { method: 'get', path: '/readyz', handle: [readyz(health)] },

@@ -75,6 +75,9 @@ button:disabled { opacity: .55; cursor: default; }
 #try-headers { max-width: 100%; border-collapse: collapse; font: .8125rem/1.5 var(--mono); }
 #try-headers th, #try-headers td { padding: .2rem 1rem .2rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
 #try-headers th { color: var(--soft); font-weight: 400; white-space: nowrap; }
+.wide { overflow-x: auto; }
+.wide table { border-collapse: collapse; font-size: .875rem; line-height: 1.45; }
+.wide th, .wide td { min-width: 11rem; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
 @media (max-width: 56rem) {
   .page { display: block; }

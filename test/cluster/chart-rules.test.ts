@@ -51,10 +51,11 @@ describe("the chart's rules for Prometheus", function () {
     expect(texts.filter(text => text.includes('{{ $')).length).to.be.greaterThan(5);
   });
 
-  it('link to the runbook only where the values say where it is', async () => {
-    const links = (rules: Rule[]) => rules.flatMap(({ alert, annotations }) => (alert ? [annotations?.runbook_url] : []));
-    expect(new Set(links(await rulesWith({})))).to.deep.equal(new Set([undefined]));
-    for (const link of links(await rulesWith({ runbookUrl: 'https://wiki.example/runbook' })))
+  it("link to the runbook of the release's own API unless the values say where it is", async () => {
+    const links = async (values: Parameters<typeof rulesWith>[0]) =>
+      (await rulesWith(values)).flatMap(({ alert, annotations }) => (alert ? [annotations?.runbook_url ?? 'none'] : []));
+    for (const link of await links({})) expect(link).to.match(/^http:\/\/press-pressroom-api\.\S+\/docs\/runbook#[a-z]+$/);
+    for (const link of await links({ runbookUrl: 'https://wiki.example/runbook' }))
       expect(link).to.match(/^https:\/\/wiki\.example\/runbook#[a-z]+$/);
   });
 

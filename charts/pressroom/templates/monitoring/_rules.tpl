@@ -13,7 +13,7 @@ a template of Helm. Takes (list $ path).
   "OBJECTIVE_QUEUE_SECONDS" $alerts.queueWaitSeconds
   "OBJECTIVE_LATENCY_RATIO" $alerts.renderTimeObjective
   "OBJECTIVE_LATENCY_SECONDS" $alerts.renderTimeSeconds
-  "RUNBOOK_URL" $alerts.runbookUrl
+  "RUNBOOK_URL" (default (printf "%s/docs/runbook" (include "pressroom.api.publicUrl" $)) $alerts.runbookUrl)
 -}}
 {{- $text := $.Files.Get (index . 1) -}}
 {{- range $word, $value := $words -}}
