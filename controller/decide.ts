@@ -24,10 +24,17 @@ export type Load =
       scrapeIntervalMs: number;
       /** Of the newest sample of the queue. */
       sampleAgeMs: number;
+      /** Prometheus asks too rarely for renders that wait so long: a pool that grows now may be too late for them. */
+      slowScrape?: SlowScrape | undefined;
       /** Some process that should tell its part does not: the true load may be higher, so that nothing shrinks. */
       partial: boolean;
     }
   | { kind: 'unknown'; reason: 'unreachable' | 'no_data' | 'stale'; message: string };
+
+export interface SlowScrape {
+  intervalMs: number;
+  queueTimeoutMs: number;
+}
 
 export interface Observation {
   /** Pods that the Deployment asks for now; undefined while there is no Deployment. */

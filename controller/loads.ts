@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
-import type { Load } from './decide.ts';
+import type { Load, SlowScrape } from './decide.ts';
 import { PAGE_END_REASONS, PAGE_ENDS_MINUTES } from './page-ends.ts';
 import type { Prometheus, Series } from './prometheus.ts';
 
@@ -48,6 +48,10 @@ interface Part {
   apisSeen: number;
   ageS: number;
   samplesAMinute: number;
+  /** Undefined until samples of five minutes are there. */
+  scrapeS: number | undefined;
+  /** Of the API that lets renders wait for the shortest time. */
+  queueTimeoutS: number;
 }
 
 type Snapshot = { atMs: number; pools: Map<string, Part> };
@@ -152,6 +156,7 @@ export function createLoads({
         oldestWaitMs: part.oldestWaitS * 1000,
         scrapeIntervalMs: Math.round(scrapeS * 1000),
         sampleAgeMs: Math.max(0, part.ageS * 1_000),
+        slowScrape: slowScrapeOf(part),
         partial: part.queuedByPod.size < part.apisSeen,
         busyByPod: part.busyByPod,
         pageEnds: part.pageEnds,
@@ -173,7 +178,17 @@ export function createLoads({
   };
 }
 
+/** A burst is seen after up to one scrape, and its pods need about as long as that again to start. A tenth of tolerance: scrapes are counted. */
+function slowScrapeOf({ scrapeS, queueTimeoutS }: Part): SlowScrape | undefined {
+  if (scrapeS === undefined || scrapeS <= (queueTimeoutS / 2) * 1.1) return undefined;
+  return { intervalMs: Math.round(scrapeS) * 1_000, queueTimeoutMs: queueTimeoutS * 1_000 };
+}
+
 const sumOf = (values: ReadonlyMap<string, number>) => [...values.values()].reduce((sum, value) => sum + value, 0);
+
+/** The seconds between two samples of a metric, by pool, once it is there for five minutes: fewer samples of a younger process say nothing. */
+export const scrapeSecondsOf = (selector: string): string =>
+  `300 / max by (namespace, pool) (count_over_time(${selector}[5m]) and ${selector} offset 5m)`;
 
 /** Two queries for all pools, however many there are. */
 export function queriesFor(namespaces: readonly string[]): { values: string; facts: string } {
@@ -183,10 +198,11 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
   const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
   return {
     // By name in one selector: `or` would take two metrics of one pod for the same series.
-    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
+    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_queue_timeout_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
       as('samples', `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
+      as('scrape', scrapeSecondsOf(of('pressroom_queue_depth'))),
       as('page_ends', `sum by (namespace, pool, reason) (max by (namespace, pool, pod, reason) (${pageEnds})) > 0`),
       as('seen', `count by (namespace, pool) (count by (namespace, pool, pod) (count_over_time(${of('pressroom_queue_depth', '[1m]')})))`),
     ].join(' or '),
@@ -213,6 +229,8 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
         apisSeen: 0,
         ageS: 0,
         samplesAMinute: 0,
+        scrapeS: undefined,
+        queueTimeoutS: Number.POSITIVE_INFINITY,
       };
       pools.set(key, part);
     }
@@ -222,6 +240,7 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
     if (!Number.isFinite(value)) continue;
     const part = partOf(labels);
     if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds') part.oldestWaitS = Math.max(part.oldestWaitS, value);
+    else if (labels.__name__ === 'pressroom_queue_timeout_seconds') part.queueTimeoutS = Math.min(part.queueTimeoutS, value);
     else {
       const byPod = part[BY_POD[labels.__name__ ?? ''] ?? 'queuedByPod'];
       const pod = labels.pod ?? labels.instance ?? '';
@@ -232,6 +251,7 @@ function partsOf(values: readonly Series[], facts: readonly Series[]): Map<strin
     const part = partOf(labels);
     if (labels.fact === 'page_ends') part.pageEnds.set(labels.reason ?? '', value);
     else if (labels.fact === 'age') part.ageS = value;
+    else if (labels.fact === 'scrape') part.scrapeS = value;
     else if (labels.fact === 'samples') part.samplesAMinute = value;
     else part.apisSeen = value;
   }

@@ -1,7 +1,7 @@
 // The status of a pool: its numbers and conditions, from what was seen and decided. Pure.
 import type { BrowserPool, BrowserPoolStatus, Condition, ConditionType } from '../crds/browser-pool.ts';
 import { selectorText } from './children.ts';
-import type { Decision, Load } from './decide.ts';
+import type { Decision, Load, SlowScrape } from './decide.ts';
 import type { DeploymentSeen, PodsSeen } from './observe.ts';
 
 export interface Told {
@@ -25,6 +25,9 @@ const capital = (word: string) => word.replace(/(?:^|_)([a-z])/g, (_, letter: st
 export const reasonWord = (decision: Pick<Decision, 'reason'>): string => capital(decision.reason);
 
 const unknownLoad = ({ reason, message }: Extract<Load, { kind: 'unknown' }>) => no(capital(reason), `${message}. The size is held.`);
+
+const slowScrapeWords = ({ intervalMs, queueTimeoutMs }: SlowScrape) =>
+  `Prometheus scrapes the API every ${intervalMs / 1_000} s, and a render waits at most ${queueTimeoutMs / 1_000} s for a slot: renders of a burst may fail before the pool has grown. Scrape the API at least every ${queueTimeoutMs / 2_000} s, better every 2 s.`;
 
 const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
   Ready({ pool, decision, deployment, pods, problem }) {
@@ -58,6 +61,7 @@ const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
   MetricsAvailable({ load }) {
     if (load.kind === 'unknown') return unknownLoad(load);
     if (load.partial) return yes('Partial', 'Some process is missing in what Prometheus tells: the pool does not shrink until it is back.');
+    if (load.slowScrape) return yes('ScrapedTooRarely', slowScrapeWords(load.slowScrape));
     return yes('Available', 'Prometheus tells the load.');
   },
   ChromeSandboxed({ pool, deployment, pods }) {

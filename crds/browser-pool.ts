@@ -203,7 +203,8 @@ export const CONDITIONS = {
   Ready: 'As many pods as wanted are ready and run what the spec says.',
   ScalingActive: 'The autoscaler decides about the size. False: the size is fixed, the pool is paused, or the load is unknown.',
   ScalingLimited: 'The load needs more or fewer pods than the limits allow.',
-  MetricsAvailable: 'Prometheus tells the load. False: the size is held until it does; it never shrinks blindly.',
+  MetricsAvailable:
+    'Prometheus tells the load. False: the size is held until it does; it never shrinks blindly. Its reason ScrapedTooRarely says that a burst may be seen too late.',
   ChromeSandboxed: "Chrome's own sandbox is on in the pods that run.",
 } as const;
 export type ConditionType = keyof typeof CONDITIONS;

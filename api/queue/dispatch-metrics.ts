@@ -6,6 +6,7 @@ interface Sources {
   depth(): number;
   bytes(): number;
   oldestWaitMs(): number;
+  waitMs: number;
   totals(): Totals;
 }
 
@@ -22,6 +23,10 @@ export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources
   read('pressroom_queue_depth', 'Renders that wait for a slot in this process.', sources.depth);
   read('pressroom_queue_bytes', 'Bytes of bodies that wait in this process.', sources.bytes);
   read('pressroom_queue_oldest_wait_seconds', 'How long the render that waits longest has waited.', () => sources.oldestWaitMs() / 1000);
+  const timeout = metrics.gauge('pressroom_queue_timeout_seconds', 'How long a render may wait for a slot: PRESSROOM_QUEUE_TIMEOUT.', [
+    'pool',
+  ]);
+  timeout.set({ pool }, sources.waitMs / 1000);
   read('pressroom_workers_known', 'Workers that this process is connected to and that do not drain.', () => sources.totals().workers);
 
   const retries = metrics.counter('pressroom_render_retries_total', 'Renders begun again because their worker or Chrome died.', ['pool']);

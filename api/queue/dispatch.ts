@@ -67,7 +67,13 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
   const { workers, openSlot, secret, pool, now = () => performance.now() } = options;
   const queue = createQueue<Waiter<S>>(options.queue);
   const oldestWaitMs = () => queue.oldestWaitMs(now());
-  const metrics = dispatchMetrics(options.metrics, pool, { depth: queue.depth, bytes: queue.bytes, oldestWaitMs, totals: workers.totals });
+  const metrics = dispatchMetrics(options.metrics, pool, {
+    depth: queue.depth,
+    bytes: queue.bytes,
+    oldestWaitMs,
+    totals: workers.totals,
+    waitMs: options.queue.waitMs,
+  });
   const line = createLine<S>({ queue, limits: options.queue, workers, openSlot, secret, pool, metrics, now });
   let active = 0;
   let onDrained: (() => void)[] = [];

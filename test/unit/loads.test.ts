@@ -99,6 +99,29 @@ describe('the load of a pool', () => {
     await eventually(() => expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]));
   });
 
+  const timeout = (pod: string, seconds: number) => series('pressroom_queue_timeout_seconds', pod, seconds);
+  const depths = [series('pressroom_queue_depth', 'api-1', 0), timeout('api-1', 120), timeout('api-2', 30)];
+  for (const [seconds, slowScrape] of [
+    [30, { intervalMs: 30_000, queueTimeoutMs: 30_000 }],
+    [15, undefined],
+    [16.4, undefined],
+  ] as const)
+    it(`says ${slowScrape ? '' : 'not '}that Prometheus asks too rarely when it asks every ${seconds} s and renders wait for 30 s`, async () => {
+      const { loads } = rig(async () => depths, 1, [fact('scrape', seconds)]);
+      await loads.start(BOUND);
+      await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }));
+    });
+
+  it('says nothing of scrapes before there are samples of some minutes, or without a time for waits', async () => {
+    const { loads } = rig(async () => depths);
+    await loads.start(BOUND);
+    await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
+    await loads.stop(BOUND);
+    const older = rig(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
+    await older.start(BOUND);
+    await eventually(() => expect(older.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
+  });
+
   it('is asked for at once by who begins to lead, and not told before', async () => {
     const first = Promise.withResolvers<Series[]>();
     const { loads, state } = rig(() => first.promise);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Decision, noHistory } from '../../controller/decide.ts';
+import { type Decision, type Load, noHistory } from '../../controller/decide.ts';
 import type { Pod } from '../../controller/kubernetes/objects.ts';
 import { type DeploymentSeen, type PodsSeen, seePods } from '../../controller/observe.ts';
 import { changedFor, conditionsOf, statusOf, type Told, worthTelling } from '../../controller/status.ts';
@@ -26,19 +26,20 @@ const deployment = (over: Partial<DeploymentSeen> = {}): DeploymentSeen => ({
   ...over,
 });
 const noPods: PodsSeen = { ready: 3, readyNames: ['a', 'b', 'c'], trouble: undefined, sandbox: undefined };
+const LOAD: Load = {
+  kind: 'measured',
+  busySlots: 2,
+  runningMs: 0,
+  queuedRenders: 0,
+  oldestWaitMs: 0,
+  scrapeIntervalMs: 5_000,
+  sampleAgeMs: 0,
+  partial: false,
+};
 const told = (over: Partial<Told> = {}): Told => ({
   pool: browserPool(),
   decision: decision(),
-  load: {
-    kind: 'measured',
-    busySlots: 2,
-    runningMs: 0,
-    queuedRenders: 0,
-    oldestWaitMs: 0,
-    scrapeIntervalMs: 5_000,
-    sampleAgeMs: 0,
-    partial: false,
-  },
+  load: LOAD,
   deployment: deployment(),
   pods: noPods,
   problem: undefined,
@@ -74,6 +75,12 @@ describe('the conditions of a pool', () => {
     ['within its limits', 'ScalingLimited', {}, 'False WithinLimits'],
     ['at its maximum', 'ScalingLimited', { decision: decision({ limited: { by: 'max', wishedPods: 20 } }) }, 'True Max'],
     ['with metrics', 'MetricsAvailable', {}, 'True Available'],
+    [
+      'whose metrics come too rarely for its queue',
+      'MetricsAvailable',
+      { load: { ...LOAD, slowScrape: { intervalMs: 30_000, queueTimeoutMs: 30_000 } } },
+      'True ScrapedTooRarely',
+    ],
     ['without metrics', 'MetricsAvailable', { load: { kind: 'unknown', reason: 'no_data', message: 'nothing' } }, 'False NoData'],
     [
       'of a held size without metrics',

@@ -114,7 +114,7 @@ export const podMonitorValues = group({
   enabled: flag(false).describe('Whether there are PodMonitors for API, workers and controller. They need the Prometheus operator.'),
   interval: text('5s').describe('How often workers and the controller are asked.'),
   apiInterval: text('2s').describe(
-    'How often the pods of the API are asked: they are few, and tell of the queue. The autoscaler notices a burst after one to two of these.',
+    'How often the pods of the API are asked: they are few, and tell of the queue. The autoscaler notices a burst after one to two of these. More than half of PRESSROOM_QUEUE_TIMEOUT is too long: renders of a burst fail before the pool has grown.',
   ),
   labels: textMap().describe('Labels by which your Prometheus selects them, such as `release: kube-prometheus-stack`.'),
 }).describe('How Prometheus finds the pods.');
@@ -127,7 +127,9 @@ export const alertsValues = group({
   labels: textMap().describe('Labels by which your Prometheus selects the rule.'),
   alertLabels: textMap().describe('Labels that every alert gets, for its way to people.'),
   disabled: words().describe('Names of alerts that are left out.'),
-  runbookUrl: text().describe('Where `runbook.md` of this chart can be read; each alert then links to its section.'),
+  runbookUrl: text().describe(
+    'Where `runbook.md` of this chart can be read: each alert links to its section. Empty: the page that the API of this release serves at /docs/runbook.',
+  ),
   availabilityObjective: ratio(0.999).describe('Share of renders that the service itself must not fail.'),
   queueWaitObjective: ratio(0.99).describe('Share of renders that must wait no longer than `queueWaitSeconds`.'),
   queueWaitSeconds: bound([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30], 1).describe('The longest wait for a slot that is well.'),

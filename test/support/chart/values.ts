@@ -56,7 +56,7 @@ export const chartValues = z.strictObject({
   alerts: alertsValues,
   dashboards: dashboardsValues,
   scrapeAnnotations: flag(false).describe(
-    'Whether pods carry `prometheus.io/scrape`, `port` and `path`, for a Prometheus that discovers pods by these.',
+    'Whether pods carry `prometheus.io/scrape`, `port` and `path`, for a Prometheus that discovers pods by these. It then scrapes as often as its own scrape_interval says: 2 to 5 s is good, and more than half of PRESSROOM_QUEUE_TIMEOUT too long, as the condition MetricsAvailable of the pool then says.',
   ),
   networkPolicy: networkPolicyValues,
   seccompInstaller: seccompInstallerValues,

@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { scrapeSecondsOf } from '../../controller/loads.ts';
+import { runCommand } from '../../standalone/run-command.ts';
+import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { prometheusBinaries } from './prometheus-binaries.ts';
+
+const PROMTOOL_MS = 60_000;
+
+describe('how often Prometheus scrapes the API, as Prometheus itself works it out', function () {
+  this.timeout(PROMTOOL_MS);
+  const file = temporaryFolder();
+  let promtool = '';
+
+  before(async function () {
+    this.timeout(6 * 60_000);
+    const binaries = await prometheusBinaries(console.log);
+    if (!binaries) skip(this, 'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.');
+    promtool = binaries.promtool;
+  });
+
+  const series = (pod: string) => `pressroom_queue_depth{namespace="press",pool="main",pod="${pod}"}`;
+
+  for (const [title, intervalS, values, atM, wanted] of [
+    ['15 s', 15, { one: '0x60', two: '0x60' }, '12m', 15],
+    ['30 s', 30, { one: '0x30' }, '12m', 30],
+    ['by the process that is there for longer', 15, { old: '0x60', young: '_x40 0x20' }, '12m', 15],
+    ['not known of a young process', 15, { young: '_x40 0x20' }, '12m', undefined],
+    ['not known without any', 15, {}, '12m', undefined],
+  ] as const)
+    it(title, async () => {
+      const text = JSON.stringify({
+        evaluation_interval: '15s',
+        tests: [
+          {
+            interval: `${intervalS}s`,
+            input_series: Object.entries(values).map(([pod, samples]) => ({ series: series(pod), values: samples })),
+            promql_expr_test: [
+              {
+                expr: scrapeSecondsOf('pressroom_queue_depth'),
+                eval_time: atM,
+                exp_samples: wanted === undefined ? [] : [{ labels: '{namespace="press",pool="main"}', value: wanted }],
+              },
+            ],
+          },
+        ],
+      });
+      writeFileSync(file('case.json'), text);
+      const { ok, stdout, why } = await runCommand(promtool, ['test', 'rules', file('case.json')], { timeoutMs: PROMTOOL_MS });
+      expect(ok, `${why}\n${stdout}`).to.equal(true);
+    });
+});
