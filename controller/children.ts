@@ -3,6 +3,7 @@ import type {
   V1Affinity,
   V1Container,
   V1PodSpec,
+  V1ResourceRequirements,
   V1SeccompProfile,
   V1Toleration,
   V1TopologySpreadConstraint,
@@ -19,6 +20,7 @@ const DEFAULT_PROFILE = 'pressroom/chrome.json';
 /** A profile takes 0.3 MB. The rest is for files that pages make Chrome write. */
 const SCRATCH_MIB = { base: 512, slot: 256 } as const;
 const USER = 10_001;
+const DISK = 'ephemeral-storage';
 
 /** A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and what it refuses stands in the condition Ready. */
 const given = <T>(part: unknown) => part as T;
@@ -176,7 +178,7 @@ function container(pool: BrowserPool): V1Container {
     env: [...environment(pool), ...(template.env ?? [])],
     ...(template.envFrom && { envFrom: template.envFrom }),
     ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
-    ...(template.resources && { resources: template.resources }),
+    resources: resources(pool),
     securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
     startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 60 },
     livenessProbe: { ...probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
@@ -185,6 +187,13 @@ function container(pool: BrowserPool): V1Container {
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }, ...given<V1VolumeMount[]>(template.volumeMounts ?? [])],
   };
+}
+
+/** The volume for /tmp is asked for, so that a pod lands where there is room for it and is not the first to be evicted when a disk fills. */
+function resources(pool: BrowserPool): V1ResourceRequirements {
+  const wished = given<V1ResourceRequirements>(pool.spec.template.resources ?? {});
+  if ((wished.requests?.[DISK] ?? wished.limits?.[DISK]) !== undefined) return wished;
+  return { ...wished, requests: { ...wished.requests, [DISK]: scratchSizeLimit(pool) } };
 }
 
 function environment({ metadata, spec }: BrowserPool): NonNullable<V1Container['env']> {

@@ -69,6 +69,16 @@ describe('what a pool is made into', () => {
     expect(of({ mode: 'Off' })).to.deep.equal([{ type: 'RuntimeDefault' }, 'off']);
   });
 
+  it('asks for the disk of its volume, unless the pool says how much', () => {
+    const asked = (template: Partial<BrowserPoolSpecInput['template']>) => made(withTemplate(template)).container.resources;
+    expect(asked({})?.requests).to.include({ 'ephemeral-storage': '1024Mi' });
+    expect(asked({ scratchSizeLimit: '3Gi', resources: { requests: { cpu: '1' } } })).to.deep.equal({
+      requests: { cpu: '1', 'ephemeral-storage': '3Gi' },
+    });
+    for (const resources of [{ requests: { 'ephemeral-storage': '0' } }, { limits: { 'ephemeral-storage': '2Gi' } }])
+      expect(asked({ resources })).to.deep.equal(resources);
+  });
+
   it('gives the worker variables that it takes', () => {
     const { container } = made({
       slotsPerPod: 3,

@@ -68,7 +68,7 @@ const STAGES = [
 export const playedNodes = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => {
     const name = `node-${index}`;
-    const room = { cpu: '128', memory: '512Gi', pods: '250' };
+    const room = { cpu: '128', memory: '512Gi', 'ephemeral-storage': '1Ti', pods: '250' };
     const labels = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'topology.kubernetes.io/zone': `zone-${index % 3}` };
     return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, status: { allocatable: room, capacity: room } };
   });

@@ -34,7 +34,6 @@ export async function startKubelet(
     cgroupDriver: 'cgroupfs',
     cgroupRoot,
     failSwapOn: false,
-    localStorageCapacityIsolation: false,
     enforceNodeAllocatable: [],
     // The disk is not the node's own: how full it is says nothing.
     evictionHard: { 'memory.available': '0%', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%', 'imagefs.available': '0%' },

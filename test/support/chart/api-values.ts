@@ -54,7 +54,7 @@ export const apiValues = group({
   config: configValues(z.object({ ...processVariables.shape, ...apiVariables.shape }), API_ELSEWHERE).describe(
     'More environment variables of the API under their own names, such as `PRESSROOM_BODY_MAX: 20MiB`. All of them: "Configuration" in the README of Pressroom.',
   ),
-  resources: resources({ cpu: '500m', memory: '512Mi' }, { memory: '1Gi' }),
+  resources: resources({ cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' }, { memory: '1Gi' }),
   terminationGracePeriodSeconds: count(160, 1, 86_400).describe(
     'How long a pod that is told to stop may take to finish its renders: 5 s of accepting, then draining (`PRESSROOM_DRAIN_TIMEOUT`, which is 10 s less than this), then 5 s to end.',
   ),

@@ -28,7 +28,7 @@ export const controllerValues = group({
   config: configValues(z.object({ ...processVariables.shape, ...controllerVariables.shape }), CONTROLLER_ELSEWHERE).describe(
     'More environment variables of the controller under their own names, such as `PRESSROOM_PROMETHEUS_INTERVAL: 10s`.',
   ),
-  resources: resources({ cpu: '50m', memory: '128Mi' }, { memory: '256Mi' }),
+  resources: resources({ cpu: '50m', memory: '128Mi', 'ephemeral-storage': '64Mi' }, { memory: '256Mi' }),
   terminationGracePeriodSeconds: count(30, 1, 600).describe(
     'How long a pod that is told to stop may take; `PRESSROOM_DRAIN_TIMEOUT` is 10 s less.',
   ),

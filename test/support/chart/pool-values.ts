@@ -81,7 +81,7 @@ export const poolValues = group({
   resources: object()
     .default({})
     .describe(
-      'Requests and limits of a worker. Each slot has a Chrome of its own, so what is not set here follows from `slotsPerPod`. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY` of `config`, 1 GiB by default) × slots. With 2 slots these are 1 CPU, 1 GiB and 4 GiB; with 8 slots 4 CPU, 2.5 GiB and 13 GiB. With a memory limit but no memory request set here, the request is 1 GiB.',
+      'Requests and limits of a worker. Each slot has a Chrome of its own, so what is not set here follows from `slotsPerPod`. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY` of `config`, 1 GiB by default) × slots. With 2 slots these are 1 CPU, 1 GiB and 4 GiB; with 8 slots 4 CPU, 2.5 GiB and 13 GiB. With a memory limit but no memory request set here, the request is 1 GiB. Ephemeral storage request: `scratchSizeLimit`.',
     ),
   terminationGracePeriodSeconds: count(180, 10, 3_600).describe('How long a worker that is told to stop may take to finish its renders.'),
   scratchSizeLimit: text().describe(describing(scratchSizeLimit)),
@@ -129,5 +129,5 @@ export const seccompInstallerValues = group({
     .default([{ operator: 'Exists' }])
     .describe('As in a pod.'),
   seLinuxOptions: object().default({}).describe('As in a container: where SELinux is enforced, `type: spc_t` lets it write.'),
-  resources: resources({ cpu: '1m', memory: '16Mi' }, { memory: '64Mi' }),
+  resources: resources({ cpu: '1m', memory: '16Mi', 'ephemeral-storage': '1Mi' }, { memory: '64Mi' }),
 }).describe('Puts the seccomp profile for Chrome on the nodes. One release in the cluster is enough.');

@@ -50,7 +50,7 @@ spec:
               value: {{ $.Release.Namespace | quote }}
             {{- include "pressroom.ca.variable" $ | nindent 12 }}
           resources:
-            requests: {cpu: 50m, memory: 64Mi}
+            requests: {cpu: 50m, memory: 64Mi, ephemeral-storage: 64Mi}
             limits: {memory: 192Mi}
           securityContext:
             {{- include "pressroom.containerSecurityContext" $ | nindent 12 }}
