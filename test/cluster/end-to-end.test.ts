@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -14,12 +15,14 @@ import { type RealCluster, startRealCluster, whyNoRealCluster } from './node/rea
 import { PLAIN_IMAGE } from './node/test-images.ts';
 import { whatIsThere } from './node/what-is-there.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
-import { prometheusBinaries } from './prometheus-binaries.ts';
+import { type PrometheusBinaries, prometheusBinaries } from './prometheus-binaries.ts';
 
 const MINUTE_MS = 60_000;
 /** Renders that are made while the release goes to another tag and back; 2,000 in the long form. */
 const UPGRADE_RENDERS = Number(process.env.PRESSROOM_UPGRADE_RENDERS ?? 300);
 const INVOICE = { html: `<h1>Invoice</h1><table>${'<tr><td>one</td><td>line</td></tr>'.repeat(40)}</table>` };
+/** Three times the window over which the load is averaged here. */
+const SHORT_RENDERS_MS = 45_000;
 /** On its slot for that long, and hardly any work. */
 const slow = (seconds: number) => ({ html: '<h1>Slow</h1>', wait_delay: `${seconds}s` });
 
@@ -31,15 +34,33 @@ describe('Pressroom on a real node', function () {
   let [real, prometheus, site]: [RealCluster?, Prometheus?, Installation?] = [];
   let discovery: Discovery | undefined;
   let helm: Helm;
+  let binaries: PrometheusBinaries | undefined;
   let base = '';
   let keys: string[] = [];
   const kubectl = (...args: string[]) => real!.cluster.kubectl(...args);
+
+  /** The sizes that the pool is given, from the beginning of a burst until all of its pods are ready. */
+  async function sizesInBurst(lines: number, body: object) {
+    const sizes: { atMs: number; pods: number }[] = [];
+    const began = performance.now();
+    const callers = startCallers(base, keys, lines, body);
+    try {
+      await patiently(async () => {
+        const { desiredReplicas, readyReplicas } = (await site!.pool()).status;
+        if (sizes.at(-1)?.pods !== desiredReplicas) sizes.push({ atMs: performance.now() - began, pods: desiredReplicas });
+        if (desiredReplicas < 10 || readyReplicas < 10) throw new Error(`${readyReplicas} of ${desiredReplicas} pods are ready`);
+      }, 5 * MINUTE_MS);
+    } finally {
+      await callers.stop();
+    }
+    return { sizes, flaws: callers.flaws };
+  }
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 30 * MINUTE_MS);
     const why = (await whyNoRealCluster(console.log, ['helm'])) ?? (await whyNoImages(console.log));
     if (why !== undefined) skip(this, why);
-    const binaries = await prometheusBinaries(console.log);
+    binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here and Debian’s could not be fetched');
     helm = await findHelm(this);
     const layout = await exportProduct(at(), console.log);
@@ -182,6 +203,29 @@ describe('Pressroom on a real node', function () {
       expect(await site!.workers()).to.have.length(1);
     }, 10 * MINUTE_MS);
     await site!.untilPool('Ready');
+  });
+
+  it('asks at once for all pods that a burst of long renders needs, after many short ones, with a scrape every 5 s', async () => {
+    const slowly = await startPrometheus({ binaries: binaries!, everywhere: true, intervalS: 5 });
+    const found = discoverPods(real!.cluster, slowly);
+    try {
+      await site!.patchPool({ scaling: { minReplicas: 3, maxReplicas: 10 } });
+      await site!.upgrade(TAGS.first, { prometheus: { url: slowly.url.replace('127.0.0.1', real!.room.machineAddress) } });
+      await site!.untilReadyWorkers(count => count === 3);
+      const short = startCallers(base, keys, 6, INVOICE);
+      await sleep(SHORT_RENDERS_MS);
+      await short.stop();
+      expect(short.flaws).to.deep.equal([]);
+      const { sizes, flaws } = await sizesInBurst(40, slow(8));
+      console.log(`      ${sizes.map(({ atMs, pods }) => `${pods} pods after ${(atMs / 1_000).toFixed(1)} s`).join(', ')}`);
+      expect(flaws).to.deep.equal([]);
+      expect(sizes.map(({ pods }) => pods)).to.satisfy((asked: number[]) => asked.at(-1) === 10 && asked.length <= 3);
+    } finally {
+      await found.stop();
+      await slowly.stop();
+    }
+    await site!.upgrade(TAGS.first);
+    await site!.patchPool({ scaling: { minReplicas: 1 } });
   });
 
   it(`loses none of ${UPGRADE_RENDERS} renders while \`helm upgrade\` goes to another tag and back`, async function () {

@@ -39,7 +39,8 @@ export interface Installation {
   /** Runs helm in the namespace of the release. */
   helm(...args: string[]): Promise<string>;
   install(tag: string): Promise<void>;
-  upgrade(tag: string): Promise<void>;
+  /** `more` counts instead of the values of the installation. */
+  upgrade(tag: string, more?: Values): Promise<void>;
   /** Of the API's Service. */
   nodePort(): Promise<number>;
   /** Keys of so many accounts of the largest plan, made by the command in the API's pod. */
@@ -85,10 +86,12 @@ export async function createInstallation(
   ]);
   const helm = (...args: string[]) =>
     run([...args, '--namespace', NAMESPACE], { PATH: process.env.PATH, HOME: cluster.folder, KUBECONFIG: cluster.kubeconfig });
-  const put = (command: string) => async (tag: string) => {
-    const wait = ['--wait', '--timeout', HELM_LIMIT];
-    await withValues(valuesOf(tag, prometheusUrl), file => helm(command, RELEASE, CHART, '--values', file, ...wait));
-  };
+  const put =
+    (command: string) =>
+    async (tag: string, more: Values = {}) => {
+      const wait = ['--wait', '--timeout', HELM_LIMIT];
+      await withValues({ ...valuesOf(tag, prometheusUrl), ...more }, file => helm(command, RELEASE, CHART, '--values', file, ...wait));
+    };
   const kubectl = (...args: string[]) => cluster.kubectl(`--namespace=${NAMESPACE}`, ...args);
   const pathOf = (pool: string) => `/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools/${pool}`;
   const pool = (name = POOL) => cluster.get(pathOf(name));
