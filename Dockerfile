@@ -100,7 +100,8 @@ RUN apt-get update \
  && chromium-headless-shell --version \
  && rm -rf /var/lib/apt/lists/* /var/log/*
 COPY --from=worker-packages /app ./
-COPY common common
+# Without the contract of the API, which is in a folder of it.
+COPY common/*.ts common/
 COPY worker worker
 ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache \
@@ -123,7 +124,7 @@ FROM ${BASE} AS controller
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=controller-packages /app ./
-COPY common common
+COPY common/*.ts common/
 COPY crds crds
 COPY controller controller
 ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache

@@ -2,12 +2,12 @@
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Network } from '../common/addresses.ts';
+import type { ApiError, RenderFailedReason } from '../common/contract/errors.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import type { AccountRequests } from './accounts/account-requests.ts';
 import type { Console } from './console/console.ts';
-import type { ApiError, RenderFailedReason } from './contract/errors.ts';
 import { accessLog } from './http/access-log.ts';
 import { bearer } from './http/bearer.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';

@@ -1,7 +1,7 @@
 // Runs a program of commands to its end: its help, its exit codes, and one line for what went wrong.
 import { type Command, CommanderError } from 'commander';
-import { ApiError } from '../api/contract/errors.ts';
 import { ConfigError } from '../common/config.ts';
+import { ApiError } from '../common/contract/errors.ts';
 import { CommandFailed, EXIT_CODES } from './failure.ts';
 
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,5 +1,5 @@
 // The keys of one account, by the account's id: made, listed, rotated and revoked. Command line and dashboard both come here.
-import { ApiError, invalid } from '../contract/errors.ts';
+import { ApiError, invalid } from '../../common/contract/errors.ts';
 import type { Document, KeyDocument, Store } from '../store/store.ts';
 import { parseAllowedIps } from './allowed-ips.ts';
 import { createKeyText, hashKey, randomBase62 } from './keys.ts';

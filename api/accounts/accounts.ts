@@ -1,6 +1,6 @@
 // Accounts, as an operator manages them: by unique names, with errors that say how to mend the input. What their keys are is account-keys.ts's.
 
-import { ApiError, invalid } from '../contract/errors.ts';
+import { ApiError, invalid } from '../../common/contract/errors.ts';
 import { ACCOUNT_STATES, type AccountDocument, type AccountState, type Document, isDuplicate, type Store } from '../store/store.ts';
 import { type CreatedKey, createAccountKeys, type NewKey, type ShownKey } from './account-keys.ts';
 import { runningLeases, usageNow } from './account-rules.ts';

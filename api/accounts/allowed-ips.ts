@@ -1,6 +1,6 @@
 // The networks that a key may be used from: how they are read and how an address is checked against them. Pure.
 import { inNetwork, parseNetwork } from '../../common/addresses.ts';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 
 export const MAX_NETWORKS = 50;
 

@@ -1,5 +1,5 @@
 // What accounts and keys may be called. Pure.
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 
 const NAME = /^\S(?:.{0,98}\S)?$/u;
 

@@ -1,5 +1,5 @@
 // The refusals that more than one way in gives, in one wording.
-import { ApiError, renderFailed } from '../contract/errors.ts';
+import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { type AccountState, isDatabaseUnavailable, NoPrimary } from '../store/store.ts';
 
 /** The same for a missing, malformed, unknown, expired and revoked key, and for one used from a wrong address: nobody learns which. */

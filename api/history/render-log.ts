@@ -1,10 +1,10 @@
 // The log of renders: takes one record a render and writes them in batches, beside the daily figures. Never delays or fails a render; what cannot be written in time is told and let go.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../common/contract/errors.ts';
 import { type Service, unlessHurried } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
-import { ApiError } from '../contract/errors.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
 import { createRefusalBound } from './refusal-bound.ts';
 import { type RenderEntry, recordOf, wasRefused } from './render-record.ts';

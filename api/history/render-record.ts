@@ -1,5 +1,5 @@
 // One render's line of the log, from what is known at its end. Pure.
-import type { ApiError } from '../contract/errors.ts';
+import type { ApiError } from '../../common/contract/errors.ts';
 import { asApiError } from '../http/errors.ts';
 import { ClientClosed } from '../http/state.ts';
 import type { RenderTrace } from '../render/render.ts';

@@ -1,6 +1,6 @@
 // What the log keeps of a request: harmless values as they are, all others as their size or count. Never a text that becomes part of the page, never a secret. Pure.
-import { additionUrl } from '../contract/additions.ts';
-import type { RenderRequest } from '../contract/render-request.ts';
+import { additionUrl } from '../../common/contract/additions.ts';
+import type { RenderRequest } from '../../common/contract/render-request.ts';
 
 export type ShownOptions = Record<string, string | number | boolean>;
 

@@ -1,7 +1,7 @@
 // One log line and one count a request. What it may say is the closed list below: never a query, a header, a body, a key or a message made of them.
 import { z } from 'zod';
+import { RENDER_FAILED_REASONS, STATUS } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
-import { RENDER_FAILED_REASONS, STATUS } from '../contract/errors.ts';
 import type { CountRequest } from './http-metrics.ts';
 import { isLinkPath, LINK_PATH, LINK_ROUTE } from './link-path.ts';
 import type { Middleware } from './state.ts';

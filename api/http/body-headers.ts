@@ -1,6 +1,6 @@
 // What a request says of its body before any of it is read. Pure.
 import type { IncomingHttpHeaders } from 'node:http';
-import { ApiError, invalid } from '../contract/errors.ts';
+import { ApiError, invalid } from '../../common/contract/errors.ts';
 
 /** How to mend a body that is missing or too large: what a good one holds. */
 export interface BodyWords {

@@ -1,6 +1,6 @@
 // Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is buffered past the limit.
 import type { IncomingMessage } from 'node:http';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.ts';
 import { collectBytes } from './collect-bytes.ts';

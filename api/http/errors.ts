@@ -1,6 +1,7 @@
 // The only map from errors to HTTP answers: the envelope, its status and its headers.
+
+import { ApiError, type ErrorCode, renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
-import { ApiError, type ErrorCode, renderFailed } from '../contract/errors.ts';
 import { isSmall, lingering, stillSending } from './linger.ts';
 import { ClientClosed, type Context, type Middleware } from './state.ts';
 

@@ -1,6 +1,7 @@
 // The numbers of the HTTP side: how every request ended, those that no route saw too, and what this process holds for its callers.
+
+import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
-import type { ErrorCode, RenderFailedReason } from '../contract/errors.ts';
 
 /** `unavailable` is the answer of /readyz, which is no error of the caller's request. */
 export type RequestOutcome = 'ok' | 'unavailable' | 'client_closed' | ErrorCode | RenderFailedReason;

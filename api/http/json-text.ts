@@ -1,6 +1,6 @@
 // The body's bytes as a JSON value, at once or in turns of the event loop, with errors that say what is wrong.
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 
 /** No request comes near these; a body made of brackets or names alone would hold the event loop for seconds. */
 const MAX_DEPTH = 32;

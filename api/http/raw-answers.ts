@@ -1,7 +1,7 @@
 // Responses to requests that never reach Koa: broken or oversized headers, unknown methods, requests that do not end.
 // Node's own responses to them lack the error envelope.
 import { STATUS_CODES } from 'node:http';
-import { ApiError, invalid } from '../contract/errors.ts';
+import { ApiError, invalid } from '../../common/contract/errors.ts';
 import { envelope } from './errors.ts';
 
 const SENTENCES: Record<string, string> = {

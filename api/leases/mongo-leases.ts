@@ -1,6 +1,7 @@
 // Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with renewal and background writes.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../common/contract/errors.ts';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
@@ -9,7 +10,6 @@ import type { ServedRules } from '../accounts/account-rules.ts';
 import { addressIsAllowed } from '../accounts/allowed-ips.ts';
 import type { Plan } from '../accounts/plans.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from '../accounts/refusals.ts';
-import { ApiError } from '../contract/errors.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
 import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
 import { createFullAccounts } from './full-accounts.ts';

@@ -1,6 +1,7 @@
 // Keeps the running leases of this process alive, and tells a render when its lease can no longer be counted on.
+
+import { renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
-import { renderFailed } from '../contract/errors.ts';
 import type { LeaseLoss } from './lease-metrics.ts';
 
 export interface RenewalTimes {

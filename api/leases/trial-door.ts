@@ -1,7 +1,7 @@
 // Decides whether a trial call is worth reading, by what this process remembers of others: whoever is over a limit is refused before the body, and without the database.
 // What it lets in is still counted over all processes.
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '../contract/errors.ts';
+import { ApiError } from '../../common/contract/errors.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';
 
 export interface TrialDoor {

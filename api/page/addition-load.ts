@@ -1,7 +1,7 @@
 // What became of a style sheet or script that the page loads for the caller: its status, its redirects, why it failed. Owns the errors that name `css` and `javascript`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiError, renderFailed } from '../contract/errors.ts';
-import { notPublic } from '../contract/page-url.ts';
+import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
+import { notPublic } from '../../common/contract/page-url.ts';
 import { CONNECTION_REFUSED, inPlainWords } from './main-document.ts';
 import type { Page } from './page.ts';
 

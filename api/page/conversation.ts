@@ -1,6 +1,6 @@
 // One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { renderFailed } from '../contract/errors.ts';
+import { renderFailed } from '../../common/contract/errors.ts';
 import type { Printed, Room } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';

@@ -1,6 +1,6 @@
 // Sets the cookies of a render in its own browser context, which no other render shares.
 import type { Protocol } from 'devtools-protocol';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import type { Plan, PlannedCookie } from './plan.ts';
 

@@ -1,6 +1,6 @@
 // Header and footer of a print: the caller's html in a box that is the page's margin, as Chrome's templates take it.
 import { type Token, Tokenizer } from 'parse5';
-import { HtmlNesting } from '../contract/html-nesting.ts';
+import { HtmlNesting } from '../../common/contract/html-nesting.ts';
 import type { Plan } from './plan.ts';
 
 /** Escapes of letters and hyphens, which could hide a name: hexadecimal with an optional space behind, or the letter itself. */

@@ -1,7 +1,7 @@
 // What goes along with the requests of a page: extra headers, `Authorization` and the answers to HTTP Basic. Chrome holds requests back for it, which only renders
 // with one of these pay for. What is held back is already behind Chrome's own CORS checks, so that extra headers cause no preflight that would cost a page its fonts.
 import type { Protocol } from 'devtools-protocol';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import type { Plan } from './plan.ts';
 

@@ -1,7 +1,7 @@
 // Runs the caller's script in the page's own world, and waits for what it promises and for the document that it may move the page to.
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import { watchAddition } from './addition-load.ts';
 import { css } from './css.ts';

@@ -1,6 +1,6 @@
 // What became of the main document: its status, its redirects, whether it could be reached or was refused by the guard. Owns the verdict, from the
 // first request to the print, since a page may move on by script or refresh at any time.
-import { ApiError, renderFailed } from '../contract/errors.ts';
+import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import { type Denials, hostPort, type NoConnection } from './denials.ts';
 import type { Plan } from './plan.ts';

@@ -1,5 +1,5 @@
 // Where the page is on its way from document to document, from the first to the print: a page may move on at any time, by script, refresh or form.
-import { renderFailed } from '../contract/errors.ts';
+import { renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 
 export interface Moves {

@@ -1,6 +1,6 @@
 // What holds over the page's own rules of paged media: the sheet's size always, its margins when the caller asked for them, and for a single page that nothing breaks it.
-import { NAMED_FORMATS } from '../contract/lengths.ts';
-import { SIDES } from '../contract/paper.ts';
+import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
+import { SIDES } from '../../common/contract/paper.ts';
 import type { Command } from '../workers/session.ts';
 import type { Plan } from './plan.ts';
 

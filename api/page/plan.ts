@@ -1,14 +1,14 @@
 // The plan of a render: a checked request translated into what the conversation with Chrome does, in inches and milliseconds, defaults filled in.
 // Pure; it decides nothing that the contract has not decided.
-import { additionUrl } from '../contract/additions.ts';
-import { cookieDomain, DEFAULT_PATH } from '../contract/cookies.ts';
-import { parseWaitDelayMs } from '../contract/durations.ts';
-import { DEFAULT_MEDIA, DEFAULT_PRINT_BACKGROUND, DEFAULT_SCALE } from '../contract/fields.ts';
-import { pageRangesText, parsePages } from '../contract/page-ranges.ts';
-import { marginsOf, paperOf, type Side } from '../contract/paper.ts';
-import { replacePlaceholders } from '../contract/placeholders.ts';
-import type { RenderRequest } from '../contract/render-request.ts';
-import { authorizationName } from '../contract/request-headers.ts';
+import { additionUrl } from '../../common/contract/additions.ts';
+import { cookieDomain, DEFAULT_PATH } from '../../common/contract/cookies.ts';
+import { parseWaitDelayMs } from '../../common/contract/durations.ts';
+import { DEFAULT_MEDIA, DEFAULT_PRINT_BACKGROUND, DEFAULT_SCALE } from '../../common/contract/fields.ts';
+import { pageRangesText, parsePages } from '../../common/contract/page-ranges.ts';
+import { marginsOf, paperOf, type Side } from '../../common/contract/paper.ts';
+import { replacePlaceholders } from '../../common/contract/placeholders.ts';
+import type { RenderRequest } from '../../common/contract/render-request.ts';
+import { authorizationName } from '../../common/contract/request-headers.ts';
 import type { PdfMetadata } from '../pdf/printed.ts';
 
 /** A cookie as Chrome takes it; a domain with a leading dot is for subdomains too. */

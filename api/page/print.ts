@@ -1,6 +1,6 @@
 // Prints the page to PDF and reads it in pieces, bounded. A single page is printed again a little taller while it does not
 // fit on its sheet; a document that the page moved away from is printed again.
-import { invalid, renderFailed } from '../contract/errors.ts';
+import { invalid, renderFailed } from '../../common/contract/errors.ts';
 import { readChromePdf } from '../pdf/chrome-pdf.ts';
 import { pageCount } from '../pdf/page-count.ts';
 import { type Printed, type Room, tooLarge } from '../pdf/printed.ts';

@@ -1,5 +1,5 @@
 // The viewport before loading, and the height of a single page after it.
-import { renderFailed } from '../contract/errors.ts';
+import { renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import type { Plan } from './plan.ts';
 import { inOwnWorld } from './waits.ts';

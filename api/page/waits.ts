@@ -1,7 +1,7 @@
 // What a render waits for after the load event: fonts, a selector, an expression, a quiet network, a delay.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
-import { invalid } from '../contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import type { Page } from './page.ts';
 

@@ -1,5 +1,5 @@
 // What printing gives, and what finishing needs to know of it: the PDF, its metadata, and where its bytes count.
-import { type ApiError, renderFailed } from '../contract/errors.ts';
+import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { ChromePdf } from './chrome-pdf.ts';
 
 /** Where a PDF counts while this process holds it. */

@@ -1,8 +1,9 @@
 // Which render gets which worker's slot, and when: a place in the line, the work on the slot, one retry elsewhere when a worker or its Chrome died.
+
+import { renderFailed } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { overShare } from '../accounts/refusals.ts';
-import { renderFailed } from '../contract/errors.ts';
 import { BrowserFailed, type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../workers/slot-port.ts';
 import type { Workers } from '../workers/workers.ts';
 import { dispatchMetrics } from './dispatch-metrics.ts';

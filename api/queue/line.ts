@@ -1,7 +1,8 @@
 // The line at work: serves those whose turn it is while slots are free, and ends the waits that are over.
 // Woken by events (a job comes, a worker speaks, a claim ends) and by two timers: the end of the oldest wait, and a look at renders that are held back.
+
+import { renderFailed } from '../../common/contract/errors.ts';
 import { type EgressPolicy, signTicket } from '../../common/ticket.ts';
-import { renderFailed } from '../contract/errors.ts';
 import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from '../workers/slot-port.ts';
 import type { Workers } from '../workers/workers.ts';
 import { createAnnouncer } from './announcer.ts';

@@ -1,6 +1,7 @@
 // The numbers of renders. Those of trial callers stand apart: anybody can make them fail, and the service's objective is about customers.
+
+import { type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
-import { type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason } from '../contract/errors.ts';
 import type { RecentTimes } from './recent-times.ts';
 
 export type RenderOutcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedReason;

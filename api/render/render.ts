@@ -1,8 +1,8 @@
 // The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this; it tells the story of design §2 and nothing else.
 
+import { ApiError, renderFailed } from '../../common/contract/errors.ts';
+import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
-import { ApiError, renderFailed } from '../contract/errors.ts';
-import type { RenderRequest } from '../contract/render-request.ts';
 import type { Leases } from '../leases/leases.ts';
 import { type ConversationLimits, converse } from '../page/conversation.ts';
 import type { ConsoleLine } from '../page/page-console.ts';

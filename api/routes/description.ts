@@ -1,8 +1,8 @@
 // /openapi.json and /docs: the description of the API for programs and for people, made once.
-import { docsPage } from '../contract/docs-page.ts';
-import { docsStyleSource } from '../contract/docs-style.ts';
-import { docsScriptSource } from '../contract/docs-try.ts';
-import { type Described, openApi } from '../contract/openapi.ts';
+import { docsPage } from '../../common/contract/docs-page.ts';
+import { docsStyleSource } from '../../common/contract/docs-style.ts';
+import { docsScriptSource } from '../../common/contract/docs-try.ts';
+import { type Described, openApi } from '../../common/contract/openapi.ts';
 import type { Middleware } from '../http/state.ts';
 
 const CACHE = 'public, max-age=300';

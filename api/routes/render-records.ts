@@ -1,6 +1,6 @@
 // Middleware of the render routes: counts the calls that are refused before they are renders, and keeps every call of
 // a known caller in the log of renders.
-import { ApiError, type RenderFailedReason } from '../contract/errors.ts';
+import { ApiError, type RenderFailedReason } from '../../common/contract/errors.ts';
 import type { RenderLog } from '../history/render-log.ts';
 import { ClientClosed, type Middleware } from '../http/state.ts';
 

@@ -1,7 +1,8 @@
 // POST /v1/render: from the parsed body to the PDF's headers. What a render is, the use case knows.
+
+import { ApiError } from '../../common/contract/errors.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { ApiError } from '../contract/errors.ts';
-import { parseRenderRequest } from '../contract/render-request.ts';
 import { shownRequest } from '../history/shown-request.ts';
 import { whileCallerWaits } from '../http/client-disconnect.ts';
 import type { Middleware } from '../http/state.ts';

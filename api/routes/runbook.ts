@@ -1,8 +1,8 @@
 // /docs/runbook: the runbook of this version, to which its alerts link. It is the file of the chart, made into a page once.
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
-import { docsStyle, docsStyleSource } from '../contract/docs-style.ts';
-import { Markup, markup } from '../contract/markup.ts';
+import { docsStyle, docsStyleSource } from '../../common/contract/docs-style.ts';
+import { Markup, markup } from '../../common/contract/markup.ts';
 import type { Middleware } from '../http/state.ts';
 
 const FILE = new URL('../../charts/pressroom/runbook.md', import.meta.url);

@@ -1,6 +1,6 @@
 // POST /v1/trial/render: the same render without a key, for whoever wants to see one. Held back before its body is read, and in what it may hold of the memory.
 import { type Network, subscriberOf } from '../../common/addresses.ts';
-import { parseRenderRequest } from '../contract/render-request.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { type ByteBudget, createByteBudget } from '../http/byte-budget.ts';
 import { whileCallerWaits } from '../http/client-disconnect.ts';

@@ -1,5 +1,5 @@
 // The shapes of what the dashboard keeps in MongoDB: people, their sessions and teams, what they did, and what was rendered.
-import type { RenderFailedReason } from '../contract/errors.ts';
+import type { RenderFailedReason } from '../../common/contract/errors.ts';
 import type { PhaseTimings } from './phases.ts';
 
 export const ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { RENDER_FAILED_REASONS } from '../../api/contract/errors.ts';
-import { allMetrics } from '../support/all-metrics.ts';
-import { boards } from '../support/boards/boards.ts';
-import { boardJson } from '../support/boards/grafana.ts';
-import { OURS, PAGES } from '../support/boards/queries.ts';
-import { type Alert, groups } from '../support/boards/rules.ts';
+import { RENDER_FAILED_REASONS } from '../../common/contract/errors.ts';
+import { allMetrics } from '../../tools/all-metrics.ts';
+import { boards } from '../../tools/boards/boards.ts';
+import { boardJson } from '../../tools/boards/grafana.ts';
+import { OURS, PAGES } from '../../tools/boards/queries.ts';
+import { type Alert, groups } from '../../tools/boards/rules.ts';
 
 const CHART = new URL('../../charts/pressroom/', import.meta.url);
 const runbook = readFileSync(new URL('runbook.md', CHART), 'utf8');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { allMetrics } from '../support/all-metrics.ts';
-import { boards } from '../support/boards/boards.ts';
-import { VARIABLES } from '../support/boards/grafana.ts';
-import { type Alert, groups } from '../support/boards/rules.ts';
-import { withValues } from '../support/boards/rules-yaml.ts';
+import { allMetrics } from '../../tools/all-metrics.ts';
+import { boards } from '../../tools/boards/boards.ts';
+import { VARIABLES } from '../../tools/boards/grafana.ts';
+import { type Alert, groups } from '../../tools/boards/rules.ts';
+import { withValues } from '../../tools/boards/rules-yaml.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type BoardsSite, startBoardsSite } from './boards-site.ts';

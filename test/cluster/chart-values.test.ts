@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { chartValues } from '../support/chart/values.ts';
-import { valuesYaml } from '../support/chart/values-yaml.ts';
+import { chartValues } from '../../tools/chart/values.ts';
+import { valuesYaml } from '../../tools/chart/values-yaml.ts';
 import { findHelm, type Helm, one, type Values } from './chart/helm.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 

@@ -1,7 +1,5 @@
 // What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken however the reading ends.
 import { expect } from 'chai';
-import { ApiError } from '../../api/contract/errors.ts';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/page/conversation.ts';
 import { plan } from '../../api/page/plan.ts';
@@ -10,6 +8,8 @@ import type { Room } from '../../api/pdf/printed.ts';
 import { createStamps } from '../../api/pdf/watermark/stamps.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { SlotLost } from '../../api/workers/slot-port.ts';
+import { ApiError } from '../../common/contract/errors.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
 import { errorOf, startWorker, type TestWorker } from '../support/worker.ts';
 import { largePdf } from './overload-pages.ts';

@@ -1,7 +1,7 @@
 // What the 32 callers of a settle run do, one render after the other: most end at once, counted or given back; some outlive their lease or are abandoned.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '../../api/contract/errors.ts';
 import type { Lease, Leases } from '../../api/leases/leases.ts';
+import { ApiError } from '../../common/contract/errors.ts';
 import type { Chance } from './harness/random.ts';
 import type { SettleRig } from './settle-rig.ts';
 

@@ -1,13 +1,13 @@
 // Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the field's name, and what it accepts can be planned.
 import { isDeepStrictEqual } from 'node:util';
-import { ApiError } from '../../api/contract/errors.ts';
-import { FIELD_NAMES } from '../../api/contract/fields.ts';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { parseJson } from '../../api/http/json-text.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
 import { pageRules } from '../../api/page/page-rules.ts';
 import { plan } from '../../api/page/plan.ts';
 import { isStill } from '../../api/page/still.ts';
+import { ApiError } from '../../common/contract/errors.ts';
+import { FIELD_NAMES } from '../../common/contract/fields.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
 

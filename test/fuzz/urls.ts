@@ -1,8 +1,8 @@
 // Addresses of pages as a caller could write them. Nothing is accepted whose host, as the URL standard reads it, is not public, and the guard reads the same host.
 import { isIP } from 'node:net';
-import { ApiError } from '../../api/contract/errors.ts';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { plan } from '../../api/page/plan.ts';
+import { ApiError } from '../../common/contract/errors.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { decide } from '../../worker/egress/decide.ts';
 import { isHostName, isLoopbackName, parseAbsoluteForm, parseAuthority } from '../../worker/egress/target.ts';
 import type { Chance } from '../fault/harness/random.ts';

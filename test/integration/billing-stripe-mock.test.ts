@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Payments } from '../../api/console/billing/payments.ts';
 import { stripePayments } from '../../api/console/billing/stripe.ts';
-import { ApiError } from '../../api/contract/errors.ts';
+import { ApiError } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
 import { type StripeMock, stripeMock } from '../support/stripe-mock.ts';
 

@@ -1,9 +1,9 @@
 // The log of renders when MongoDB stands still or loses answers, when more comes than is written, and at the end of a process.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { renderFailed } from '../../api/contract/errors.ts';
 import { createRenderLog, MAX_WAITING, type RenderLog } from '../../api/history/render-log.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
+import { renderFailed } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { commandOf } from '../fault/harness/frames.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createSignInLimits, pauseAfterMs } from '../../api/console/security/sign-in-limits.ts';
 import { createUsers } from '../../api/console/users/users.ts';
-import { ApiError } from '../../api/contract/errors.ts';
+import { ApiError } from '../../common/contract/errors.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { visitor } from '../support/visitor.ts';
 

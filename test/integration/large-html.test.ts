@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/page/conversation.ts';
 import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../api/page/open-html.ts';
 import { plan } from '../../api/page/plan.ts';
 import type { Session } from '../../api/workers/session.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
 import { pdfText } from '../support/pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';

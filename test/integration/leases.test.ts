@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
-import type { ApiError } from '../../api/contract/errors.ts';
 import type { Lease } from '../../api/leases/leases.ts';
+import type { ApiError } from '../../common/contract/errors.ts';
 import { type LeaseRig, leaseRig, PEPPERS, refusal, until } from '../support/lease-rig.ts';
 
 describe('the admission of a render', () => {

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { createAccountRequests } from '../../api/accounts/account-requests.ts';
 import { mcpRoutes } from '../../api/console/mcp/mcp.ts';
-import { renderFailed } from '../../api/contract/errors.ts';
 import { createRenderLog } from '../../api/history/render-log.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { NoPrimary } from '../../api/store/store.ts';
+import { renderFailed } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { callsCounted } from '../support/counted.ts';

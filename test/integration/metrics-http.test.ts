@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { renderFailed } from '../../api/contract/errors.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
+import { renderFailed } from '../../common/contract/errors.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldByOthers } from '../support/held-budget.ts';

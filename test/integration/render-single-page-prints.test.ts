@@ -1,10 +1,10 @@
 // How often Chrome prints a single page until it fits on its sheet: once, unless its content depends on the sheet itself.
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/page/conversation.ts';
 import { plan } from '../../api/page/plan.ts';
 import type { Session } from '../../api/workers/session.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
 import { html } from '../support/installation.ts';
 import { startWorker, type TestWorker } from '../support/worker.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/page/conversation.ts';
 import { plan } from '../../api/page/plan.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Installation, installation } from '../support/installation.ts';

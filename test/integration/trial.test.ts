@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { errorEnvelopeSchema } from '../../api/contract/answers.ts';
+import { errorEnvelopeSchema } from '../../common/contract/answers.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall } from '../support/http-call.ts';

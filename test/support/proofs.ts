@@ -1,12 +1,7 @@
 // Whether a test that a table names exists.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-
-export interface Proof {
-  /** Below `test/`. */
-  file: string;
-  title: string;
-}
+import type { Proof } from '../../tools/limits.ts';
 
 export const inTests = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 

@@ -1,7 +1,7 @@
 // What the contract says to a body that it refuses. The tests of bad requests share it.
 import { expect } from 'chai';
-import { ApiError } from '../../api/contract/errors.ts';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { ApiError } from '../../common/contract/errors.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 
 export const PUBLIC = { ports: [80, 443, 8080, 8443], intranet: false, allowPorts: [] };
 

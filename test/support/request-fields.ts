@@ -1,5 +1,5 @@
 // The API description as the tests of the contract read it, and every field of a render request with its schema.
-import { type JsonSchema, openApi } from '../../api/contract/openapi.ts';
+import { type JsonSchema, openApi } from '../../common/contract/openapi.ts';
 
 export const description = openApi({ publicUrl: 'https://pdf.example.com' });
 export const requestSchema = description.components.schemas.RenderRequest;

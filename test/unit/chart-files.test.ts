@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { chartFiles } from '../support/chart/chart-files.ts';
-import { staleFiles } from '../support/generated.ts';
+import { chartFiles } from '../../tools/chart/chart-files.ts';
+import { staleFiles } from '../../tools/generated.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHART = join(ROOT, 'charts/pressroom');

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { csv } from '../../api/console/reports/csv.ts';
 import { rangeOf, usageOf } from '../../api/console/reports/usage-days.ts';
 import { lastMinutes } from '../../api/console/routes/operator-live.ts';
-import type { RenderRequest } from '../../api/contract/render-request.ts';
 import { createRefusalBound } from '../../api/history/refusal-bound.ts';
 import { shownMessage } from '../../api/history/shown-message.ts';
 import { shownRequest } from '../../api/history/shown-request.ts';
 import { addedUp, bucketOf, percentileMs, USAGE_BUCKETS_MS } from '../../api/history/usage-buckets.ts';
 import { addTo, MAX_DAYS, newTally } from '../../api/history/usage-tally.ts';
 import type { RenderDocument } from '../../api/store/store.ts';
+import type { RenderRequest } from '../../common/contract/render-request.ts';
 
 const render = (fields: Partial<RenderDocument> = {}): RenderDocument => ({
   _id: 'r',

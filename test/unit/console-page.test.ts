@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { field, form, page, sendPage } from '../../api/console/html/page.ts';
 import { pageRoutes } from '../../api/console/html/page-route.ts';
-import { ApiError } from '../../api/contract/errors.ts';
-import { markup } from '../../api/contract/markup.ts';
 import type { Context } from '../../api/http/state.ts';
 import { DatabaseTimeout } from '../../api/store/store.ts';
+import { ApiError } from '../../common/contract/errors.ts';
+import { markup } from '../../common/contract/markup.ts';
 import { silentLog } from '../../common/log.ts';
 
 const between = (html: string, tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)![1]!;

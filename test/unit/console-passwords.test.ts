@@ -1,7 +1,7 @@
 import { parseOptions } from '@node-rs/argon2';
 import { expect } from 'chai';
 import { createPasswords } from '../../api/console/security/passwords.ts';
-import { ApiError } from '../../api/contract/errors.ts';
+import { ApiError } from '../../common/contract/errors.ts';
 
 const ADA = { who: 'known', id: 'ada' } as const;
 

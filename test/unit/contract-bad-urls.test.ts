@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC, refusal, shown } from '../support/refusal.ts';
 
 const URLS: [url: string, says: string][] = [

@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { HEADERS } from '../../api/contract/answers.ts';
-import { RENDER_FAILED_REASONS, STATUS } from '../../api/contract/errors.ts';
-import { inTests, type Proof, proofExists } from '../support/proofs.ts';
+import { HEADERS } from '../../common/contract/answers.ts';
+import { RENDER_FAILED_REASONS, STATUS } from '../../common/contract/errors.ts';
+import type { Proof } from '../../tools/limits.ts';
+import { inTests, proofExists } from '../support/proofs.ts';
 import { description, requestFields } from '../support/request-fields.ts';
 
 interface Row {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC } from '../support/refusal.ts';
 
 /** Small sheets have no room for the default margins. */

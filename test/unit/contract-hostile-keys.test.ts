@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ApiError } from '../../api/contract/errors.ts';
-import { parseRenderRequest, type RenderRequest } from '../../api/contract/render-request.ts';
 import { parseJson } from '../../api/http/json-text.ts';
 import { plan } from '../../api/page/plan.ts';
+import { ApiError } from '../../common/contract/errors.ts';
+import { parseRenderRequest, type RenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC } from '../support/refusal.ts';
 
 const read = (text: string): RenderRequest => parseRenderRequest(parseJson(Buffer.from(text)), PUBLIC);

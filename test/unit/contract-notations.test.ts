@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DURATION_PATTERN, parseWaitDelayMs } from '../../api/contract/durations.ts';
-import { FORMAT_PATTERN, isUnitless, LENGTH_PATTERN, NAMED_FORMATS, parseFormat, parseLengthIn } from '../../api/contract/lengths.ts';
-import { editDistance } from '../../api/contract/nearest-name.ts';
-import { PAGES_PATTERN, pageRangesText, parsePages } from '../../api/contract/page-ranges.ts';
+import { DURATION_PATTERN, parseWaitDelayMs } from '../../common/contract/durations.ts';
+import { FORMAT_PATTERN, isUnitless, LENGTH_PATTERN, NAMED_FORMATS, parseFormat, parseLengthIn } from '../../common/contract/lengths.ts';
+import { editDistance } from '../../common/contract/nearest-name.ts';
+import { PAGES_PATTERN, pageRangesText, parsePages } from '../../common/contract/page-ranges.ts';
 
 /** Units in the smallest common step, 1/914400 inch, as office documents count: integers all of them. */
 const STEPS = { in: 914_400, px: 9_525, cm: 360_000, mm: 36_000, pt: 12_700, pc: 152_400 } as const;

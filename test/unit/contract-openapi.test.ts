@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { errorEnvelopeSchema, healthSchema, readinessSchema } from '../../api/contract/answers.ts';
-import { docsPage } from '../../api/contract/docs-page.ts';
-import { docsStyleSource } from '../../api/contract/docs-style.ts';
-import { docsScriptSource } from '../../api/contract/docs-try.ts';
-import { type Operation, openApi } from '../../api/contract/openapi.ts';
+import { errorEnvelopeSchema, healthSchema, readinessSchema } from '../../common/contract/answers.ts';
+import { docsPage } from '../../common/contract/docs-page.ts';
+import { docsStyleSource } from '../../common/contract/docs-style.ts';
+import { docsScriptSource } from '../../common/contract/docs-try.ts';
+import { type Operation, openApi } from '../../common/contract/openapi.ts';
 import { description as document, requestFields as fields } from '../support/request-fields.ts';
 
 const operations = Object.values(document.paths).flatMap(methods => Object.values(methods));

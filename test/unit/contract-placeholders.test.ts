@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { placeholderProblem, replacePlaceholders } from '../../api/contract/placeholders.ts';
+import { placeholderProblem, replacePlaceholders } from '../../common/contract/placeholders.ts';
 
 const SPANS = { page: '<span class="pageNumber"></span>', total: '<span class="totalPages"></span>' };
 

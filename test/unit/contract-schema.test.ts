@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import type { JsonSchema } from '../../api/contract/openapi.ts';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import type { JsonSchema } from '../../common/contract/openapi.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { description, requestFields as fields, requestSchema } from '../support/request-fields.ts';
 

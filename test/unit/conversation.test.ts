@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { converse } from '../../api/page/conversation.ts';
 import { plan } from '../../api/page/plan.ts';
 import { CommandFailed, type Session } from '../../api/workers/session.ts';
 import { BrowserFailed, SlotLost } from '../../api/workers/slot-port.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { errorOf } from '../support/worker.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { decide } from '../../worker/egress/decide.ts';
 import { parseAuthority } from '../../worker/egress/target.ts';
 import { PUBLIC, refusal } from '../support/refusal.ts';

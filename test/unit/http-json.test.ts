@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ApiError } from '../../api/contract/errors.ts';
 import { mistakeIn, parseJson, parseJsonInTurns } from '../../api/http/json-text.ts';
+import { ApiError } from '../../common/contract/errors.ts';
 
 const mistake = (text: string | Buffer): ApiError => {
   try {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { limitRows } from '../support/limits.ts';
+import { limitRows } from '../../tools/limits.ts';
 import { proofExists } from '../support/proofs.ts';
 
 const API = fileURLToPath(new URL('../../api/', import.meta.url));

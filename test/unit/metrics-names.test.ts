@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { LifecycleState } from '../../common/lifecycle.ts';
 import { createMetrics, lifecycleMetrics, type MetricDescription } from '../../common/operations.ts';
-import { allMetrics } from '../support/all-metrics.ts';
+import { allMetrics } from '../../tools/all-metrics.ts';
 import { metricProblems } from '../support/metric-rules.ts';
 
 const good: MetricDescription = { name: 'pressroom_renders_total', type: 'counter', help: 'Renders.', labels: ['outcome'] };

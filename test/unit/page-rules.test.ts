@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { pageRules } from '../../api/page/page-rules.ts';
 import { plan } from '../../api/page/plan.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 
 const rules = (request: object) => pageRules(plan(parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false })));
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NAMED_FORMATS } from '../../api/contract/lengths.ts';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { type Plan, plan } from '../../api/page/plan.ts';
+import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC } from '../support/refusal.ts';
 
 const A4 = NAMED_FORMATS.A4;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openApi } from '../../api/contract/openapi.ts';
+import { openApi } from '../../common/contract/openapi.ts';
 import { type Field, found, type JsonSchema, labelOf, sectionsOf } from '../../dashboard/playground/fields.ts';
 import {
   callOf,

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { watchMovement } from '../../api/page/navigation.ts';
 import type { Page } from '../../api/page/page.ts';
 import { plan } from '../../api/page/plan.ts';
 import { printDocument } from '../../api/page/print.ts';
 import { CommandFailed, type Session } from '../../api/workers/session.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { leastPdf } from '../support/least-pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { errorOf } from '../support/worker.ts';

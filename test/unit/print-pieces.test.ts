@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { plan } from '../../api/page/plan.ts';
 import { print } from '../../api/page/print.ts';
 import type { Session } from '../../api/workers/session.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { leastPdf } from '../support/least-pdf.ts';
 import { PUBLIC } from '../support/refusal.ts';
 import { errorOf } from '../support/worker.ts';

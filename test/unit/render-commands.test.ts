@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { load } from '../../api/page/load.ts';
 import { inPieces, PIECE_CHARS, WHOLE_CHARS } from '../../api/page/open-html.ts';
 import type { Page } from '../../api/page/page.ts';
 import { plan } from '../../api/page/plan.ts';
 import { STEPS } from '../../api/page/steps.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { PUBLIC } from '../support/refusal.ts';
 
 /** What is said to Chrome until the page is loaded; each answer comes a turn later. */

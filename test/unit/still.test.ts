@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { parseRenderRequest } from '../../api/contract/render-request.ts';
 import { plan } from '../../api/page/plan.ts';
 import { isStill } from '../../api/page/still.ts';
 import { invoice } from '../../bench/invoice.ts';
+import { parseRenderRequest } from '../../common/contract/render-request.ts';
 
 const still = (body: object) => isStill(plan(parseRenderRequest(body, { ports: [80], intranet: false, allowPorts: [] })));
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { ApiError } from '../../api/contract/errors.ts';
 import { createTrialDoor, type TrialDoor } from '../../api/leases/trial-door.ts';
 import { placesOf } from '../../api/leases/trial-leases.ts';
+import type { ApiError } from '../../common/contract/errors.ts';
 
 describe('the door of trial calls', () => {
   let nowMs: number;

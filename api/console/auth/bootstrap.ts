@@ -1,9 +1,9 @@
 // How the first person signs in to a new installation: as the administrator of the configuration, or by a setup link
 // that works once. The page of the link is pages/setup.ts.
 
+import { ApiError } from '../../../common/contract/errors.ts';
 import { type AccountSettings, createAccounts } from '../../accounts/accounts.ts';
 import type { Plan } from '../../accounts/plans.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { Store, TeamDocument } from '../../store/store.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 import { createTeams } from '../users/teams.ts';

@@ -1,6 +1,6 @@
 // The one way into a session: whoever has proved who they are, by whatever means, comes through here.
 import type { Network } from '../../../common/addresses.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import { callerIp } from '../../http/client-ip.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 // Who runs the installation, and who may sign in at all. Owns that there is always somebody who can run it.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import { stillGiven } from '../users/team-rules.ts';
 import { createTeams } from '../users/teams.ts';

@@ -1,6 +1,7 @@
 // Sessions of people in a browser: a random token in a cookie, its hash in MongoDB. Owns their limits in time; who may open one is for others to decide.
+
+import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { SessionDocument, Store } from '../../store/store.ts';
 import type { SignedIn } from '../kit/route.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';

@@ -2,7 +2,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
-import { ApiError, invalid } from '../../contract/errors.ts';
+import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import { createSeal } from '../security/seal.ts';
 

@@ -1,7 +1,7 @@
 // What the payment provider tells by itself: checks the sender, acts on each event once, and answers only when it is done, so that what is lost is sent again.
 import { type Network, subscriberOf } from '../../../common/addresses.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { bodyBytes } from '../../http/body.ts';
 import { createByteBudget } from '../../http/byte-budget.ts';
 import { callerIp } from '../../http/client-ip.ts';

@@ -1,7 +1,7 @@
 // What the page of plan and billing shows of an account, in every mode.
 import type { z } from 'zod';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { BillingMode, Plan } from '../../accounts/plans.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Store } from '../../store/store.ts';
 import type { billing } from '../contract/accounts.ts';
 import type { PlanPrice } from './price-list.ts';

@@ -1,5 +1,5 @@
 // The port of the payment provider: what billing asks of Stripe. Every call throws ApiError: UnknownCustomer, `conflict` for what else it refuses, `unavailable` when it gives no answer.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { SubscriptionFacts } from './subscription.ts';
 
 /** The customer was deleted there, or is of another company or of its tests: the key was changed. */

@@ -1,6 +1,7 @@
 // Billing by Stripe, as a person of an account uses it: what stands where, the page to pay on, the page with the invoices.
+
+import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError, invalid } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
 import { type BilledAccount, billedAccount, type OverviewOf, overview } from './overview.ts';

@@ -1,7 +1,7 @@
 // Payments by Stripe: the calls that are sent, their limits in time, and what is said when they fail.
 import { Stripe } from 'stripe';
+import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError, invalid } from '../../contract/errors.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
 import { priceWords } from './price-words.ts';
 import { ACCOUNT_METADATA } from './subscription.ts';

@@ -1,7 +1,7 @@
 // Brings an account to what the payment provider says of its customer: asks, and writes the answer unless a newer one was written meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import type { Audit } from '../security/audit.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';

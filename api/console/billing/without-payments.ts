@@ -1,5 +1,5 @@
 // Billing without a payment provider: the modes in which nobody pays here, because all is active or because the operator sets plan and state.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
 import { billedAccount, type OverviewOf, overview } from './overview.ts';

@@ -1,7 +1,7 @@
 // What the management API tells of an account: its state at a glance, keys, renders, usage and billing; and what operators see of all accounts and of the installation.
 import { z } from 'zod';
+import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
-import { RENDER_FAILED_REASONS } from '../../contract/errors.ts';
 import { ACCOUNT_STATES } from '../../store/documents.ts';
 import { PHASES } from '../../store/phases.ts';
 import { count, cursorQuery, id, nameText, page, searchText, time } from './common.ts';

@@ -1,6 +1,6 @@
 // What a person sees who clicks a link that gives no PDF: the same words as in the JSON answer, as a page.
-import { ApiError } from '../../contract/errors.ts';
-import { markup } from '../../contract/markup.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
+import { markup } from '../../../common/contract/markup.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import { sendPage } from '../html/page.ts';
 

@@ -1,6 +1,7 @@
 // GET /files/:token: the PDF behind a link. Whoever has the link may have the PDF, until it ends; nothing else is served from here.
+
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import { LINK_ROUTE } from '../../http/link-path.ts';
 import { sendPieces } from '../../http/send-pieces.ts';

@@ -1,7 +1,8 @@
 // What every page of a form shares: it takes no post of another site, and says what went wrong as a page.
+
+import { ApiError } from '../../../common/contract/errors.ts';
+import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { markup } from '../../contract/markup.ts';
 import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { OUTAGE } from '../kit/outage.ts';

@@ -1,7 +1,7 @@
 // The frame of the pages that the server itself makes: sign-in, setup, invitation. They need no script. Owns their policy, and how their fields are written.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Markup, markup } from '../../contract/markup.ts';
+import { Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import { isOnConsentWay } from './consent-way.ts';
 import { pageStyle } from './page-style.ts';

@@ -1,5 +1,5 @@
 // How many changes one person makes through the management API: each leaves a line in the audit log, which is kept for ever. Nobody who clicks comes near it.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import { createWindowCount } from '../../history/window-count.ts';
 
 export const MAX_CHANGES = 300;

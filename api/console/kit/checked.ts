@@ -1,6 +1,6 @@
 // Checks what came in against a row's schema, and says what is wrong by the field's name. Pure.
 import { z } from 'zod';
-import { invalid } from '../../contract/errors.ts';
+import { invalid } from '../../../common/contract/errors.ts';
 
 const MAX_NAME = 60;
 /** What is said at once: more would not be read. */

@@ -1,5 +1,5 @@
 // The cursor of lists that run from the newest to the oldest: the time and the id of the last item that was given. Pure.
-import { invalid } from '../../contract/errors.ts';
+import { invalid } from '../../../common/contract/errors.ts';
 import type { Document } from '../../store/store.ts';
 
 /** Ids are letters, digits, `_` and `-` throughout; a time is milliseconds since 1970. */

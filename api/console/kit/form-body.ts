@@ -1,6 +1,6 @@
 // Reads what a form of ours sends. Strict, since browsers write it in one way only; bounded in bytes and time; nothing is buffered past the limit.
 import type { IncomingMessage } from 'node:http';
-import { ApiError, invalid } from '../../contract/errors.ts';
+import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { collectBytes } from '../../http/collect-bytes.ts';
 
 /** A password and an address, and `next`. */

@@ -1,5 +1,5 @@
 // Refuses what another site makes a browser send: by Fetch Metadata, and by Origin where a browser sends none. Pure but for reading headers.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 
 const SAFE = new Set(['GET', 'HEAD']);

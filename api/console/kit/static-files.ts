@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Context } from '../../http/state.ts';
 
 export const DASHBOARD_FOLDER = fileURLToPath(new URL('../../../dashboard/dist', import.meta.url));

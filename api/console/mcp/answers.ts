@@ -1,6 +1,6 @@
 // What the tool answers, in the words and parts that clients read: some show the text alone, some the link, some hand all of it to a model. Pure.
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ApiError } from '../../contract/errors.ts';
+import type { ApiError } from '../../../common/contract/errors.ts';
 import type { RenderResult } from './tool.ts';
 
 export const MIME_TYPE = 'application/pdf';

@@ -1,6 +1,6 @@
 // POST /mcp: Streamable HTTP of the Model Context Protocol, in its present revision and those of 2025. Owns how a message gets to the SDK; what is said then is the SDK's.
 import { randomUUID } from 'node:crypto';
-import { invalid } from '../../contract/errors.ts';
+import { invalid } from '../../../common/contract/errors.ts';
 import { whileCallerWaits } from '../../http/client-disconnect.ts';
 import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
 import type { AccountShares } from '../downloads/account-shares.ts';

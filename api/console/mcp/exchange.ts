@@ -1,5 +1,5 @@
 // Between Koa and the SDK, which speaks in fetch's requests and responses: what of the one goes into the other, and what the log learns of it.
-import type { ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode } from '../../../common/contract/errors.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import { ClientClosed, type Context } from '../../http/state.ts';
 

@@ -1,5 +1,5 @@
 // How a client finds out who lets it in: the metadata of the protected resource (RFC 9728), and the refusal that points to it.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Middleware, Route } from '../../http/state.ts';
 import { SCOPE } from '../oauth/access.ts';
 

@@ -1,9 +1,9 @@
 // One call of the tool: the same use case as /v1/render, for the person who allowed the client, and a link in place of the PDF.
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { type ApiError, invalid } from '../../../common/contract/errors.ts';
+import { kindOf, quoted } from '../../../common/contract/problems.ts';
+import { parseRenderRequest, type RenderRequest } from '../../../common/contract/render-request.ts';
 import type { Log } from '../../../common/log.ts';
-import { type ApiError, invalid } from '../../contract/errors.ts';
-import { kindOf, quoted } from '../../contract/problems.ts';
-import { parseRenderRequest, type RenderRequest } from '../../contract/render-request.ts';
 import { shownRequest } from '../../history/shown-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError } from '../../http/errors.ts';

@@ -1,7 +1,7 @@
 // The MCP server of one HTTP request: the tool, and the resources that its answers name. Stateless, so that any process answers any call.
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
-import { ApiError, invalid } from '../../contract/errors.ts';
-import { API_VERSION } from '../../contract/openapi.ts';
+import { ApiError, invalid } from '../../../common/contract/errors.ts';
+import { API_VERSION } from '../../../common/contract/openapi.ts';
 import { asApiError } from '../../http/errors.ts';
 import { embeddedPdf, MIME_TYPE, resourceUri } from './answers.ts';
 import { HELD_PER_EMBEDDED_BYTE, type McpCall, type RenderPdfDeps, renderPdf } from './render-pdf.ts';

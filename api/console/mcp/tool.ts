@@ -1,7 +1,7 @@
 // The tool `render_pdf` as clients see it: its words, and the schemas of what goes in and comes out. They are the contract's, with what the protocol adds.
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { renderRequestSchema } from '../../contract/render-request.ts';
+import { renderRequestSchema } from '../../../common/contract/render-request.ts';
 
 export const TOOL_NAME = 'render_pdf';
 export const DELIVERIES = ['link', 'embedded'] as const;

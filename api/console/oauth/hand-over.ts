@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Provider } from 'oidc-provider';
-import type { ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode } from '../../../common/contract/errors.ts';
 import type { Context } from '../../http/state.ts';
 import { COOKIES } from './provider.ts';
 

@@ -1,6 +1,6 @@
 // How much strangers may ask of the OAuth server from one address: what they ask for is stored, or makes us ask elsewhere.
 import { subscriberOf } from '../../../common/addresses.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
 import { createDigest } from '../security/seal.ts';

@@ -1,7 +1,8 @@
 // The pages of the company's sign-in: leaving for the provider, coming back, and showing once that an address of ours is one's own.
+
+import type { ErrorCode } from '../../../common/contract/errors.ts';
+import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
-import type { ErrorCode } from '../../contract/errors.ts';
-import { type Markup, markup } from '../../contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import type { People } from '../auth/people.ts';

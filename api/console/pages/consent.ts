@@ -1,5 +1,5 @@
 // The page on which a person allows an app to render in their name, or does not. Owns its words; what a consent is, is decided elsewhere.
-import { type Markup, markup } from '../../contract/markup.ts';
+import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { People } from '../auth/people.ts';
 import { withNext } from '../html/next-path.ts';

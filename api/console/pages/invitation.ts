@@ -1,5 +1,5 @@
 // The pages that an invitation's link opens: the code of the link, then who is invited into what, and one button. Owns their words and the order of things.
-import { type Markup, markup } from '../../contract/markup.ts';
+import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import type { People } from '../auth/people.ts';

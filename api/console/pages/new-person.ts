@@ -1,5 +1,5 @@
 // The fields that make a person, the same wherever somebody comes for the first time.
-import type { Markup } from '../../contract/markup.ts';
+import type { Markup } from '../../../common/contract/markup.ts';
 import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/people.ts';
 import { type Field, field } from '../html/page.ts';
 

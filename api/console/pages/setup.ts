@@ -1,6 +1,6 @@
 // The page that the one-time link opens: who runs this installation. Owns its words and the order in which the first person comes to be.
 import type { z } from 'zod';
-import { markup } from '../../contract/markup.ts';
+import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { People } from '../auth/people.ts';
 import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';

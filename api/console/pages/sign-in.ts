@@ -1,6 +1,6 @@
 // The page of email and password. Owns its words; who may try how often, and what a session is, is decided elsewhere.
 import { subscriberOf } from '../../../common/addresses.ts';
-import { type Markup, markup } from '../../contract/markup.ts';
+import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { People } from '../auth/people.ts';
 import { MAX_EMAIL } from '../contract/common.ts';

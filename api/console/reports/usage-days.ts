@@ -1,5 +1,5 @@
 // The daily figures of an account, read and added up by day and by key. Best effort: what is billed stands in the account.
-import { invalid } from '../../contract/errors.ts';
+import { invalid } from '../../../common/contract/errors.ts';
 import { addedUp, percentileMs } from '../../history/usage-buckets.ts';
 import type { Document, Store, UsageDayDocument } from '../../store/store.ts';
 import type { Usage } from '../contract/accounts.ts';

@@ -1,5 +1,5 @@
 // The apps that a person has connected: listed and disconnected by themselves alone.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { connectedApps } from '../contract/people.ts';
 import { accountNames } from '../kit/account-names.ts';

@@ -1,7 +1,7 @@
 // Turns the rows of the management API into middleware: session, origin, permission, share, body, handler, answer, in this order and for every row alike.
 import type { Network } from '../../../common/addresses.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { BODY_TIMES, type BodyLimits, jsonBody } from '../../http/body.ts';
 import { boundRequests } from '../../http/bound-requests.ts';
 import { accountHolder, type ByteBudget } from '../../http/byte-budget.ts';

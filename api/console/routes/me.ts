@@ -1,7 +1,8 @@
 // The signed-in person's own rows: who they are, their name and password, their sessions, signing out. The second factor has a file of its own.
+
+import { ApiError, invalid } from '../../../common/contract/errors.ts';
+import { API_VERSION } from '../../../common/contract/openapi.ts';
 import type { BillingMode, Plan } from '../../accounts/plans.ts';
-import { ApiError, invalid } from '../../contract/errors.ts';
-import { API_VERSION } from '../../contract/openapi.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import type { People } from '../auth/people.ts';
 import { notSignedIn } from '../auth/sessions.ts';

@@ -1,8 +1,8 @@
 // The description of the management API (OpenAPI 3.1), made from the same rows as its routes. Owns its words on sessions and errors. Pure.
 import { z } from 'zod';
-import { errorEnvelopeSchema } from '../../contract/answers.ts';
-import { type ErrorCode, STATUS } from '../../contract/errors.ts';
-import { API_VERSION, type JsonSchema } from '../../contract/openapi.ts';
+import { errorEnvelopeSchema } from '../../../common/contract/answers.ts';
+import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
+import { API_VERSION, type JsonSchema } from '../../../common/contract/openapi.ts';
 import * as accountSchemas from '../contract/accounts.ts';
 import * as peopleSchemas from '../contract/people.ts';
 import type { ConsoleRoute } from '../kit/route.ts';

@@ -1,5 +1,5 @@
 // People as who runs the installation sees them: who is an operator, and who may sign in.
-import { invalid } from '../../contract/errors.ts';
+import { invalid } from '../../../common/contract/errors.ts';
 import type { Document, Store, TeamDocument, UserDocument } from '../../store/store.ts';
 import type { Operators, UserChange } from '../auth/operators.ts';
 import { operatorUserChange, operatorUsers, operatorUsersQuery } from '../contract/accounts.ts';

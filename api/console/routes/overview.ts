@@ -1,7 +1,8 @@
 // An account at a glance, in the management API: plan and usage, what runs and waits, how the last day went, and the last renders.
+
+import { ApiError } from '../../../common/contract/errors.ts';
 import { periodNow, runningLeases, usageNow } from '../../accounts/account-rules.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';
 import { MAY } from '../contract/permissions.ts';

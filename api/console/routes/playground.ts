@@ -1,6 +1,6 @@
 // A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
 import { z } from 'zod';
-import { parseRenderRequest, renderRequestSchema } from '../../contract/render-request.ts';
+import { parseRenderRequest, renderRequestSchema } from '../../../common/contract/render-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
 import { shownRequest } from '../../history/shown-request.ts';
 import { whileCallerWaits } from '../../http/client-disconnect.ts';

@@ -1,5 +1,5 @@
 // The log of an account's renders in the management API: pages of it, the newest first, and one render with all that is kept of it.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
 import { after, pageOf } from '../kit/cursor.ts';

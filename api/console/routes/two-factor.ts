@@ -1,5 +1,5 @@
 // The rows of the second factor. Each asks for what only the person knows, and ends the person's other sessions when it changes how they sign in.
-import { invalid } from '../../contract/errors.ts';
+import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { People } from '../auth/people.ts';
 import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/people.ts';

@@ -1,7 +1,7 @@
 // Hashes of passwords: Argon2id in PHC notation. Owns its cost, and how many hashes one process makes at the same time.
 import PQueue from 'p-queue';
+import { ApiError } from '../../../common/contract/errors.ts';
 import { SharedBound } from '../../accounts/shared-bound.ts';
-import { ApiError } from '../../contract/errors.ts';
 
 /** Loaded when somebody signs in: it is memory that an API which only renders does not need. */
 const argon2 = () => import('@node-rs/argon2');

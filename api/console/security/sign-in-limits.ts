@@ -1,6 +1,6 @@
 // How often somebody may try to sign in. Owns the counting: strangers are slowed down without keeping a person out of their own account.
 import { subscriberOf } from '../../../common/addresses.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
 import { createDigest } from './seal.ts';

@@ -1,6 +1,7 @@
 // Who may sign in through the company, and who that is here: linked by issuer and subject, never by an address that somebody else proved.
+
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';
 import type { Audit } from '../security/audit.ts';

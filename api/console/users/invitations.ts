@@ -1,6 +1,7 @@
 // Invitations into a team by a link that works once. Owns the token, how long it lives, and that it is for one address; the page is pages/invitation.ts.
+
+import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { InvitationDocument, Role, Store, TeamDocument } from '../../store/store.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 import { checkMayGive, MAX_INVITATIONS, MAX_MEMBERS } from './team-rules.ts';

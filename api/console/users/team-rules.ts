@@ -1,5 +1,5 @@
 // What may be changed in a team, and by whom. Pure: takes the team as it is, returns its members as they shall be, or throws the sentence why not.
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Role, TeamDocument } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
 

@@ -1,7 +1,7 @@
 // The teams of accounts: members, roles, leaving. One document an account, written only as it was read, so that two changes at once cannot add up to what
 // neither of them may do.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError } from '../../../common/contract/errors.ts';
 import type { Role, Store, TeamDocument, UserDocument } from '../../store/store.ts';
 import { type Members, stillGiven, without, withRole } from './team-rules.ts';
 

@@ -1,6 +1,7 @@
 // People as they are stored: made, found and linked. Owns that an address and a company's identity belong to one person.
+
+import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { isDuplicate, type Store, type UserDocument } from '../../store/store.ts';
 import { passwords as ofThisProcess, type Passwords } from '../security/passwords.ts';
 

@@ -2,10 +2,10 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import { ApiError, renderFailed } from '../../../common/contract/errors.ts';
 import type { Service } from '../../../common/lifecycle.ts';
 import { overShare } from '../../accounts/refusals.ts';
 import { SharedBound } from '../../accounts/shared-bound.ts';
-import { ApiError, renderFailed } from '../../contract/errors.ts';
 
 /** The event loop and the database's client need a core too; with two threads one account never has all. */
 export const THREADS = Math.max(2, availableParallelism() - 1);

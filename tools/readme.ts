@@ -1,13 +1,13 @@
 // The README with its generated parts made anew: what stands between a pair of `generated` marks comes from the sources.
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { apiVariables } from '../../api/config.ts';
-import { poolVariables, processVariables, variableMeta } from '../../common/config.ts';
-import { controllerVariables } from '../../controller/config.ts';
-import { workerVariables } from '../../worker/config.ts';
+import { apiVariables } from '../api/config.ts';
+import { poolVariables, processVariables, variableMeta } from '../common/config.ts';
+import { controllerVariables } from '../controller/config.ts';
+import { workerVariables } from '../worker/config.ts';
 import { allMetrics } from './all-metrics.ts';
 
-const README = new URL('../../README.md', import.meta.url);
+const README = new URL('../README.md', import.meta.url);
 
 const shared = new Set(Object.keys({ ...poolVariables.shape, ...processVariables.shape }));
 

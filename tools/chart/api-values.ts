@@ -1,7 +1,7 @@
 // The chart's values of the API and of what leads to it.
 import { z } from 'zod';
-import { apiVariables } from '../../../api/config.ts';
-import { processVariables } from '../../../common/config.ts';
+import { apiVariables } from '../../api/config.ts';
+import { processVariables } from '../../common/config.ts';
 import { configValues } from './config-values.ts';
 import { count, disruptionBudget, flag, group, list, object, podValues, resources, serviceAccount, text, textMap, words } from './parts.ts';
 

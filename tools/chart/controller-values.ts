@@ -1,7 +1,7 @@
 // The chart's values of the controller.
 import { z } from 'zod';
-import { processVariables } from '../../../common/config.ts';
-import { controllerVariables } from '../../../controller/config.ts';
+import { processVariables } from '../../common/config.ts';
+import { controllerVariables } from '../../controller/config.ts';
 import { configValues } from './config-values.ts';
 import { count, disruptionBudget, flag, group, podValues, resources, serviceAccount, words } from './parts.ts';
 

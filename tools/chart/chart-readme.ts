@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { chartValues } from './values.ts';
 import { unwrapped } from './values-yaml.ts';
 
-const README = new URL('../../../charts/pressroom/README.md', import.meta.url);
+const README = new URL('../../charts/pressroom/README.md', import.meta.url);
 const OPEN = '<!-- generated: values -->';
 const CLOSE = '<!-- end: values -->';
 

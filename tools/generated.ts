@@ -8,7 +8,7 @@ import { crdYaml } from './crd-yaml.ts';
 import { limitsDocument } from './limits.ts';
 import { readme } from './readme.ts';
 
-const ROOT = new URL('../../', import.meta.url);
+const ROOT = new URL('../', import.meta.url);
 
 interface Generated {
   /** From the root of the repository. */

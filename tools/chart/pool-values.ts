@@ -1,8 +1,8 @@
 // The chart's values of the pool of workers: what they become in a BrowserPool, and what its pages may reach.
 import { z } from 'zod';
-import { processVariables } from '../../../common/config.ts';
-import { scalingSchema, specSchema } from '../../../crds/browser-pool.ts';
-import { workerVariables } from '../../../worker/config.ts';
+import { processVariables } from '../../common/config.ts';
+import { scalingSchema, specSchema } from '../../crds/browser-pool.ts';
+import { workerVariables } from '../../worker/config.ts';
 import { configValues } from './config-values.ts';
 import { count, flag, group, object, podValues, resources, secretEntry, text, words } from './parts.ts';
 

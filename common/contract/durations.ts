@@ -1,5 +1,5 @@
 // The pause before printing, in Go's notation (common/units.ts). Owns its bounds.
-import { parseDurationMs } from '../../common/units.ts';
+import { parseDurationMs } from '../units.ts';
 
 export const MAX_WAIT_DELAY_MS = 30_000;
 

@@ -1,13 +1,13 @@
 // Every metric of the product, by the processes that have it: the real API, worker and controller are wired, in one registry, and never started.
 import { KubeConfig } from '@kubernetes/client-node';
-import { complete, createApi } from '../../api/api.ts';
-import { readApiConfig } from '../../api/config.ts';
-import { silentLog } from '../../common/log.ts';
-import { createMetrics, lifecycleMetrics, type MetricDescription, type Metrics } from '../../common/operations.ts';
-import { readControllerConfig } from '../../controller/config.ts';
-import { createController } from '../../controller/controller.ts';
-import { readWorkerConfig } from '../../worker/config.ts';
-import { createWorker } from '../../worker/worker.ts';
+import { complete, createApi } from '../api/api.ts';
+import { readApiConfig } from '../api/config.ts';
+import { silentLog } from '../common/log.ts';
+import { createMetrics, lifecycleMetrics, type MetricDescription, type Metrics } from '../common/operations.ts';
+import { readControllerConfig } from '../controller/config.ts';
+import { createController } from '../controller/controller.ts';
+import { readWorkerConfig } from '../worker/config.ts';
+import { createWorker } from '../worker/worker.ts';
 
 export type Of = 'every process' | 'API' | 'worker' | 'controller';
 

@@ -56,5 +56,5 @@ function write(shape: Record<string, z.ZodType>, indent: string, given: Record<s
 
 export function valuesYaml(): string {
   const lines = write(chartValues.shape as Record<string, z.ZodType>, '', {});
-  return `${['# The values of the chart with their defaults. Made by `npm run generate` from test/support/chart/: do not edit.', ...lines].join('\n')}\n`;
+  return `${['# The values of the chart with their defaults. Made by `npm run generate` from tools/chart/: do not edit.', ...lines].join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
 // PromQL that more than one board or rule uses: how series are chosen, which outcomes count, and the usual sums over them.
-import { RENDER_FAILED_REASONS, type RenderFailedReason } from '../../../api/contract/errors.ts';
+import { RENDER_FAILED_REASONS, type RenderFailedReason } from '../../common/contract/errors.ts';
 
 /** Why a render failed by the page's fault. All other reasons are ours, and only those count against the objective. */
 const OF_THE_PAGE: ReadonlySet<RenderFailedReason> = new Set([

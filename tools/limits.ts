@@ -1,22 +1,28 @@
 // docs/limits.md: what all callers of one API process share, the share of each, and what the caller gets beyond it. Made from the constants.
 import type { z } from 'zod';
-import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
-import { SharedBound } from '../../api/accounts/shared-bound.ts';
-import { apiVariables } from '../../api/config.ts';
-import { EVENTS_BUDGET_BYTES } from '../../api/console/billing/events.ts';
-import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
-import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
-import { MAX_CHANGES } from '../../api/console/kit/change-bound.ts';
-import { ANSWERS_SHARE } from '../../api/console/mcp/mcp.ts';
-import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../../api/console/security/passwords.ts';
-import { STATUS } from '../../api/contract/errors.ts';
-import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
-import { MAX_CONNECTIONS } from '../../api/http/server.ts';
-import { OPEN_FOR_EACH_PLACE } from '../../api/leases/trial-door.ts';
-import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/watermark/stamps.ts';
-import { TRIAL_SHARE } from '../../api/routes/trial.ts';
-import { variableMeta } from '../../common/config.ts';
-import type { Proof } from './proofs.ts';
+import { REQUESTS_BEYOND_PLAN } from '../api/accounts/account-requests.ts';
+import { SharedBound } from '../api/accounts/shared-bound.ts';
+import { apiVariables } from '../api/config.ts';
+import { EVENTS_BUDGET_BYTES } from '../api/console/billing/events.ts';
+import { OF_ONE_ACCOUNT } from '../api/console/downloads/account-shares.ts';
+import { LINKS_SHARE } from '../api/console/downloads/link.ts';
+import { MAX_CHANGES } from '../api/console/kit/change-bound.ts';
+import { ANSWERS_SHARE } from '../api/console/mcp/mcp.ts';
+import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../api/console/security/passwords.ts';
+import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../api/http/body.ts';
+import { MAX_CONNECTIONS } from '../api/http/server.ts';
+import { OPEN_FOR_EACH_PLACE } from '../api/leases/trial-door.ts';
+import { MAX_WAITING as MAX_PDFS_WAITING } from '../api/pdf/watermark/stamps.ts';
+import { TRIAL_SHARE } from '../api/routes/trial.ts';
+import { variableMeta } from '../common/config.ts';
+import { STATUS } from '../common/contract/errors.ts';
+
+/** A test. */
+export interface Proof {
+  /** Below `test/`. */
+  file: string;
+  title: string;
+}
 
 export interface LimitRow {
   bound: string;

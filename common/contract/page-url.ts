@@ -1,6 +1,6 @@
 // An address in a request (`url`, `css`, `javascript`): how it must be written, and which ports and literal addresses may be asked for.
 // Names are judged where they are resolved: by the worker's guard, which sees every connection of a page and cannot be talked past.
-import { isPublicAddress, literalAddress } from '../../common/addresses.ts';
+import { isPublicAddress, literalAddress } from '../addresses.ts';
 import { ApiError, invalid } from './errors.ts';
 import { quoted } from './problems.ts';
 

@@ -1,6 +1,6 @@
 // The `config` of a process in the chart's values: its environment variables under their own names, without those that the chart sets by other values.
 import { z } from 'zod';
-import { variableMeta } from '../../../common/config.ts';
+import { variableMeta } from '../../common/config.ts';
 
 /** As YAML reads them: `on` and `off` are booleans there, and numbers are numbers. */
 const accepted = {
