@@ -117,8 +117,8 @@ export const limitRows = (): LimitRow[] => [
     answer: code('rate_limited'),
     source: 'leases/trial-door.ts',
     proofs: [
-      { file: 'unit/trial-door.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
-      { file: 'unit/trial-door.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
+      { file: 'unit/api/leases/trial-door.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
+      { file: 'unit/api/leases/trial-door.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
     ],
   },
   {
@@ -136,8 +136,8 @@ export const limitRows = (): LimitRow[] => [
     answer: wholeAndShare(failed('queue_full')),
     source: 'queue/fair-queue.ts',
     proofs: [
-      { file: 'unit/queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
-      { file: 'unit/dispatch-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
+      { file: 'unit/api/queue/queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
+      { file: 'unit/api/queue/dispatch-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
       { file: 'fault/overload-queue.test.ts', title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After' },
     ],
   },
@@ -165,8 +165,8 @@ export const limitRows = (): LimitRow[] => [
     answer: 'the PDF waits',
     source: 'pdf/watermark/stamps.ts',
     proofs: [
-      { file: 'unit/pdf-stamps.test.ts', title: 'stamp for another account while one has PDFs that take long' },
-      { file: 'unit/pdf-stamps.test.ts', title: 'serve accounts in turns' },
+      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'stamp for another account while one has PDFs that take long' },
+      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'serve accounts in turns' },
     ],
   },
   {
@@ -176,8 +176,8 @@ export const limitRows = (): LimitRow[] => [
     answer: wholeAndShare(failed('overloaded')),
     source: 'pdf/watermark/stamps.ts',
     proofs: [
-      { file: 'unit/pdf-stamps.test.ts', title: 'refuse as overloaded when too many wait' },
-      { file: 'unit/pdf-stamps.test.ts', title: 'refuse an account that has its share of the line, and take another' },
+      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'refuse as overloaded when too many wait' },
+      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'refuse an account that has its share of the line, and take another' },
     ],
   },
   {
@@ -187,8 +187,11 @@ export const limitRows = (): LimitRow[] => [
     answer: code('rate_limited'),
     source: 'console/security/passwords.ts',
     proofs: [
-      { file: 'unit/console-passwords.test.ts', title: 'wait in a line that has an end, where the answer says when to come again' },
-      { file: 'unit/console-passwords.test.ts', title: 'of one address leave room in the line for those of others' },
+      {
+        file: 'unit/api/console/security/passwords.test.ts',
+        title: 'wait in a line that has an end, where the answer says when to come again',
+      },
+      { file: 'unit/api/console/security/passwords.test.ts', title: 'of one address leave room in the line for those of others' },
     ],
   },
   {

@@ -1,0 +1,120 @@
+// The size that a known load asks for: what is remembered of it, what it wishes by the average and by the last moments, and what becomes of the wish.
+import type { Decision, History, Load, Reason, ScalingSpec } from './decide.ts';
+import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './demand.ts';
+import { within } from './limits.ts';
+import { late, nextStarts, readyInMs, withOrder } from './starts.ts';
+import { averageSince, highest, withPeak, withValue } from './windows.ts';
+import { wordsFor } from './words.ts';
+
+export type MeasuredLoad = Extract<Load, { kind: 'measured' }>;
+
+interface Seen {
+  load: MeasuredLoad;
+  pods: number;
+  readyPods: number;
+}
+
+/** A burst needs its pods for about as long as it takes to see that it is over. */
+const BURST_WINDOWS = 2;
+/** No pool is larger; a wish beyond says no more. */
+const MOST_WISHED = 2_000;
+
+/** For so long nothing shrinks after something was not known: until all that would be remembered has been seen. */
+export const holdMs = ({ stableWindowSeconds, scaleDown }: ScalingSpec['scaling']) =>
+  1_000 * Math.max(stableWindowSeconds, scaleDown.delaySeconds);
+
+const stableMsOf = ({ scaling }: ScalingSpec) => scaling.stableWindowSeconds * 1_000;
+/** An average of fewer than three scrapes is none. */
+const panicMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) => Math.max(scaling.panicWindowSeconds * 1_000, 3 * load.scrapeIntervalMs);
+
+/** The pods for so many slots. */
+const podsFor = ({ scaling, slotsPerPod }: ScalingSpec, slots: number) =>
+  Math.min(MOST_WISHED, Math.ceil((slots + scaling.idleSlots) / slotsPerPod - 1e-9));
+
+/** The pods that a lasting load of so many slots needs. */
+const podsForLoad = (pool: ScalingSpec, slots: number) => podsFor(pool, withRoom(slots, pool.scaling.targetUtilizationPercent / 100));
+
+/** The history with one more look in it, and the load that it shows. */
+function remember(pool: ScalingSpec, { load, pods, readyPods }: Seen, history: History, now: number) {
+  const [stableMs, panicMs] = [stableMsOf(pool), panicMsOf(pool, load)];
+  const known = history.offered.some(({ fromMs }) => fromMs > now - stableMs);
+  const starts = nextStarts(history.starts, pods, readyPods, now);
+  const queue = nextQueue(history.queue, load, now, load.scrapeIntervalMs, starts.orders.length > 0);
+  const offeredNow = offeredSlots(queue, load);
+  const offered = withValue(history.offered, offeredNow, now, stableMs);
+  const average = averageSince(offered, now - stableMs);
+  const short = Math.max(average, averageSince(offered, now - panicMs));
+  const holdUntilMs = load.partial || !known ? now + holdMs(pool.scaling) : history.holdUntilMs;
+  return { next: { ...history, queue, starts, offered, holdUntilMs }, offeredNow, average, short };
+}
+
+/** The pods that the last moments ask for; 0 when the average says it all. */
+function burstWish(pool: ScalingSpec, seen: Seen, { next, offeredNow, short }: ReturnType<typeof remember>, now: number): number {
+  const { load, pods, readyPods } = seen;
+  const forShort = podsForLoad(pool, short);
+  const sudden = forShort * 100 >= pool.scaling.panicThresholdPercent * Math.max(1, readyPods) ? forShort : 0;
+  if (load.queuedRenders === 0) return sudden;
+  // Nothing that was asked for a queue goes before the queue has.
+  const asked = Math.max(1, Math.min(pods, highest(next.burstWishes)));
+  const needed = Math.max(short, offeredNow);
+  // Pods that do not start in time are not asked for twice.
+  if (late(next.starts, now)) return Math.max(asked, podsForLoad(pool, needed));
+  const readySlots = readyPods * pool.slotsPerPod;
+  const drainMs = pool.scaling.drainSeconds * 1_000;
+  const backlog = backlogSlots(next.queue, load, needed, readySlots, readyInMs(next.starts, now), drainMs);
+  return Math.max(asked, sudden, podsFor(pool, Math.max(needed + backlog, slotsForAll(next.queue, load))));
+}
+
+function reasonOf({ scaling }: ScalingSpec, pods: number, size: number, askedBefore: number, panic: boolean): Reason {
+  if (size === pods) return 'steady';
+  if (size < pods) return pods > scaling.maxReplicas ? 'above_max' : 'idle';
+  if (pods < scaling.minReplicas && size === scaling.minReplicas) return 'below_min';
+  if (size <= askedBefore) return 'restored';
+  if (pods === 0) return 'from_zero';
+  return panic ? 'panic' : 'load';
+}
+
+/** `history` of what is returned has everything of this look but the size that was decided. */
+export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: number): Omit<Decision, 'lookAgainMs'> {
+  const { scaling } = pool;
+  const { load, pods, readyPods } = seen;
+  const panicMs = panicMsOf(pool, load);
+  const looked = remember(pool, seen, history, now);
+  const { next, offeredNow, average } = looked;
+  const wishes = withPeak(history.wishes, podsForLoad(pool, average), now, scaling.scaleDown.delaySeconds * 1_000);
+  const burstWishes = withPeak(history.burstWishes, burstWish(pool, seen, looked, now), now, BURST_WINDOWS * panicMs);
+  const wish = Math.max(highest(wishes), highest(burstWishes));
+  const panic = wish > highest(wishes);
+
+  const asked = history.askedPods ?? 0;
+  const least = now < next.holdUntilMs ? Math.max(pods, asked) : 0;
+  // What was decided before needs no leave again.
+  const current = Math.max(pods, Math.min(asked, Math.max(wish, least)));
+  const { pods: allowed, limited } = within(wish, least, current, history.sizes, scaling, now);
+  // One step down in a panic window: an average falls in small steps.
+  const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < panicMs && pods <= scaling.maxReplicas;
+  const size = allowed < pods && tooSoon ? pods : allowed;
+  const reason = reasonOf(pool, pods, size, asked, panic);
+  const facts = {
+    ...load,
+    averageSlots: average,
+    offeredSlots: offeredNow,
+    slotsForAll: slotsForAll(next.queue, load),
+    pods,
+    size,
+    readyPods,
+    wish,
+    limited,
+    scaling,
+  };
+  const starts = size > pods ? withOrder(next.starts, size, now) : next.starts;
+  const shrunkMs = size < pods ? now : history.shrunkMs;
+  return {
+    pods: size,
+    reason,
+    message: wordsFor(reason, facts),
+    limited,
+    panic,
+    history: { ...next, starts, wishes, burstWishes, shrunkMs },
+  };
+}

@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { createRenderLog } from '../../../../api/history/render-log.ts';
+import type { Store } from '../../../../api/store/store.ts';
+import { silentLog } from '../../../../common/log.ts';
+import { createMetrics } from '../../../../common/operations.ts';
+
+describe('the ways by which renders come in', () => {
+  it('are counted for those that succeeded', async () => {
+    const metrics = createMetrics({ processDefaults: false });
+    const { logged } = createRenderLog({} as Store, silentLog, metrics);
+    await logged('1', 'mcp', async () => {});
+    await logged('2', 'mcp', async () => {});
+    await logged('3', 'playground', async () => {});
+    await logged('4', 'api', () => Promise.reject(new Error('failed'))).catch(() => {});
+    const told = (await metrics.text()).match(/^pressroom_renders_by_way_total.*/gm);
+    expect(told).to.deep.equal([
+      'pressroom_renders_by_way_total{via="api"} 0',
+      'pressroom_renders_by_way_total{via="playground"} 1',
+      'pressroom_renders_by_way_total{via="mcp"} 2',
+    ]);
+  });
+});

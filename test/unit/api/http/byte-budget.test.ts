@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { SharedBound } from '../../../../api/accounts/shared-bound.ts';
+import { accountHolder, createByteBudget } from '../../../../api/http/byte-budget.ts';
+
+const [MINE, OTHERS] = [accountHolder('mine', 4), accountHolder('others')];
+
+describe('a bound that callers share', () => {
+  it('gives one caller no more than what leaves a share free for the others', () => {
+    const bound = new SharedBound(100);
+    expect(bound.maxOfOne).to.equal(75);
+    expect(bound.take('mine', 25)).to.equal(undefined);
+    expect(bound.take('mine', 50)).to.equal(undefined);
+    expect(bound.take('mine', 1)).to.equal('share');
+    expect(bound.take('others', 25)).to.equal(undefined);
+    expect(bound.take('a third', 1)).to.equal('full');
+    expect(bound.used).to.equal(100);
+  });
+
+  it('gives every caller its share while there is any left, whatever one other holds', () => {
+    const bound = new SharedBound(100);
+    bound.take('mine', 60);
+    for (const caller of ['a', 'b']) expect(bound.take(caller, 20)).to.equal(undefined);
+    expect(bound.take('a', 0)).to.equal(undefined);
+    expect(bound.take('c', 1)).to.equal('full');
+  });
+
+  it('lets a caller above its share take more again when enough is free', () => {
+    const bound = new SharedBound(100);
+    bound.take('mine', 40);
+    bound.take('others', 20);
+    expect(bound.take('mine', 20)).to.equal('share');
+    bound.give('others', 10);
+    expect(bound.take('mine', 20)).to.equal(undefined);
+    bound.give('mine', 60);
+    bound.give('others', 10);
+    expect(bound.used).to.equal(0);
+  });
+
+  for (const [max, most] of [
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [7, 6],
+    [8, 6],
+  ] as const)
+    it(`gives one caller at most ${most} of ${max}`, () => {
+      const bound = new SharedBound(max);
+      expect(bound.maxOfOne).to.equal(most);
+      for (let taken = 0; taken < most; taken++) expect(bound.take('mine', 1)).to.equal(undefined);
+      expect(bound.take('mine', 1)).to.be.oneOf(['share', 'full']);
+    });
+
+  it('holds what was admitted before without asking', () => {
+    const bound = new SharedBound(1);
+    bound.hold('mine', 2);
+    expect(bound.used).to.equal(2);
+    bound.give('mine', 2);
+    expect(bound.take('others', 1)).to.equal(undefined);
+  });
+});
+
+describe('the budget of bytes', () => {
+  it('takes up to its limit, refuses beyond it, and has all back in the end', () => {
+    const budget = createByteBudget(100, { shareBytes: 100 });
+    const [one, two] = [budget.open(MINE), budget.open(OTHERS)];
+    expect(one.take(60)).to.equal(true);
+    expect(two.take(41)).to.equal(false);
+    expect(two.take(40)).to.equal(true);
+    one.close();
+    one.close();
+    expect(budget.used()).to.equal(40);
+    expect(two.take(60)).to.equal(true);
+    two.close();
+    expect(budget.used()).to.equal(0);
+  });
+
+  it('has back what a request gives before its end, and nothing twice after it', () => {
+    const budget = createByteBudget(100, { shareBytes: 100 });
+    const [one, two] = [budget.open(MINE), budget.open(OTHERS)];
+    one.take(60);
+    two.take(40);
+    one.give(10);
+    expect(budget.used()).to.equal(90);
+    one.close();
+    one.give(50);
+    expect(one.take(1)).to.equal(false);
+    expect(budget.used()).to.equal(40);
+  });
+
+  it('says whether the account or the whole has no room', () => {
+    const budget = createByteBudget(100);
+    const [mine, others] = [budget.open(MINE), budget.open(OTHERS)];
+    mine.take(75);
+    expect(mine.take(1)).to.equal(false);
+    expect(mine.noRoom()).to.include({ code: 'concurrency_limit', status: 429 });
+    expect(mine.noRoom().headers).to.deep.equal({ 'Retry-After': '2', 'X-Concurrency-Limit': '4' });
+    expect(others.take(25)).to.equal(true);
+    expect(others.take(1)).to.equal(false);
+    expect(others.noRoom()).to.include({ code: 'render_failed', reason: 'overloaded' });
+  });
+
+  it('counts all requests of an account together', () => {
+    const budget = createByteBudget(100);
+    const requests = [1, 2, 3, 4].map(() => budget.open(MINE));
+    expect(requests.map(request => request.take(25))).to.deep.equal([true, true, true, false]);
+  });
+});
+
+describe('a budget of bytes that is part of another', () => {
+  it('takes from both, and no more than either has', () => {
+    const whole = createByteBudget(100, { shareBytes: 100 });
+    const part = createByteBudget(25, { whole, shareBytes: 25 });
+    const mine = part.open(MINE);
+    expect(mine.take(26)).to.equal(false);
+    expect(mine.take(20)).to.equal(true);
+    expect([part.used(), whole.used()]).to.deep.equal([20, 20]);
+    const others = whole.open(OTHERS);
+    expect(others.take(78)).to.equal(true);
+    expect(mine.take(3)).to.equal(false);
+    expect([part.used(), whole.used()]).to.deep.equal([20, 98]);
+  });
+
+  it('gives back to both, once', () => {
+    const whole = createByteBudget(100, { shareBytes: 100 });
+    const mine = createByteBudget(25, { whole, shareBytes: 25 });
+    const reservation = mine.open(MINE);
+    reservation.take(20);
+    reservation.give(5);
+    expect([mine.used(), whole.used()]).to.deep.equal([15, 15]);
+    reservation.close();
+    reservation.give(5);
+    reservation.close();
+    expect([mine.used(), whole.used()]).to.deep.equal([0, 0]);
+    expect(reservation.take(1)).to.equal(false);
+    expect(whole.used()).to.equal(0);
+  });
+});

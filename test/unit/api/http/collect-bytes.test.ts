@@ -1,0 +1,113 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { collectBytes } from '../../../../api/http/collect-bytes.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const memoryBytes = () => {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+};
+
+const KIB = 1_024;
+const LIMITS = { maxBytes: 1_000 * KIB, tooLarge: () => new Error('too large'), total: { ms: 5_000, late: () => new Error('late') } };
+
+describe('the bytes of a request', () => {
+  let request: EventEmitter;
+  let reserved: number[];
+  const collect = (declared?: number, bounds: Partial<Parameters<typeof collectBytes>[1]> = {}) => {
+    reserved = [];
+    request = Object.assign(new EventEmitter(), {
+      headers: declared === undefined ? {} : { 'content-length': String(declared) },
+      pause: () => {},
+    });
+    const reserve = (bytes: number) => {
+      reserved.push(bytes / KIB);
+      return undefined;
+    };
+    return collectBytes(request as IncomingMessage, { ...LIMITS, reserve, ...bounds });
+  };
+  const send = (...pieces: Buffer[]) => {
+    for (const piece of pieces) request.emit('data', piece);
+  };
+
+  it('are reserved in steps that grow with what has arrived', async () => {
+    const whole = collect();
+    send(Buffer.alloc(1));
+    expect(reserved).to.deep.equal([4]);
+    send(Buffer.alloc(4 * KIB - 1), Buffer.alloc(100 * KIB));
+    expect(reserved).to.deep.equal([4, 4, 8, 16, 32, 64]);
+    request.emit('end');
+    expect(await whole).to.have.length(104 * KIB);
+  });
+
+  it('are never reserved beyond their declared length', async () => {
+    const whole = collect(3 * KIB);
+    send(Buffer.alloc(KIB, 'a'), Buffer.alloc(2 * KIB, 'b'));
+    request.emit('end');
+    expect((await whole).toString()).to.equal('a'.repeat(KIB) + 'b'.repeat(2 * KIB));
+    expect(reserved).to.deep.equal([3]);
+  });
+
+  it('hold no object for each piece, however small the pieces are', async () => {
+    const whole = collect();
+    const beforeBytes = memoryBytes();
+    for (let index = 0; index < 300_000; index++) send(Buffer.allocUnsafeSlow(1).fill(48 + (index % 10)));
+    expect((memoryBytes() - beforeBytes) / 2 ** 20, 'MiB').to.be.lessThan(10);
+    request.emit('end');
+    expect((await whole).subarray(0, 12).toString()).to.equal('012345678901');
+  });
+
+  it('end at the first block that is refused', async () => {
+    let blocks = 0;
+    const whole = collect(undefined, { reserve: () => (++blocks > 2 ? new Error('no room') : undefined) });
+    const failed = whole.catch((error: Error) => error.message);
+    send(Buffer.alloc(100 * KIB));
+    expect(await failed).to.equal('no room');
+    expect(blocks).to.equal(3);
+  });
+
+  for (const bound of ['silent', 'slow', 'total'] as const)
+    it(`are read, not taken for ${bound}, when it was this process that stood still`, async () => {
+      const [ms, late] = [50, () => new Error('late')];
+      const bounds = { silent: { ms, late }, slow: { graceMs: ms, bytesPerS: 1, late }, total: { ms, late } };
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      client.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${KIB}\r\n\r\n`);
+      const [request] = (await once(server, 'request')) as [IncomingMessage];
+      const whole = collectBytes(request, { ...LIMITS, [bound]: bounds[bound] });
+      client.write(Buffer.alloc(KIB));
+      const untilMs = performance.now() + 2 * ms;
+      while (performance.now() < untilMs);
+      try {
+        expect(await whole).to.have.length(KIB);
+      } finally {
+        client.destroy();
+        server.close();
+      }
+    });
+
+  it('end when nothing comes, also by a timer that fires early', async () => {
+    // A timer counts whole milliseconds: while the event loop turns it can fire some tenths of one early.
+    let turns = true;
+    const turn = () => void (turns && setImmediate(turn));
+    turn();
+    const silent = { ms: 3, late: () => new Error('silent') };
+    for (let round = 0; round < 50; round++)
+      expect(await collect(undefined, { silent }).catch((error: Error) => error.message)).to.equal('silent');
+    turns = false;
+  });
+
+  it('end beyond the limit', async () => {
+    const failed = collect(undefined, { maxBytes: 5 }).catch((error: Error) => error.message);
+    send(Buffer.alloc(6));
+    expect(await failed).to.equal('too large');
+    expect(reserved).to.deep.equal([]);
+  });
+});

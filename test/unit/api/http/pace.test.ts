@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { createPace } from '../../../../api/http/pace.ts';
+
+describe('the pace of rejections', () => {
+  function paced() {
+    const waits: number[] = [];
+    let nowMs = 1_000;
+    const pace = createPace(
+      { gapMs: 10, maxMs: 25 },
+      () => nowMs,
+      async ms => void waits.push(ms),
+    );
+    return { pace, waits, later: (ms: number) => (nowMs += ms) };
+  }
+
+  it('delays only what comes faster than one per gap', async () => {
+    const { pace, waits, later } = paced();
+    for (let i = 0; i < 5; i++) {
+      await pace();
+      later(10);
+    }
+    expect(waits).to.deep.equal([]);
+  });
+
+  it('spreads what comes at once, and delays no call longer than the bound', async () => {
+    const { pace, waits, later } = paced();
+    await Promise.all(Array.from({ length: 6 }, pace));
+    expect(waits).to.deep.equal([10, 20, 25, 25, 25]);
+    later(10);
+    await pace();
+    expect(waits.slice(5), 'those took no place').to.deep.equal([20]);
+  });
+});

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { expect } from 'chai';
+import { loggedPath } from '../../../../api/http/access-log.ts';
+import { bearerToken } from '../../../../api/http/bearer.ts';
+import { checkBodyHeaders } from '../../../../api/http/body-headers.ts';
+import { clientIp, parseTrustedProxies } from '../../../../api/http/client-ip.ts';
+import { asApiError, envelope } from '../../../../api/http/errors.ts';
+import { ConfigError } from '../../../../common/config.ts';
+import { ApiError, renderFailed } from '../../../../common/contract/errors.ts';
+
+describe('the bearer token', () => {
+  const read: [string | undefined, string | undefined][] = [
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    ['BEARER   abc ', 'abc'],
+    ['Bearer', undefined],
+    ['Bearer ', undefined],
+    ['Bearerabc', undefined],
+    ['Bearer a b', undefined],
+    ['Basic abc', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ];
+  for (const [header, token] of read) it(`of ${JSON.stringify(header)} is ${token}`, () => expect(bearerToken(header)).to.equal(token));
+});
+
+describe('the client address', () => {
+  const trusted = parseTrustedProxies(['10.0.0.0/8', 'fd00::/8', '192.0.2.1']);
+  const cases: [string, string, string | undefined, string][] = [
+    ['is the socket when nothing is forwarded', '203.0.113.9', undefined, '203.0.113.9'],
+    ['is the socket when the peer is no trusted proxy', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    ['is what a trusted proxy says', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['is the right-most untrusted one, not what the caller invented', '10.1.2.3', '1.1.1.1, 198.51.100.1, 10.9.9.9', '198.51.100.1'],
+    ['is the left-most proxy when all are trusted', '10.1.2.3', '10.0.0.7, 192.0.2.1', '10.0.0.7'],
+    ['is IPv4 when the socket says it in IPv6', '::ffff:10.1.2.3', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['is read without the port', '10.1.2.3', '198.51.100.1:4711', '198.51.100.1'],
+    ['is read without brackets and port', 'fd00::1', '[2001:db8::7]:443', '2001:db8::7'],
+    ['is the last known hop when an entry is no address', '10.1.2.3', '198.51.100.1, unknown', '10.1.2.3'],
+    ['is the last known hop when an entry is empty', '10.1.2.3', '198.51.100.1,, 10.4.4.4', '10.4.4.4'],
+  ];
+  for (const [what, peer, forwarded, client] of cases) it(what, () => expect(clientIp(peer, forwarded, trusted)).to.equal(client));
+
+  it('refuses a trusted proxy that is no network, by its name', () => {
+    expect(() => parseTrustedProxies(['10.0.0.0/8', 'proxy.example'])).to.throw(ConfigError, 'PRESSROOM_TRUSTED_PROXIES: `proxy.example`');
+  });
+});
+
+describe('the headers of a body', () => {
+  const good = { 'content-type': 'application/json', 'content-length': '2' };
+  const accepted: Record<string, IncomingHttpHeaders> = {
+    'application/json': good,
+    'a charset': { ...good, 'content-type': 'Application/JSON; Charset=UTF-8' },
+    'a quoted charset': { ...good, 'content-type': 'application/json;charset="utf-8"' },
+    'another parameter': { ...good, 'content-type': 'application/json; profile=x' },
+    'identity encoding': { ...good, 'content-encoding': 'Identity' },
+  };
+  for (const [what, headers] of Object.entries(accepted)) {
+    it(`are good with ${what}`, () => expect(checkBodyHeaders(headers, 10)).to.equal(2));
+  }
+  it('are good with chunks of unknown length', () => {
+    expect(checkBodyHeaders({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' }, 10)).to.equal(undefined);
+  });
+
+  const refused: [string, IncomingHttpHeaders, string, string][] = [
+    ['no body', { 'content-type': 'application/json' }, 'validation_error', 'body is missing'],
+    ['an empty body', { ...good, 'content-length': '0' }, 'validation_error', 'body is missing'],
+    ['no type', { 'content-length': '2' }, 'validation_error', '`Content-Type` is missing'],
+    ['another type', { ...good, 'content-type': 'text/html' }, 'validation_error', '`Content-Type`'],
+    ['a type that only begins so', { ...good, 'content-type': 'application/json-patch' }, 'validation_error', '`Content-Type`'],
+    ['a form', { ...good, 'content-type': 'application/x-www-form-urlencoded' }, 'validation_error', 'application/json'],
+    ['another charset', { ...good, 'content-type': 'application/json; charset=latin1' }, 'validation_error', 'charset'],
+    ['a compressed body', { ...good, 'content-encoding': 'gzip' }, 'validation_error', '`Content-Encoding`'],
+    ['too long a body', { ...good, 'content-length': '11' }, 'payload_too_large', '10 bytes'],
+  ];
+  for (const [what, headers, code, words] of refused) {
+    it(`are refused with ${what}`, () => {
+      expect(() => checkBodyHeaders(headers, 10))
+        .to.throw(ApiError, words)
+        .with.property('code', code);
+    });
+  }
+});
+
+describe('the map from errors to answers', () => {
+  it('makes of an unforeseen error what the path allows', () => {
+    const cause = new TypeError('secret detail');
+    const onRender = asApiError(cause, true);
+    expect(onRender).to.include({ code: 'render_failed', reason: 'internal', status: 502, cause });
+    expect(asApiError(cause, false)).to.include({ code: 'internal', status: 500, cause });
+    expect(envelope(onRender, 'id').toString()).to.not.contain('secret');
+  });
+
+  it('shows code, message, request id, and a reason with render_failed only', () => {
+    expect(JSON.parse(envelope(renderFailed('queue_full', 'Full.'), 'id').toString())).to.deep.equal({
+      error: { code: 'render_failed', message: 'Full.', request_id: 'id', reason: 'queue_full' },
+    });
+    expect(JSON.parse(envelope(new ApiError('not_found', 'No.'), 'id').toString())).to.deep.equal({
+      error: { code: 'not_found', message: 'No.', request_id: 'id' },
+    });
+  });
+});
+
+describe('a path in the log', () => {
+  it('is bounded and holds no key, nor the token of a link', () => {
+    expect(loggedPath('/v1/render')).to.equal('/v1/render');
+    expect(loggedPath('/v1/pressroom_live_0123456789abcdef/x')).to.equal('/v1/pressroom_live_…/x');
+    expect(loggedPath(`/files/${'a'.repeat(43)}`)).to.equal('/files/…');
+    expect(loggedPath(`/${'a'.repeat(500)}`)).to.have.length(128);
+  });
+});

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { overloaded } from '../../../../api/http/byte-budget.ts';
+import { converse } from '../../../../api/page/conversation.ts';
+import { plan } from '../../../../api/page/plan.ts';
+import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
+import { BrowserFailed, SlotLost } from '../../../../api/workers/slot-port.ts';
+import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
+import { PUBLIC } from '../../../support/refusal.ts';
+import { errorOf } from '../../../support/worker.ts';
+
+/** Chrome loads the page and then refuses to print it; `atPrint` is what else happens then. */
+function refusingSession(end: Promise<Awaited<Session['ended']>>, atPrint: () => void): Session {
+  let onLoad = () => {};
+  const answers: Record<string, () => unknown> = {
+    'Page.setDocumentContent': () => onLoad(),
+    'Page.printToPDF': () => {
+      atPrint();
+      throw new CommandFailed('Printing failed');
+    },
+  };
+  return {
+    frameId: 'frame',
+    ended: end,
+    on: (event: string, listener: () => void) => {
+      if (event === 'Page.loadEventFired') onLoad = listener;
+    },
+    command: async (method: string) => answers[method]?.() ?? {},
+  } as unknown as Session;
+}
+
+const conversation = (session: Session, spentMs = 0) =>
+  converse(
+    session,
+    plan(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
+    { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
+    { take: () => true, give: () => {}, noRoom: overloaded },
+    new AbortController().signal,
+    {},
+  );
+
+describe('a conversation in which Chrome refuses a command', () => {
+  it('fails with the end of the slot, when that is told a moment later', async () => {
+    const end = Promise.withResolvers<Awaited<Session['ended']>>();
+    const crash = () => setTimeout(end.resolve, 5, { reason: 'renderer_crashed', message: "the page's process crashed" });
+    const error = await errorOf(conversation(refusingSession(end.promise, crash)));
+    expect(error).to.be.instanceOf(SlotLost).and.include({ end: 'renderer_crashed' });
+  });
+
+  it('fails as a browser that would not go on, when nothing more is told', async () => {
+    const error = await errorOf(conversation(refusingSession(new Promise(() => {}), () => {})));
+    expect(error).to.be.instanceOf(BrowserFailed).and.include({ message: 'Printing failed' });
+    expect(error!.cause).to.be.instanceOf(CommandFailed);
+  });
+});
+
+describe('the time limit of a conversation', () => {
+  it('includes what an earlier attempt has used', async () => {
+    const silent = { frameId: 'frame', ended: new Promise(() => {}), on: () => {}, command: () => new Promise(() => {}) };
+    const error = await errorOf(conversation(silent as unknown as Session, 9_990));
+    expect(error).to.include({ code: 'render_failed', reason: 'page_timeout' });
+    expect(error!.message).to.match(/^The render took longer than 10 s: /);
+  });
+});

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { overloaded } from '../../../../api/http/byte-budget.ts';
+import { watchMovement } from '../../../../api/page/navigation.ts';
+import type { Page } from '../../../../api/page/page.ts';
+import { plan } from '../../../../api/page/plan.ts';
+import { printDocument } from '../../../../api/page/print.ts';
+import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
+import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
+import { leastPdf } from '../../../support/least-pdf.ts';
+import { PUBLIC } from '../../../support/refusal.ts';
+import { errorOf } from '../../../support/worker.ts';
+
+/** A page on which every print, told by its number, is what `atPrint` makes of it. */
+function movingPage(
+  atPrint: (print: number, tell: (event: string, params: object) => void) => void,
+  dataOf: (print: number) => string = () => leastPdf(),
+) {
+  const listeners: Record<string, ((params: object) => void)[]> = {};
+  const tell = (event: string, params: object) => {
+    for (const listener of listeners[event] ?? []) listener(params);
+  };
+  const calls = { prints: 0, held: 0 };
+  const session = {
+    frameId: 'main',
+    ended: new Promise(() => {}),
+    on: (event: string, listener: (params: object) => void) => {
+      listeners[event] = [...(listeners[event] ?? []), listener];
+    },
+    command: async (method: string) => {
+      if (method === 'IO.read') return { data: dataOf(calls.prints), eof: true, base64Encoded: false };
+      atPrint(++calls.prints, tell);
+      return { stream: 'a' };
+    },
+  } as unknown as Session;
+  const movement = watchMovement(session);
+  const room = {
+    take: (bytes: number) => {
+      calls.held += bytes;
+      return true;
+    },
+    give: (bytes: number) => {
+      calls.held -= bytes;
+    },
+    noRoom: overloaded,
+  };
+  const page = { session, movement, plan: plan(parseRenderRequest({ html: 'x' }, PUBLIC)) } as unknown as Page;
+  return { calls, tell, movement, print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room) };
+}
+const moved = (tell: (event: string, params: object) => void) => tell('Page.frameNavigated', { frame: { id: 'main' } });
+const loaded = (tell: (event: string, params: object) => void) => tell('Page.loadEventFired', {});
+const move = (tell: (event: string, params: object) => void) => {
+  moved(tell);
+  loaded(tell);
+};
+
+describe('a page that moves on while it is printed', () => {
+  it('is printed again when Chrome could not print it', async () => {
+    const page = movingPage((print, tell) => {
+      if (print > 3) return;
+      move(tell);
+      throw new CommandFailed('Printing failed');
+    });
+    loaded(page.tell);
+    expect((await page.print()).pages).to.equal(1);
+    expect(page.calls.prints).to.equal(4);
+  });
+
+  it('is printed again when half of the next document may have been printed, and what was printed first is let go', async () => {
+    const page = movingPage((print, tell) => {
+      if (print === 1) move(tell);
+    });
+    loaded(page.tell);
+    const { pdf } = await page.print();
+    expect(page.calls).to.deep.equal({ prints: 2, held: pdf.bytes });
+  });
+
+  it('is printed as it was met last when it moves on without end', async () => {
+    const page = movingPage((_print, tell) => move(tell));
+    loaded(page.tell);
+    await page.print();
+    expect(page.calls.prints).to.equal(5);
+  });
+
+  it('is printed until a print is whole when it moves on without end', async () => {
+    const page = movingPage(
+      (_print, tell) => move(tell),
+      print => leastPdf(print === 5 || print === 6 ? 0 : 2_000),
+    );
+    loaded(page.tell);
+    const { pdf } = await page.print();
+    expect(page.calls).to.deep.equal({ prints: 7, held: pdf.bytes });
+  });
+
+  it('is not printed again when Chrome refuses to print a page that stays', async () => {
+    const page = movingPage(() => {
+      throw new CommandFailed('Printing failed');
+    });
+    loaded(page.tell);
+    expect((await errorOf(page.print()))?.message).to.equal('Printing failed');
+    expect(page.calls.prints).to.equal(1);
+  });
+
+  it('is printed only when the document that is there has loaded', async () => {
+    const page = movingPage(() => {});
+    loaded(page.tell);
+    moved(page.tell);
+    const printing = page.print();
+    await new Promise(setImmediate);
+    expect(page.calls.prints).to.equal(0);
+    loaded(page.tell);
+    await printing;
+    expect(page.calls.prints).to.equal(1);
+  });
+});
+
+describe('the movement of a page', () => {
+  const at = (events: [string, object][]) => {
+    const page = movingPage(() => {});
+    for (const [event, params] of events) page.tell(event, params);
+    return errorOf(page.movement.loaded());
+  };
+  const NAVIGATED: [string, object] = ['Page.frameNavigated', { frame: { id: 'main' } }];
+  const LEAVES: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'main', disposition: 'currentTab' }];
+  const STOPPED: [string, object] = ['Page.frameStoppedLoading', { frameId: 'main' }];
+
+  it('takes a document that stops by its own will for loaded', async () => {
+    expect(await at([NAVIGATED, STOPPED])).to.equal(undefined);
+  });
+  it('fails for a document that is cut off by a download', async () => {
+    expect(await at([NAVIGATED, LEAVES, STOPPED])).to.include({ code: 'render_failed', reason: 'page_unreachable' });
+  });
+  it('is not misled by a window that was to be opened, or by another frame', async () => {
+    const popup: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'main', disposition: 'newTab' }];
+    const other: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'other', disposition: 'currentTab' }];
+    expect(await at([NAVIGATED, popup, other, STOPPED])).to.equal(undefined);
+  });
+  it('goes on with the next document when a move did come to something', async () => {
+    expect(await at([NAVIGATED, LEAVES, NAVIGATED, STOPPED])).to.equal(undefined);
+  });
+});

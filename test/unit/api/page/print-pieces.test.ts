@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import { overloaded } from '../../../../api/http/byte-budget.ts';
+import { plan } from '../../../../api/page/plan.ts';
+import { print } from '../../../../api/page/print.ts';
+import type { Session } from '../../../../api/workers/session.ts';
+import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
+import { leastPdf } from '../../../support/least-pdf.ts';
+import { PUBLIC } from '../../../support/refusal.ts';
+import { errorOf } from '../../../support/worker.ts';
+
+const MIB = 2 ** 20;
+const PIECE = MIB / 2;
+
+/**
+ * Answers as Chrome does: as many bytes as were asked for, or all that are left; the end only when none is left. `short`: so many fewer, but for the last, as it is with bytes that
+ * could be a part of a character.
+ */
+function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
+  let reads = 0;
+  let at = 0;
+  const command = async (method: string, params: { size?: number }) => {
+    if (method === 'Page.printToPDF') return { stream: 'the handle' };
+    if (method !== 'IO.read') throw new Error(method);
+    reads += 1;
+    const isFull = pdf.length - at >= params.size!;
+    const data = pdf.slice(at, at + params.size! - (isFull ? short : 0));
+    at += data.length;
+    return { data, eof: data.length === 0, base64Encoded: false };
+  };
+  const session = { ended: new Promise(() => {}), command } as unknown as Session;
+  let held = 0;
+  const room = {
+    take: (bytes: number) => {
+      held += bytes;
+      return true;
+    },
+    give: (bytes: number) => {
+      held -= bytes;
+    },
+    noRoom: overloaded,
+  };
+  const printed = print(session, plan(parseRenderRequest({ html: 'x' }, PUBLIC)), { maxBytes, tagged: false }, room);
+  return { printed, reads: () => reads, held: () => held };
+}
+
+describe('the pieces of a PDF', () => {
+  const sizes: [string, number, number][] = [
+    ['a piece that is not full', 1_000, 1],
+    ['one byte less than a piece', PIECE - 1, 1],
+    ['exactly a piece', PIECE, 3],
+    ['one byte more', PIECE + 1, 3],
+    ['three pieces', 3 * PIECE, 5],
+    ['many, the last of them not full', 5 * MIB - 7, 11],
+  ];
+  for (const [what, bytes, reads] of sizes)
+    it(`are all read, and little more: ${what}`, async () => {
+      const pdf = leastPdf(bytes);
+      const { printed, reads: made, held } = printing(pdf);
+      const read = await printed;
+      expect(Buffer.concat(read.pdf.pieces).toString()).to.equal(pdf);
+      expect(pdf).to.have.length(bytes);
+      expect(held()).to.equal(bytes);
+      expect(made()).to.equal(reads);
+    });
+
+  it('are all read when most of them are some bytes short', async () => {
+    for (const short of [1, 3, 11]) {
+      const pdf = leastPdf(3 * MIB);
+      const { printed, reads } = printing(pdf, { short });
+      expect(Buffer.concat((await printed).pdf.pieces).toString()).to.equal(pdf);
+      expect(reads()).to.equal(7);
+    }
+  });
+
+  it('are refused when they end before their PDF does', async () => {
+    const { printed, held } = printing(leastPdf(2_000).slice(0, 1_500));
+    expect(await errorOf(printed)).to.have.property('message', 'what Chrome printed is not a whole PDF');
+    expect(held()).to.equal(0);
+  });
+
+  it('are let go when they become too many', async () => {
+    const { printed, held } = printing(leastPdf(3 * MIB), { maxBytes: MIB });
+    expect(await errorOf(printed)).to.include({ reason: 'output_limit' });
+    expect(held()).to.equal(0);
+  });
+});

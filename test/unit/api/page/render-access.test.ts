@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { asChromeTakes } from '../../../../api/page/cookies.ts';
+import { headersFor } from '../../../../api/page/interception.ts';
+import { pageWords } from '../../../../api/page/javascript.ts';
+import type { Plan, PlannedCookie } from '../../../../api/page/plan.ts';
+
+describe('the headers of a request that is held back', () => {
+  const source: Plan['source'] = { kind: 'url', url: 'https://shop.example/a?b', raiseForStatus: 'errors' };
+  const planned = (more: Partial<Plan>) => ({ source, headers: {}, ...more }) as Plan;
+  const at = (url: string, headers: Record<string, string> = { Accept: '*/*' }) => ({ url, headers });
+
+  it('stay as they are when nothing is added', () => {
+    expect(headersFor(planned({ authorization: 'x' }), at('https://other.example/'))).to.equal(undefined);
+  });
+
+  const foreign = [
+    'http://shop.example/',
+    'https://shop.example:8443/',
+    'https://www.shop.example/',
+    'https://shop.example.other.example/',
+    'https://other.example/?https://shop.example/',
+    'https://shop.example@other.example/',
+    'data:text/html,https://shop.example/',
+    'no address',
+  ];
+  for (const url of foreign)
+    it(`have no Authorization on the way to ${url}`, () => {
+      expect(headersFor(planned({ authorization: 'x' }), at(url))).to.equal(undefined);
+    });
+
+  it('have it on the way to the page’s origin, written in any way', () => {
+    for (const url of ['https://shop.example/', 'https://shop.example:443/x', 'https://SHOP.example/'])
+      expect(headersFor(planned({ authorization: 'x' }), at(url))).to.deep.include({ name: 'Authorization', value: 'x' });
+  });
+
+  it('keep an Authorization of the page’s own', () => {
+    expect(headersFor(planned({ authorization: 'x' }), at('https://shop.example/', { authorization: 'own' }))).to.equal(undefined);
+  });
+
+  it('have each name once', () => {
+    expect(headersFor(planned({ headers: { 'user-agent': 'b' } }), at('http://a/', { 'User-Agent': 'a', Accept: 'c' }))).to.deep.equal([
+      { name: 'Accept', value: 'c' },
+      { name: 'user-agent', value: 'b' },
+    ]);
+  });
+
+  it('stay as they are when the page’s own are too long for a command', () => {
+    expect(headersFor(planned({ headers: { a: 'b' } }), at('http://a/', { x: 'x'.repeat(900_000) }))).to.equal(undefined);
+    const many = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`x${at}`, '']));
+    expect(headersFor(planned({ headers: { a: 'b' } }), at('http://a/', many))).to.equal(undefined);
+  });
+});
+
+describe('a cookie as Chrome takes it', () => {
+  const cookie: PlannedCookie = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
+  const taken = (more: Partial<PlannedCookie>, kind: Plan['source']['kind'] = 'url') => asChromeTakes({ ...cookie, ...more }, kind);
+
+  it('is for one host by an address, and for subdomains by its domain', () => {
+    expect(taken({})).to.include({ url: 'http://shop.example/' }).and.not.have.property('domain');
+    expect(taken({ secure: true })).to.include({ url: 'https://shop.example/' });
+    expect(taken({ domain: '.shop.example' }))
+      .to.include({ domain: '.shop.example' })
+      .and.not.have.property('url');
+    expect(taken({ domain: '[::1]' })).to.include({ url: 'http://[::1]/' });
+  });
+
+  it('is for other sites when nothing is said, for a document that has no site', () => {
+    expect(taken({}, 'html')).to.include({ sameSite: 'None', secure: true, url: 'https://shop.example/' });
+    expect(taken({ sameSite: 'Lax' }, 'html')).to.include({ sameSite: 'Lax', secure: false });
+    expect(taken({})).to.not.have.property('sameSite');
+  });
+});
+
+describe('what a page says of an exception', () => {
+  const words = (exception: object | undefined, text = 'Uncaught') => pageWords({ exception, text } as never);
+
+  it('is its first line, or its value, in quotes', () => {
+    expect(words({ type: 'object', description: 'Error: no\n    at x' })).to.equal('"Error: no"');
+    expect(words({ type: 'string', value: 'say "no"' })).to.equal('"say \\"no\\""');
+    expect(words({ type: 'undefined' })).to.equal('"undefined"');
+    expect(words({ type: 'object', subtype: 'null', value: null })).to.equal('"null"');
+    expect(words({ type: 'bigint', unserializableValue: '1n', description: '1n' })).to.equal('"1n"');
+  });
+
+  it('is in Chrome’s own words for a script of another origin', () => {
+    expect(words(undefined, 'Uncaught TypeError: no')).to.equal('"TypeError: no"');
+    expect(words(undefined, 'Uncaught (in promise) Error: no')).to.equal('"Error: no"');
+  });
+
+  it('is bounded', () => {
+    expect(words({ type: 'string', value: 'x'.repeat(10_000) }).length).to.be.below(310);
+  });
+});

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { load } from '../../../../api/page/load.ts';
+import { inPieces, PIECE_CHARS, WHOLE_CHARS } from '../../../../api/page/open-html.ts';
+import type { Page } from '../../../../api/page/page.ts';
+import { plan } from '../../../../api/page/plan.ts';
+import { STEPS } from '../../../../api/page/steps.ts';
+import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
+import { PUBLIC } from '../../../support/refusal.ts';
+
+/** What is said to Chrome until the page is loaded; each answer comes a turn later. */
+async function commandsOf(body: object): Promise<string[]> {
+  const said: string[] = [];
+  const session = {
+    frameId: 'frame',
+    ended: new Promise(() => {}),
+    on: () => {},
+    command: async (method: string) => {
+      said.push(method);
+      await new Promise(setImmediate);
+      return { success: true, result: {} };
+    },
+  };
+  const movement = { documents: () => 1, loaded: async () => {} };
+  await load({ session, plan: plan(parseRenderRequest(body, PUBLIC)), movement } as unknown as Page);
+  return said;
+}
+
+const html = '<p>x</p>';
+const url = 'https://example.com/';
+
+describe('the commands that a render begins with', () => {
+  it('are three for a plain document, none of which is waited for', async () => {
+    expect(await commandsOf({ html })).to.deep.equal(['Pressroom.still', 'Emulation.setEmulatedMedia', 'Page.setDocumentContent']);
+  });
+
+  it('write a document in pieces when its JSON would hold the event loop', async () => {
+    const opening = async (size: number) => {
+      const said = await commandsOf({ html: 'x'.repeat(size) });
+      return said.filter(each => /setDocument|callFunction/.test(each));
+    };
+    expect(await opening(WHOLE_CHARS)).to.deep.equal(['Page.setDocumentContent']);
+    const pieces = WHOLE_CHARS / PIECE_CHARS + 1;
+    expect(await opening(WHOLE_CHARS + 1)).to.deep.equal(Array(pieces + 1).fill('Runtime.callFunctionOn'));
+    for (let shift = 0; shift < 3; shift++) {
+      const html = 'x'.repeat(shift) + '€😀'.repeat(PIECE_CHARS);
+      const cut = [...inPieces(html)];
+      expect(cut.join('') === html && cut.every(each => each.isWellFormed() && each.length <= PIECE_CHARS)).to.equal(true);
+    }
+  });
+
+  it('are three for a plain page', async () => {
+    expect(await commandsOf({ url })).to.deep.equal(['Emulation.setEmulatedMedia', 'Network.enable', 'Page.navigate']);
+  });
+
+  const more: [string, object, string[]][] = [
+    ['extra headers', { extra_http_headers: { 'X-Tenant': 'blue' } }, ['Fetch.enable']],
+    ['Authorization', { extra_http_headers: { Authorization: 'Bearer x' } }, ['Fetch.enable']],
+    ['auth', { auth: { username: 'a', password: 'b' } }, ['Fetch.enable']],
+    [
+      'two cookies',
+      { cookies: ['a', 'b'].map(name => ({ name, value: '1', domain: 'example.com' })) },
+      ['Network.setCookie', 'Network.setCookie'],
+    ],
+    ['a sheet from an address', { css: 'https://example.com/a.css' }, ['Page.setBypassCSP']],
+    ['a script from an address', { javascript: 'https://example.com/a.js' }, ['Page.setBypassCSP']],
+    ['a sheet that loads a font', { css: '@font-face { font-family: f; src: url(f.woff) }' }, ['Page.setBypassCSP']],
+    ['a sheet that imports another', { css: '@IMPORT "a.css"' }, ['Page.setBypassCSP']],
+    ['an inline sheet and an inline script', { css: 'p { color: red }', javascript: '1' }, []],
+  ];
+  for (const [what, fields, added] of more)
+    it(`are ${added.length === 0 ? 'none' : added.join(' and ')} more for ${what}, before the page is opened`, async () => {
+      const plain = ['Emulation.setEmulatedMedia', 'Network.enable', 'Page.navigate'];
+      const said = await commandsOf({ url, ...fields });
+      expect([...said].sort()).to.deep.equal([...plain, ...added].sort());
+      expect(said.at(-1)).to.equal('Page.navigate');
+    });
+
+  it('leave a document alone until its cookies and headers are in place', async () => {
+    const cookies = [{ name: 'a', value: '1', domain: 'example.com' }];
+    for (const fields of [{ cookies }, { extra_http_headers: { 'X-Tenant': 'blue' } }])
+      expect((await commandsOf({ html, ...fields })).at(-1)).to.equal('Page.setDocumentContent');
+  });
+});
+
+describe('the steps of a render', () => {
+  it('come in the order of the contract', () => {
+    const all = plan(
+      parseRenderRequest(
+        {
+          url,
+          css: 'p {}',
+          javascript: '1',
+          lazy_load_images: true,
+          wait_for_selector: 'p',
+          wait_for_expression: '1',
+          wait_for_network_idle: true,
+          wait_delay: '1ms',
+        },
+        PUBLIC,
+      ),
+    );
+    const words = STEPS.filter(step => step.wanted(all)).map(({ waitingFor }) => waitingFor);
+    const order = [/load event/, /fonts/, /^css/, /^javascript/, /lazy_load/, /selector/, /expression/, /network_idle/, /delay/];
+    expect(words).to.have.lengthOf(order.length);
+    order.forEach((pattern, at) => void expect(words[at]).to.match(pattern));
+  });
+});

@@ -1,0 +1,170 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import { createStamps, type Stamps } from '../../../../../api/pdf/watermark/stamps.ts';
+import { ApiError } from '../../../../../common/contract/errors.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { ODD } from '../../../../support/odd-stamp.ts';
+
+const filename = fileURLToPath(new URL('../../../../support/odd-stamp.ts', import.meta.url));
+const never = new AbortController().signal;
+const pdf = (does: number) => new Uint8Array([does, 42]);
+
+describe('the threads that stamp', () => {
+  let stamps: Stamps;
+  const opened: Stamps[] = [];
+  const open = (options: Parameters<typeof createStamps>[0] = {}) => {
+    stamps = createStamps({ filename, threads: 1, ...options });
+    opened.push(stamps);
+    return stamps;
+  };
+  /** How many have begun and not ended. */
+  let threads = 0;
+  const onThread = (message: unknown) => {
+    threads++;
+    (message as { worker: Worker }).worker.once('exit', () => {
+      threads--;
+    });
+  };
+  before(() => subscribe('worker_threads', onThread));
+  after(() => unsubscribe('worker_threads', onThread));
+  afterEach(() => Promise.all(opened.splice(0).map(each => each.stop(never))));
+
+  const failure = async (work: Promise<unknown>) =>
+    work.then(
+      () => expect.fail('it did not fail'),
+      (error: ApiError) => error,
+    );
+
+  it('are none before the first PDF', async () => {
+    open();
+    await stamps.start();
+    expect(threads).to.equal(0);
+    await stamps.stamp(pdf(ODD.echo), 'account', never);
+    expect(threads).to.equal(1);
+  });
+
+  it('give back what they made, and take the memory of what they got', async () => {
+    const given = pdf(ODD.echo);
+    expect([...(await open().stamp(given, 'account', never))]).to.deep.equal([ODD.echo, 42]);
+    expect(given.length).to.equal(0);
+  });
+
+  for (const [what, does] of [
+    ['throws', ODD.throws],
+    ['ends its thread', ODD.exits],
+    ['uses up its thread’s memory', ODD.swells],
+  ] as const)
+    it(`fail only the PDF that ${what}, and go on with those that wait`, async () => {
+      open({ heapMiB: 64 });
+      const broken = failure(stamps.stamp(pdf(does), 'account', never));
+      const waiting = [stamps.stamp(pdf(ODD.echo), 'account', never), stamps.stamp(pdf(ODD.echo), 'account', never)];
+      const error = await broken;
+      expect(error).to.be.instanceOf(ApiError).and.to.include({ code: 'render_failed', reason: 'internal' });
+      expect(error.cause).to.be.instanceOf(Error);
+      for (const each of await Promise.all(waiting)) expect([...each]).to.deep.equal([ODD.echo, 42]);
+    });
+
+  it('are ended when the caller hangs up, who reads why', async () => {
+    open();
+    const gone = new AbortController();
+    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'account', gone.signal));
+    const next = stamps.stamp(pdf(ODD.echo), 'account', never);
+    setImmediate(() => gone.abort(new Error('nobody waits')));
+    expect((await hanging).message).to.equal('nobody waits');
+    expect([...(await next)]).to.deep.equal([ODD.echo, 42]);
+  });
+
+  it('let go of a PDF that waits when its caller hangs up', async () => {
+    open({ maxWaiting: 2 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'account', first.signal));
+    const waiting = failure(stamps.stamp(pdf(ODD.echo), 'account', second.signal));
+    second.abort(new Error('nobody waits'));
+    expect((await waiting).message).to.equal('nobody waits');
+    const next = stamps.stamp(pdf(ODD.echo), 'account', never);
+    first.abort(new Error('nor here'));
+    await hanging;
+    expect([...(await next)]).to.deep.equal([ODD.echo, 42]);
+  });
+
+  it('do nothing for a caller who has gone', async () => {
+    const given = pdf(ODD.echo);
+    expect((await failure(open().stamp(given, 'account', AbortSignal.abort(new Error('gone'))))).message).to.equal('gone');
+    expect(given.length).to.equal(2);
+  });
+
+  it('give up what takes too long', async () => {
+    open({ stampMs: 1_000 });
+    expect(await failure(stamps.stamp(pdf(ODD.hangs), 'account', never))).to.include({ reason: 'internal' });
+    expect([...(await createdAgain())]).to.deep.equal([ODD.echo, 42]);
+  });
+  const createdAgain = () => eventually(() => stamps.stamp(pdf(ODD.echo), 'account', never));
+
+  it('refuse as overloaded when too many wait', async () => {
+    open({ maxWaiting: 2 });
+    const gone = new AbortController();
+    const held = ['a', 'b', 'c'].map(account => failure(stamps.stamp(pdf(ODD.hangs), account, gone.signal)));
+    const error = await failure(stamps.stamp(pdf(ODD.echo), 'account', never));
+    expect(error).to.include({ code: 'render_failed', reason: 'overloaded' });
+    expect(error.headers).to.deep.equal({ 'Retry-After': '2' });
+    gone.abort(new Error('gone'));
+    await Promise.all(held);
+    expect([...(await stamps.stamp(pdf(ODD.echo), 'account', never))]).to.deep.equal([ODD.echo, 42]);
+  });
+
+  it('refuse an account that has its share of the line, and take another', async () => {
+    open({ maxWaiting: 3 });
+    const gone = new AbortController();
+    const held = [1, 2, 3].map(() => failure(stamps.stamp(pdf(ODD.hangs), 'greedy', gone.signal)));
+    const error = await failure(stamps.stamp(pdf(ODD.echo), 'greedy', never));
+    expect(error).to.include({ code: 'concurrency_limit', status: 429 });
+    const other = stamps.stamp(pdf(ODD.echo), 'modest', never);
+    gone.abort(new Error('gone'));
+    await Promise.all(held);
+    expect([...(await other)]).to.deep.equal([ODD.echo, 42]);
+  });
+
+  it('stamp for another account while one has PDFs that take long', async () => {
+    open({ threads: 2 });
+    const gone = new AbortController();
+    const held = [1, 2, 3].map(() => failure(stamps.stamp(pdf(ODD.hangs), 'greedy', gone.signal)));
+    for (let count = 0; count < 3; count++) expect([...(await stamps.stamp(pdf(ODD.echo), 'modest', never))]).to.deep.equal([ODD.echo, 42]);
+    gone.abort(new Error('gone'));
+    await Promise.all(held);
+  });
+
+  it('serve accounts in turns', async () => {
+    open();
+    const order: string[] = [];
+    const stamp = (accountId: string) => stamps.stamp(pdf(ODD.echo), accountId, never).then(() => order.push(accountId));
+    await Promise.all(['a', 'a', 'a', 'b', 'c'].map(stamp));
+    expect(order).to.deep.equal(['a', 'a', 'b', 'c', 'a']);
+  });
+
+  it('refuse as overloaded what has waited too long for others, and do not call it a fault', async () => {
+    open({ stampMs: 300 });
+    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'one', never));
+    const waiting = [1, 2].map(() => failure(stamps.stamp(pdf(ODD.hangs), 'other', never)));
+    expect(await hanging).to.include({ reason: 'internal' });
+    expect((await Promise.all(waiting)).map(({ reason }) => reason)).to.include('overloaded');
+  });
+
+  it('serve who waits in the order in which they came', async () => {
+    open();
+    const order: number[] = [];
+    await Promise.all([1, 2, 3, 4].map(async n => order.push(await stamps.stamp(pdf(ODD.echo), 'account', never).then(() => n))));
+    expect(order).to.deep.equal([1, 2, 3, 4]);
+  });
+
+  it('are gone when the process stops, with what they were at', async () => {
+    open();
+    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'account', never));
+    const waiting = failure(stamps.stamp(pdf(ODD.echo), 'account', never));
+    await stamps.stop(never);
+    expect(await hanging).to.include({ reason: 'internal' });
+    expect(await waiting).to.include({ reason: 'internal' });
+    expect(threads).to.equal(0);
+  });
+});

@@ -1,0 +1,143 @@
+import { mock } from 'node:test';
+import { setImmediate as loopTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { givesUpAtMs } from '../../../../api/queue/wait-limit.ts';
+import { SlotRefused } from '../../../../api/workers/slot-port.ts';
+import { createDispatchRig, type DispatchRig, failureOf } from '../../../support/dispatch-rig.ts';
+import { workerStatus } from '../../../support/fake-slots.ts';
+
+const limits = { waitMs: 30_000, waitWithoutWorkersMs: 120_000 };
+
+describe('how long a render waits', () => {
+  for (const [what, sinceMs, knownSinceMs, endsMs] of [
+    ['30 s while a worker was known all the time', 100_000, 50_000, 130_000],
+    ['120 s while none is known', 100_000, undefined, 220_000],
+    ['30 s more when the first worker comes', 100_000, 150_000, 180_000],
+    ['never more than 120 s in all', 100_000, 210_000, 220_000],
+  ] as const)
+    it(`is ${what}`, () => {
+      expect(givesUpAtMs(sinceMs, knownSinceMs, limits)).to.equal(endsMs);
+    });
+
+  it('ends in the order in which the waits began, which the one timer relies on', () => {
+    const ms = fc.integer({ min: 0, max: 400_000 });
+    fc.assert(
+      fc.property(ms, ms, fc.option(ms, { nil: undefined }), (a, b, known) => {
+        fc.pre(a <= b);
+        expect(givesUpAtMs(a, known, limits)).to.be.at.most(givesUpAtMs(b, known, limits));
+      }),
+    );
+  });
+});
+
+describe('the waits of dispatch', () => {
+  let rig: DispatchRig;
+  const busy = workerStatus(0, { busy: 2 });
+
+  beforeEach(() => {
+    rig = createDispatchRig();
+  });
+
+  afterEach(() => rig.close());
+
+  /** Moves the clock and lets everything that it woke run. */
+  const pass = async (ms: number) => {
+    mock.timers.tick(ms);
+    await loopTurn();
+  };
+
+  it('end with no_worker and Retry-After after 30 s without a free slot', async () => {
+    rig.roster.report('ws://a:1', busy);
+    const call = rig.call('x');
+    await pass(29_999);
+    expect(rig.dispatch.depth()).to.equal(1);
+    expect(await rig.metrics.text()).to.include('pressroom_queue_oldest_wait_seconds{pool="default"} 29.999');
+    await pass(1);
+    expect(rig.dispatch.depth()).to.equal(0);
+    const failure = await failureOf(call.answer);
+    expect(failure).to.include({ code: 'render_failed', reason: 'no_worker' });
+    expect(failure.headers).to.deep.equal({ 'Retry-After': '30' });
+    expect(failure.message).to.equal('No worker had a free slot in the 30 s that this render waited. Try it again later.');
+  });
+
+  it('end each at its own time', async () => {
+    rig.roster.report('ws://a:1', busy);
+    rig.call('x');
+    await pass(10_000);
+    rig.call('y');
+    await pass(20_000);
+    expect(rig.dispatch.depth()).to.equal(1);
+    await pass(9_999);
+    expect(rig.dispatch.depth()).to.equal(1);
+    await pass(1);
+    expect(rig.dispatch.depth()).to.equal(0);
+  });
+
+  it('end after 120 s while no worker is known', async () => {
+    const call = rig.call('x');
+    await pass(119_999);
+    expect(rig.dispatch.depth()).to.equal(1);
+    await pass(1);
+    const failure = await failureOf(call.answer);
+    expect(failure).to.include({ reason: 'no_worker' });
+    expect(failure.message).to.equal('No worker was connected in the 120 s that this render waited. Try it again later.');
+  });
+
+  it('last 30 s more when the first worker of a growing pool comes, busy or not', async () => {
+    const call = rig.call('x');
+    await pass(60_000);
+    rig.roster.report('ws://a:1', busy);
+    await pass(29_999);
+    expect(rig.dispatch.depth()).to.equal(1);
+    await pass(1);
+    expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
+  });
+
+  it('end at once when the claim fails that ran when they were over', async () => {
+    rig.roster.report('ws://a:1', workerStatus(1));
+    const release = rig.slots.hold();
+    rig.slots.failNext(new SlotRefused());
+    const call = rig.call('x');
+    await pass(31_000);
+    expect(rig.dispatch.depth(), 'the slot may still open').to.equal(1);
+    release();
+    expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
+    expect(rig.slots.attempts).to.have.length(1);
+  });
+
+  it('begin anew for a retry', async () => {
+    rig.roster.report('ws://a:1', workerStatus(1));
+    const call = rig.call('x');
+    const session = await rig.slots.next();
+    rig.roster.report('ws://a:1', busy);
+    await pass(50_000);
+    session.end('chrome_died');
+    await loopTurn();
+    await pass(29_999);
+    expect(rig.dispatch.depth()).to.equal(1);
+    await pass(1);
+    expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
+  });
+
+  it('are over within 20 ms when the only worker refuses once and says nothing more', async () => {
+    rig.slots.failNext(new SlotRefused());
+    rig.roster.report('ws://a:1', workerStatus(1));
+    const call = rig.call('x', async () => 'printed');
+    await loopTurn();
+    expect(rig.slots.attempts).to.have.length(1);
+    await pass(20);
+    expect(await call.answer).to.equal('printed');
+  });
+
+  it('leave no timer behind when nobody waits', async () => {
+    mock.timers.reset();
+    const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length;
+    rig.roster.report('ws://a:1', busy);
+    const before = timers();
+    const call = rig.call('x');
+    expect(timers()).to.be.greaterThan(before);
+    call.abort(new Error('gone'));
+    expect(timers()).to.equal(before);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { createQueue } from '../../../../api/queue/fair-queue.ts';
+import { type Job, job, roomy, take } from '../../../support/queue-jobs.ts';
+
+describe('the queue with an account that floods', () => {
+  const lastFree = { free: 1, slots: 2 };
+  /** `flood` has held a slot for ten seconds and has more waiting; `modest` held one for 200 ms. */
+  function flooded() {
+    const queue = createQueue<Job>(roomy);
+    for (let id = 0; id < 20; id++) queue.add(job('flood', id), 0);
+    const held = take(queue, 0)!;
+    queue.leave(held);
+    queue.add(job('modest', 100), 9_000);
+    const modest = take(queue, 9_000)!;
+    expect(modest.job.id).to.equal(100);
+    queue.leave(modest);
+    queue.release(modest, 9_200);
+    return { queue, held };
+  }
+
+  it('keeps the last free slot for the others while they are about, and gives it to them', () => {
+    const { queue } = flooded();
+    expect(queue.take(10_000, lastFree)).to.equal(undefined);
+    expect(queue.take(10_000, { free: 2, slots: 3 })?.job.accountId, 'there is another').to.equal('flood');
+    queue.add(job('modest', 101), 10_000);
+    expect(queue.take(10_000, lastFree)?.job.id).to.equal(101);
+  });
+
+  it('gives it the last one when a worker has offered it', () => {
+    expect(flooded().queue.take(10_000, { ...lastFree, offered: 1 })?.job.accountId).to.equal('flood');
+  });
+
+  it('sees it in its second second, though the others have been about for long', () => {
+    const queue = createQueue<Job>(roomy);
+    for (let atMs = 0; atMs < 10_000; atMs += 500) {
+      for (const accountId of ['modest', 'another']) {
+        queue.add(job(accountId, atMs), atMs);
+        const place = take(queue, atMs)!;
+        queue.leave(place);
+        queue.release(place, atMs + 150);
+      }
+    }
+    for (let id = 0; id < 20; id++) queue.add(job('flood', id), 10_000);
+    for (const place of [take(queue, 10_000)!, take(queue, 10_000)!]) {
+      queue.leave(place);
+      queue.release(place, 11_100);
+    }
+    expect(queue.take(11_100, lastFree)).to.equal(undefined);
+  });
+
+  it('gives it the last one when the others have gone, or when there is but one slot', () => {
+    expect(flooded().queue.take(19_300, lastFree)?.job.accountId).to.equal('flood');
+    expect(flooded().queue.take(10_000, { free: 1, slots: 1 })?.job.accountId).to.equal('flood');
+  });
+
+  it('gives it the last one when the others hold all the rest for long', () => {
+    const { queue, held } = flooded();
+    queue.add(job('modest', 101), 10_000);
+    expect(take(queue, 10_000)?.job.id).to.equal(101);
+    queue.release(held, 10_000);
+    expect(queue.take(10_000, lastFree), 'it has had more than its share').to.equal(undefined);
+    expect(queue.take(20_000, lastFree)?.job.accountId).to.equal('flood');
+  });
+
+  it('holds nobody back for the sake of trial callers', () => {
+    const queue = createQueue<Job>(roomy);
+    queue.add(job('trial', 100, { trial: true }), 0);
+    const trial = take(queue, 0)!;
+    queue.leave(trial);
+    queue.release(trial, 500);
+    for (let id = 0; id < 20; id++) queue.add(job('only', id), 500);
+    queue.leave(take(queue, 500)!);
+    expect(queue.take(5_000, lastFree)?.job.accountId).to.equal('only');
+  });
+
+  it('takes a burst for no flood', () => {
+    const { queue } = flooded();
+    for (const id of [101, 102, 103]) queue.add(job('modest', id), 10_000);
+    const served = [10_000, 10_300, 10_600].map(atMs => {
+      const place = queue.take(atMs, lastFree);
+      if (place) queue.leave(place);
+      if (place) queue.release(place, atMs + 250);
+      return place?.job.id;
+    });
+    expect(served).to.deep.equal([101, 102, 103]);
+  });
+});

@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { refusal, shown } from '../../../support/refusal.ts';
+
+const REFUSED: [name: string, says: string][] = [
+  ['Cookie', 'is not accepted; use `cookies`'],
+  ['cookie', 'use `cookies`'],
+  ['COOKIE', 'use `cookies`'],
+  ['Cookie2', 'use `cookies`'],
+  ['set-COOKIE', 'use `cookies`'],
+  ['Host', 'it is the host of each address'],
+  ['host', 'it is the host of each address'],
+  ['Content-Length', 'it is set by the browser'],
+  ['content-length', 'it is set by the browser'],
+  ['Expect', 'browsers do not wait for an answer to it'],
+  ['eXPECT', 'browsers do not wait for an answer to it'],
+  ...['Connection', 'Keep-Alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'connection', 'keep-alive', 'te', 'upgrade'].map(
+    (name): [string, string] => [name, 'it is about one connection'],
+  ),
+  ...['Proxy-Authorization', 'proxy-connection', 'PROXY-X', 'Proxy-'].map((name): [string, string] => [
+    name,
+    'is not accepted; headers that begin with Proxy- are for proxies',
+  ]),
+  ...['', ' ', 'a b', 'X-A:', 'X:A', 'é', 'X-A ', 'a(b)', 'a/b', 'a@b', 'a"b', 'a{', '[a]', 'a,b', 'a;b', 'a=b', 'a?b', 'a\\b'].map(
+    (name): [string, string] => [name, "must be a header's name of letters, digits and"],
+  ),
+  ['x'.repeat(257), 'must have a name of at most 256 characters, not 257'],
+];
+
+const VALUES: [value: unknown, says: string][] = [
+  [null, 'must be a header value in a string, not null'],
+  [5, 'not a number'],
+  [true, 'not a boolean'],
+  [['a', 'b'], 'not an array'],
+  [{}, 'not an object'],
+  ['a\nb', 'must not contain control characters'],
+  ['a\r\nX-Evil: 1', 'must not contain control characters'],
+  ['a\u0000', 'must not contain control characters'],
+  ['\u001f', 'must not contain control characters'],
+  ['\u007f', 'must not contain control characters'],
+  ['\u0085', 'must not contain control characters'],
+  ['\u0100', 'must not contain characters beyond U+00FF'],
+  ['日本', 'must not contain characters beyond U+00FF'],
+  ['😀', 'must not contain characters beyond U+00FF'],
+  ['\ud800', 'must not contain characters beyond U+00FF'],
+  ['x'.repeat(8_193), 'must be at most 8192 characters long, not 8193'],
+];
+
+describe('bad headers of a request', () => {
+  for (const [name, says] of REFUSED) {
+    it(`refuses the header ${shown(name)} by name`, () => {
+      const error = refusal({ url: 'https://example.com/', extra_http_headers: { 'X-Good': '1', [name]: 'x' } });
+      expect(error.code).to.equal('validation_error');
+      expect(error.message)
+        .to.match(/^`extra_http_headers\./)
+        .and.to.contain(says);
+      if (name.length < 40 && !/["\\]/.test(name)) expect(error.message).to.contain(`\`extra_http_headers.${name}\``);
+    });
+  }
+
+  it('shows a name with control characters and backticks so that it cannot be taken for anything else', () => {
+    expect(refusal({ html: 'x', extra_http_headers: { 'a`\r\nb': 'x' } }).message).to.match(
+      /^`extra_http_headers\.a'\\r\\nb` must be a header's name/,
+    );
+  });
+
+  for (const [value, says] of VALUES) {
+    it(`refuses the value ${shown(value)} by the header's name`, () => {
+      const error = refusal({ html: 'x', extra_http_headers: { 'X-A': value } });
+      expect(error.code).to.equal('validation_error');
+      expect(error.message)
+        .to.match(/^`extra_http_headers\.X-A` must /)
+        .and.to.contain(says);
+    });
+  }
+
+  for (const [headers, says] of [
+    [null, 'not null'],
+    [[], 'not an array'],
+    ['X-A: 1', 'not a string'],
+    [1, 'not a number'],
+  ] as const) {
+    it(`refuses ${shown(headers)} as the headers`, () => {
+      expect(refusal({ html: 'x', extra_http_headers: headers }).message).to.equal(
+        `\`extra_http_headers\` must be an object of header names and values, ${says}.`,
+      );
+    });
+  }
+
+  it('refuses a name that is there twice in different case', () => {
+    expect(refusal({ html: 'x', extra_http_headers: { 'X-A': '1', 'x-a': '2' } }).message).to.equal(
+      '`extra_http_headers.x-a` must be given once; it is there as "X-A" too.',
+    );
+  });
+
+  it('refuses more than 64, and looks at none of them', () => {
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x ${index}`, 5]));
+    expect(refusal({ html: 'x', extra_http_headers: many(65) }).message).to.equal(
+      '`extra_http_headers` must have at most 64 headers, not 65.',
+    );
+    expect(refusal({ html: 'x', extra_http_headers: many(500_000) }).message).to.contain('not 500000');
+  });
+
+  it('refuses more in all than goes into the head of a request', () => {
+    const headers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-${index}`, 'v'.repeat(8_000)]));
+    expect(refusal({ html: 'x', extra_http_headers: headers }).message).to.match(
+      /^`extra_http_headers` must have at most 65536 characters in all/,
+    );
+  });
+
+  it('refuses the name __proto__, which would get lost', () => {
+    expect(refusal(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message).to.equal(
+      '`extra_http_headers` must not have a header with the name `__proto__`.',
+    );
+  });
+
+  it('never repeats a value', () => {
+    for (const value of ['hunter2\n', 'hunter2あ', 'hunter2'.repeat(2_000)]) {
+      expect(refusal({ html: 'x', extra_http_headers: { Authorization: value } }).message).not.to.contain('hunter2');
+    }
+  });
+});
+
+describe('bad authentication', () => {
+  const PAIRS: [auth: unknown, member: string, says: string][] = [
+    [null, '', 'must be an object with `username` and `password`, not null'],
+    ['a:b', '', 'not a string'],
+    [[], '', 'not an array'],
+    [7, '', 'not a number'],
+    [{}, '.username', 'is missing'],
+    [{ username: 'a' }, '.password', 'is missing; it must be a string'],
+    [{ password: 'a' }, '.username', 'is missing; it must be a string'],
+    [{ username: null, password: 'a' }, '.username', 'must be a string, not null'],
+    [{ username: 5, password: 'a' }, '.username', 'not a number'],
+    [{ username: 'a', password: null }, '.password', 'must be a string, not null'],
+    [{ username: 'a', password: 5 }, '.password', 'not a number'],
+    [{ username: 'a:b', password: 'a' }, '.username', 'must not contain a colon or control characters'],
+    [{ username: ':', password: 'a' }, '.username', 'must not contain a colon'],
+    [{ username: 'a\nb', password: 'a' }, '.username', 'control characters'],
+    [{ username: 'a\u0000', password: 'a' }, '.username', 'control characters'],
+    [{ username: 'a\u0085', password: 'a' }, '.username', 'control characters'],
+    [{ username: '\ud800', password: 'a' }, '.username', 'must be valid Unicode'],
+    [{ username: 'a', password: 'a\rb' }, '.password', 'must not contain control characters'],
+    [{ username: 'a', password: 'a\u007f' }, '.password', 'must not contain control characters'],
+    [{ username: 'a', password: '\udc00' }, '.password', 'must be valid Unicode'],
+    [{ username: 'a'.repeat(4_097), password: 'a' }, '.username', 'must be at most 4096 characters long, not 4097'],
+    [{ username: 'a', password: 'a'.repeat(4_097) }, '.password', 'must be at most 4096 characters long, not 4097'],
+    [{ username: 'a', password: 'b', user: 'c' }, '.user', 'is not a field'],
+    [{ usrname: 'a', password: 'b', username: 'c' }, '.usrname', 'is not a field; did you mean `auth.username`?'],
+  ];
+
+  for (const [auth, member, says] of PAIRS) {
+    it(`refuses ${shown(auth)}`, () => {
+      const error = refusal({ url: 'https://example.com/', auth });
+      expect(error.code).to.equal('validation_error');
+      expect(error.message)
+        .to.match(new RegExp(`\`auth${member}\` (must|is) `))
+        .and.to.contain(says);
+    });
+  }
+
+  it('never repeats a user name or a password', () => {
+    for (const auth of [
+      { username: 'hunter2:', password: 'x' },
+      { username: 'x', password: 'hunter2\n' },
+      { username: 'x', password: 'hunter2'.repeat(1_000) },
+    ]) {
+      expect(refusal({ url: 'https://example.com/', auth }).message).not.to.contain('hunter2');
+    }
+  });
+});
+
+describe('authentication together with other fields', () => {
+  const auth = { username: 'a', password: 'b' };
+
+  it('is refused with html', () => {
+    expect(refusal({ html: 'x', auth }).message).to.match(/^`auth` cannot be combined with `html`/);
+  });
+
+  for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
+    it(`is refused with the header ${name}`, () => {
+      const { message } = refusal({ url: 'https://example.com/', auth, extra_http_headers: { [name]: 'Bearer x' } });
+      expect(message).to.equal(`\`auth\` cannot be combined with \`extra_http_headers.${name}\`; leave out one of the two.`);
+    });
+
+    it(`is refused as the header ${name} with html`, () => {
+      const { message } = refusal({ html: 'x', extra_http_headers: { [name]: 'Bearer x' } });
+      expect(message).to.match(new RegExp(`^\`extra_http_headers\\.${name}\` cannot be combined with \`html\``));
+    });
+  }
+});

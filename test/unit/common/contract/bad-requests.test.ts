@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { refusal, shown } from '../../../support/refusal.ts';
+
+const COMBINATIONS: [body: object, names: string[]][] = [
+  [{}, ['html', 'url']],
+  [{ format: 'A4' }, ['html', 'url']],
+  [{ html: 'x', url: 'https://example.com/' }, ['html', 'url']],
+  [{ html: 'x', paper_width: '5in' }, ['paper_width', 'paper_height']],
+  [{ html: 'x', paper_height: '5in' }, ['paper_height', 'paper_width']],
+  [{ html: 'x', paper_width: '5in', paper_height: '5in', format: '80mmxauto' }, ['paper_width', 'paper_height', 'format']],
+  [{ html: 'x', paper_width: '5in', paper_height: '5in', single_page: true }, ['paper_width', 'paper_height', 'single_page']],
+  [{ html: 'x', landscape: true, format: '80mmxauto' }, ['landscape', 'format']],
+  [{ html: 'x', single_page: false, format: '80mmxauto' }, ['single_page', 'format']],
+  [{ html: 'x', pages: '1', single_page: true }, ['pages', 'single_page']],
+  [{ html: 'x', pages: '1-', format: '800xauto' }, ['pages', 'format']],
+  [{ html: 'x', margin: { left: '4.1in', right: '4.1in' } }, ['margin.left', 'margin.right']],
+  [{ html: 'x', margin: { top: '6in', bottom: '6in' } }, ['margin.top', 'margin.bottom']],
+  [{ html: 'x', margin: { top: '11.2in' } }, ['margin.top', 'margin.bottom']],
+  [{ html: 'x', format: '1x1', margin: { left: '0.11in' } }, ['margin.left', 'margin.right']],
+  [{ html: 'x', format: '80mmxauto', margin: { left: '70mm' } }, ['margin.left', 'margin.right']],
+  [{ html: 'x', format: '80mmxauto', margin: { top: '199.2in' } }, ['margin.top', 'margin.bottom']],
+  [{ html: 'x', format: '10x3', landscape: true, margin: { left: '2in', right: '2in' } }, ['margin.left', 'margin.right']],
+  [{ html: 'x', paper_width: '3in', paper_height: '10in', margin: { left: '2in', right: '2in' } }, ['margin.left', 'margin.right']],
+];
+
+const UNKNOWN: [body: object, field: string, nearest?: string][] = [
+  [{ printBackground: true }, 'printBackground', 'print_background'],
+  [{ 'print-background': true }, 'print-background', 'print_background'],
+  [{ print_backgruond: true }, 'print_backgruond', 'print_background'],
+  [{ background: true }, 'background', 'print_background'],
+  [{ landscpae: true }, 'landscpae', 'landscape'],
+  [{ HTML: 'x' }, 'HTML', 'html'],
+  [{ formt: 'A4' }, 'formt', 'format'],
+  [{ waitForSelector: 'a' }, 'waitForSelector', 'wait_for_selector'],
+  [{ network_idle: true }, 'network_idle', 'wait_for_network_idle'],
+  [{ margin_top: '1in' }, 'margin_top', 'margin.top'],
+  [{ margin: { tpo: '1in' } }, 'margin.tpo', 'margin.top'],
+  [{ margin: { Left: '1in' } }, 'margin.Left', 'margin.left'],
+  [{ margin: { x: '1in' } }, 'margin.x'],
+  [{ banana: 1 }, 'banana'],
+  [{ constructor: 1 }, 'constructor'],
+  [{ toString: 1 }, 'toString'],
+  [{ '': 1 }, ''],
+  [JSON.parse('{"__proto__": {"landscape": true}}'), '__proto__'],
+  [{ margin: JSON.parse('{"__proto__": {"top": "1in"}}') }, 'margin.__proto__'],
+];
+
+describe('render requests as a whole', () => {
+  for (const [body, names] of COMBINATIONS) {
+    it(`refuses the combination ${shown(body)}`, () => {
+      const error = refusal(body);
+      expect(error.code).to.equal('validation_error');
+      for (const name of names) expect(error.message).to.contain(`\`${name}\``);
+    });
+  }
+
+  for (const [body, field, nearest] of UNKNOWN) {
+    it(`refuses ${shown(body)} by the field's name${nearest ? ` and suggests ${nearest}` : ''}`, () => {
+      const error = refusal(Object.defineProperties({ html: 'x' }, Object.getOwnPropertyDescriptors(body)));
+      expect(error.code).to.equal('validation_error');
+      expect(error.message).to.equal(
+        `\`${field}\` is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`,
+      );
+    });
+  }
+
+  for (const body of [null, undefined, [], [{ html: 'x' }], 'x', 1, true]) {
+    it(`refuses the body ${shown(body)}`, () => {
+      const error = refusal(body);
+      expect(error.code).to.equal('validation_error');
+      expect(error.message).to.match(
+        /^The body must be a JSON object with `html` or `url`, not (null|an array|a string|a number|a boolean|a?n? ?undefined)\.$/,
+      );
+    });
+  }
+});
+
+describe('the messages of refused requests', () => {
+  it('hint at pixels when a bare margin is far too wide', () => {
+    expect(refusal({ html: 'x', margin: { left: '20' } }).message).to.contain('`20` is 20 inches; did you mean `20px`?');
+    expect(refusal({ html: 'x', margin: { left: '20in' } }).message).not.to.contain('did you mean');
+    expect(refusal({ html: 'x', margin: { left: '4', right: '4' } }).message).not.to.contain('did you mean');
+  });
+
+  it('name the margins that nobody gave when a small sheet has no room for them', () => {
+    expect(refusal({ html: 'x', format: '1x5' }).message).to.equal(
+      '`margin.left` and `margin.right` (0.4in unless you say otherwise) leave less than 0.5 inches of a page that is 1 inches wide.',
+    );
+  });
+
+  it('name five wrong fields at most, each once', () => {
+    const body = { html: '', format: 'B5', landscape: 1, scale: 9, zoom: 9, pages: '0', wait_delay: 'x', margin: { top: 1 } };
+    const { message } = refusal(body);
+    expect(message.match(/`(\w+)` must/g)).to.deep.equal([
+      '`html` must',
+      '`format` must',
+      '`landscape` must',
+      '`scale` must',
+      '`zoom` must',
+    ]);
+  });
+
+  it('stay short whatever the request holds', () => {
+    const long = 'y'.repeat(1_000_000);
+    expect(refusal({ html: 'x', format: long, wait_delay: long, [long]: 1 }).message.length).to.be.below(1_000);
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`unknown_${index}`, 1]));
+    expect(refusal({ html: 'x', ...many }).message.match(/is not a field/g)).to.have.length(5);
+  });
+
+  it('show control characters and broken text as escapes', () => {
+    const { message } = refusal({ html: 'x', format: 'A4\r\n\ud800', 'a`b\n': 1 });
+    expect(message).to.contain('not "A4\\r\\n\ufffd"').and.to.contain("`a'b\\n` is not a field");
+  });
+
+  it('never repeat a password or the query of an address', () => {
+    for (const url of [
+      'http://me:hunter2@example.com/',
+      'http://[x]/?token=hunter2',
+      'http://10.0.0.1/?token=hunter2',
+      'http://example.com:22/?hunter2',
+    ]) {
+      expect(refusal({ url }).message).not.to.contain('hunter2');
+    }
+  });
+
+  it('prefer the wrong field to the blocked address', () => {
+    expect(refusal({ url: 'http://10.0.0.1/', scale: 5 }).code).to.equal('validation_error');
+  });
+
+  it('name the ports that an intranet account may use too', () => {
+    const rules = { ports: [443], intranet: true, allowPorts: [9_000] };
+    expect(refusal({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal('`url` must use one of the ports 443, 9000, not 80.');
+  });
+
+  it('do not offer the intranet ports to others', () => {
+    const rules = { ports: [443], intranet: false, allowPorts: [9_000] };
+    expect(refusal({ url: 'http://example.com:9000/' }, rules as never).message).to.equal('`url` must use one of the ports 443, not 9000.');
+  });
+});

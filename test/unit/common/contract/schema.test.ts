@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import type { JsonSchema } from '../../../../common/contract/openapi.ts';
+import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
+import { PUBLIC } from '../../../support/refusal.ts';
+import { description, requestFields as fields, requestSchema } from '../../../support/request-fields.ts';
+
+const properties = requestSchema.properties as Record<string, JsonSchema>;
+const GOOD_COOKIE = { name: 'a', value: 'b', domain: 'example.com', secure: true };
+
+/** A request in which the field has this value and nothing else is wrong. */
+function requestWith(field: string, value: unknown): Record<string, unknown> {
+  if (field === 'html' || field === 'url') return { [field]: value };
+  if (field === 'auth') return { url: 'https://example.com/', auth: value };
+  if (field === 'paper_width') return { html: 'x', paper_height: '5in', [field]: value };
+  if (field === 'paper_height') return { html: 'x', paper_width: '5in', [field]: value };
+  const [outer = '', inner] = field.split('.');
+  if (inner === undefined) return { html: 'x', [field]: value };
+  if (outer === 'cookies') return { html: 'x', cookies: [{ ...GOOD_COOKIE, [inner]: value }] };
+  if (outer === 'auth') return { url: 'https://example.com/', auth: { username: 'a', password: 'b', [inner]: value } };
+  return { html: 'x', [outer]: { [inner]: value } };
+}
+
+describe('the schema of a render request', () => {
+  it('has every field of the specification and no other', () => {
+    expect(fields.map(([name]) => name)).to.have.members(
+      `html url format paper_width paper_height landscape print_background scale zoom margin pages single_page emulate_media raise_for_status
+       wait_delay wait_for_selector wait_for_expression wait_for_network_idle header footer cookies extra_http_headers auth css javascript
+       lazy_load_images metadata sandbox margin.top margin.right margin.bottom margin.left header.html header.height footer.html footer.height
+       cookies.name cookies.value cookies.domain cookies.path cookies.secure cookies.http_only cookies.same_site auth.username auth.password
+       metadata.title metadata.author metadata.subject metadata.keywords`.split(/\s+/),
+    );
+  });
+
+  it('refuses unknown members and says which ones are required', () => {
+    const objects = [
+      ...['margin', 'header', 'footer', 'auth', 'metadata'].map(name => properties[name]!),
+      properties['cookies']!.items as JsonSchema,
+    ];
+    for (const schema of objects) expect(schema.additionalProperties).to.equal(false);
+    expect(objects.map(({ required }) => required)).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+      ['username', 'password'],
+      undefined,
+      ['name', 'value', 'domain'],
+    ]);
+  });
+
+  it('bounds what there may be many of, and shows which names and values a header takes', () => {
+    expect(properties['cookies']!.maxItems).to.equal(180);
+    const { maxProperties, propertyNames, additionalProperties } = properties['extra_http_headers']! as Record<string, JsonSchema>;
+    expect(maxProperties).to.equal(64);
+    expect(propertyNames).to.include({ type: 'string', maxLength: 256 });
+    expect(additionalProperties).to.include({ type: 'string', maxLength: 8_192 });
+    const [name, value] = [new RegExp(propertyNames!.pattern!, 'u'), new RegExp(additionalProperties!.pattern!, 'u')];
+    expect(['X-A', 'a b', 'X:', ''].map(text => name.test(text))).to.deep.equal([true, false, false, false]);
+    expect(['', '\ta é', 'a\n', 'あ', '\u0085'].map(text => value.test(text))).to.deep.equal([true, true, false, false, false]);
+  });
+
+  it('bounds the length of every text', () => {
+    const lengths = Object.fromEntries(fields.flatMap(([name, { maxLength }]) => (maxLength === undefined ? [] : [[name, maxLength]])));
+    expect(lengths).to.deep.equal({
+      url: 8_192,
+      'header.html': 65_536,
+      'footer.html': 65_536,
+      pages: 4_096,
+      'cookies.name': 4_096,
+      'cookies.value': 4_096,
+      'cookies.domain': 254,
+      'cookies.path': 1_024,
+      'auth.username': 4_096,
+      'auth.password': 4_096,
+      css: 262_144,
+      javascript: 262_144,
+      wait_for_selector: 4_096,
+      wait_for_expression: 65_536,
+      'metadata.title': 2_048,
+      'metadata.author': 2_048,
+      'metadata.subject': 2_048,
+      'metadata.keywords': 2_048,
+    });
+  });
+
+  it('shows patterns that refuse what the contract refuses', () => {
+    const REFUSED: [field: string, values: string[]][] = [
+      ['cookies.name', ['', 'a b', 'a=b', 'é']],
+      ['cookies.value', [' a', 'a ', 'a;b', 'a\n', ' ']],
+      ['cookies.domain', ['', '.', 'a..b', 'a:80', 'http://a', '::1', 'é.com']],
+      ['cookies.path', ['', 'a', '/;', '/ ', '/?']],
+      ['auth.username', ['a:b', 'a\n']],
+      ['auth.password', ['a\n']],
+      ['header.height', ['-1', '1em', '']],
+      ['metadata.title', ['a\u0000', 'a\u000b', 'a\u007f']],
+      ['css', [' ', '\n']],
+    ];
+    const schemas = Object.fromEntries(fields);
+    for (const [field, values] of REFUSED) {
+      const pattern = new RegExp(schemas[field]!.pattern!, 'u');
+      for (const value of values) {
+        expect(pattern.test(value), `${field} ${JSON.stringify(value)}`).to.equal(false);
+        expect(() => parseRenderRequest(requestWith(field, value), PUBLIC)).to.throw(`${field.replace('cookies.', 'cookies.0.')}\``);
+      }
+    }
+  });
+
+  it('refuses unknown fields, and wants html or url and both paper sides', () => {
+    expect(requestSchema.additionalProperties).to.equal(false);
+    expect(requestSchema.oneOf).to.deep.equal([{ required: ['html'] }, { required: ['url'] }]);
+    expect(requestSchema['dependentRequired']).to.deep.equal({ paper_width: ['paper_height'], paper_height: ['paper_width'] });
+  });
+
+  it('describes every field in a sentence and with an example', () => {
+    for (const [name, { description, examples }] of fields) {
+      expect(description, name).to.match(/^[A-Z].{15,}\.$/);
+      expect(examples, name).to.be.an('array').with.length.above(0);
+    }
+  });
+
+  it('bounds every field that the contract bounds', () => {
+    for (const name of ['scale', 'zoom']) expect(properties[name], name).to.include({ minimum: 0.1, maximum: 2 });
+    for (const [name, schema] of fields.filter(([field]) => /^(format|paper_\w+|pages|wait_delay|url|margin\..*)$/.test(field))) {
+      expect(schema.pattern, name).to.match(/^\^/);
+    }
+    for (const name of ['html', 'url', 'pages', 'wait_for_selector', 'wait_for_expression'])
+      expect(properties[name]!.minLength, name).to.equal(1);
+    expect(properties['url']!.maxLength).to.equal(8_192);
+    expect(properties['emulate_media']!.enum).to.deep.equal(['print', 'screen']);
+  });
+
+  for (const [name, schema] of fields) {
+    const values = [...(schema.examples ?? []), ...(schema.default === undefined ? [] : [schema.default])];
+    it(`gives examples and a default of ${name} that are accepted and fit its pattern`, () => {
+      for (const value of values) {
+        parseRenderRequest(requestWith(name, value), PUBLIC);
+        if (schema.pattern) expect(value).to.match(new RegExp(schema.pattern, 'u'));
+      }
+    });
+  }
+
+  it('says the defaults of the decisions', () => {
+    const defaults = Object.fromEntries(
+      fields.filter(([, schema]) => schema.default !== undefined).map(([name, schema]) => [name, schema.default]),
+    );
+    expect(defaults).to.deep.equal({
+      format: 'A4',
+      landscape: false,
+      print_background: true,
+      scale: 1,
+      'margin.top': '0.4in',
+      'margin.right': '0.4in',
+      'margin.bottom': '0.4in',
+      'margin.left': '0.4in',
+      single_page: false,
+      emulate_media: 'print',
+      'cookies.path': '/',
+      'cookies.secure': false,
+      'cookies.http_only': false,
+      lazy_load_images: false,
+      sandbox: false,
+      wait_delay: '0',
+      wait_for_network_idle: false,
+    });
+  });
+
+  it('gives whole examples that are accepted', () => {
+    const shown = Object.values(description.paths['/v1/render']!['post']!.requestBody!.content['application/json']!.examples) as {
+      value: unknown;
+    }[];
+    expect(shown.map(({ value }) => value)).to.deep.equal(requestSchema.examples);
+    for (const { value } of shown) expect(parseRenderRequest(value, PUBLIC)).to.deep.equal(value);
+  });
+
+  it('can be read back as a schema, which takes the examples and refuses what is out of bounds', () => {
+    // zod reads JSON Schema but for the words that span fields, which are checked above.
+    const { oneOf: _, dependentRequired: __, ...schema } = requestSchema;
+    const readBack = z.fromJSONSchema(schema as never);
+    for (const example of requestSchema.examples as unknown[]) expect(readBack.safeParse(example).success).to.equal(true);
+    for (const wrong of [
+      { scale: 3 },
+      { scale: '1' },
+      { html: '' },
+      { format: 'B5' },
+      { pages: '0' },
+      { wait_delay: '5' },
+      { margin: { top: '-1' } },
+      { css: ' ' },
+      { header: { hight: '1' } },
+      { cookies: [{ name: 'a', value: 'b' }] },
+      { auth: { username: 'a:', password: 'b' } },
+      { metadata: { title: 5 } },
+      { sandbox: 'yes' },
+    ]) {
+      expect(readBack.safeParse({ html: 'x', ...wrong }).success, JSON.stringify(wrong)).to.equal(false);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { bestAtCost, noWorse, type Result, run, runOurs, sceneOf } from '../../../../bench/autoscale-compare.ts';
+import { LOADS } from '../../../../bench/autoscale-loads.ts';
+import { type Autoscaler, simulate } from '../../../../bench/autoscale-pool.ts';
+import { knativeOnPrometheus, RIVALS } from '../../../../bench/autoscale-rivals.ts';
+
+const loadNamed = (name: string) => LOADS.find(load => load.name === name)!;
+const TARGETS = [0.2, 0.4, 0.55, 0.7, 0.85, 1, 1.5, 3, 5];
+
+describe('the autoscaler beside others', () => {
+  for (const name of ['spikes', 'noise'])
+    it(`has a shorter p99 wait than HPA and Knative at equal cost under ${name}`, () => {
+      const scene = sceneOf(loadNamed(name), 15_000, [1], 5_000);
+      const mine = runOurs(scene);
+      for (const make of [RIVALS.HPA, RIVALS.Knative])
+        expect(noWorse(mine, bestAtCost(scene, make, mine.podSeconds, TARGETS))).to.equal(true);
+    }).timeout(120_000);
+
+  for (const scrapeMs of [2_000, 5_000, 15_000])
+    it(`has a shorter p99 wait at equal cost when long renders follow short ones, scraped every ${scrapeMs / 1_000} s`, () => {
+      const scene = sceneOf(loadNamed('short to long'), 15_000, [1, 2], scrapeMs);
+      const mine = runOurs(scene);
+      for (const make of [RIVALS.HPA, knativeOnPrometheus])
+        expect(noWorse(mine, bestAtCost(scene, make, mine.podSeconds, TARGETS))).to.equal(true);
+    }).timeout(60_000);
+
+  it('changes its size at most three times in five minutes under noise', () => {
+    const scene = sceneOf(loadNamed('noise'), 15_000, [1], 5_000);
+    expect(runOurs(scene).sizeChanges).to.be.at.most((3 * scene.load.durationMs) / 300_000);
+  });
+
+  it('tells a longer wait at no more cost from what is not felt', () => {
+    const result = (waitP99Ms: number): Result => ({ targetUtilization: 1, waitP50Ms: 0, waitP99Ms, podSeconds: 1, sizeChanges: 0 });
+    expect(noWorse(result(1_030), result(1_000))).to.equal(true);
+    expect(noWorse(result(1_060), result(1_000))).to.equal(false);
+    expect(noWorse(result(9_000), undefined)).to.equal(true);
+  });
+});
+
+describe('the simulated pool', () => {
+  const setting = { slotsPerPod: 2, firstPods: 1, podStartMs: 10_000, scrapeMs: 5_000, apiScrapeMs: 5_000, durationMs: 60_000, seed: 1 };
+  const idle: Autoscaler = () => ({ pods: undefined, againMs: 1_000 });
+  const burst = Array.from({ length: 6 }, () => ({ atMs: 1_000, serviceMs: 2_000 }));
+
+  it('serves in the order of coming, as many at once as there are slots', () => {
+    const { waitsMs, podSeconds } = simulate(burst, idle, setting);
+    expect([...waitsMs]).to.deep.equal([0, 0, 2_000, 2_000, 4_000, 4_000]);
+    expect(podSeconds).to.equal(60);
+  });
+
+  it('counts a pod from its order to its end, and lets none end with a render on it', () => {
+    // At 30 s a second pod is asked for, and both go at 45 s, when one has a render until 52 s.
+    const renders = [{ atMs: 44_000, serviceMs: 8_000 }];
+    const sizes: Autoscaler = (_view, nowMs) => ({ pods: nowMs < 30_000 ? 1 : nowMs < 45_000 ? 2 : 0, againMs: 1 });
+    const { podSeconds, waitsMs } = simulate(renders, sizes, setting);
+    expect(waitsMs[0]).to.equal(0);
+    expect(podSeconds).to.be.closeTo(52 + 15, 0.01);
+  });
+
+  it('gives the same for the same seed, and something else for another', () => {
+    const scene = (seed: number) => sceneOf(loadNamed('step'), 15_000, [seed], 5_000);
+    expect(runOurs(scene(1))).to.deep.equal(runOurs(scene(1)));
+    expect(runOurs(scene(1))).not.to.deep.equal(runOurs(scene(2)));
+  });
+
+  it('shows what the rules of others are known for', () => {
+    const step = sceneOf(loadNamed('step'), 15_000, [1, 2], 5_000);
+    const [hpa, keda, knative] = [run(step, RIVALS.HPA), run(step, RIVALS.KEDA), run(step, RIVALS.Knative)];
+    expect(keda).to.deep.equal(hpa); // above one pod it is one
+    expect(knative.podSeconds).to.be.below(hpa.podSeconds); // it keeps a minute of quiet, not five
+    expect(knative.sizeChanges).to.be.above(hpa.sizeChanges);
+    const jobs = sceneOf(loadNamed('jobs from zero'), 15_000, [1, 2], 5_000);
+    const [slow, quick] = [run(jobs, RIVALS.KEDA), run(jobs, RIVALS.Knative)];
+    expect(slow.waitP99Ms - quick.waitP99Ms).to.be.above(15_000); // asked every 30 s
+    expect(run(jobs, RIVALS.HPA).waitP99Ms).to.be.below(quick.waitP99Ms); // it never goes to nothing
+  });
+});

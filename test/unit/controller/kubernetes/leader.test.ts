@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { silentLog } from '../../../../common/log.ts';
+import { createLeader, NotLeader } from '../../../../controller/kubernetes/leader.ts';
+import type { Kubernetes } from '../../../../controller/kubernetes/resources.ts';
+import { KubernetesError } from '../../../../controller/kubernetes/transport.ts';
+import type { Json } from '../../../cluster/kube/api-request.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+const BOUND = AbortSignal.timeout(60_000);
+
+describe('who leads', () => {
+  function rig() {
+    let version = 1;
+    let lease: { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } } | undefined;
+    const state = { now: 0, changes: [] as boolean[] };
+    const refuse = (status: number) => new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
+    const write = async <T>(_: unknown, object: Json) => {
+      lease = { ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } };
+      return lease as T;
+    };
+    const api = {
+      async get() {
+        if (!lease) throw refuse(404);
+        return lease;
+      },
+      create: write,
+      update: write,
+    } as unknown as Kubernetes;
+    const leader = createLeader({
+      api,
+      namespace: 'press',
+      name: 'one',
+      identity: 'me',
+      log: silentLog,
+      onChange: leading => state.changes.push(leading),
+      clock: () => state.now,
+    });
+    return { leader, state, write, holder: () => lease?.spec.holderIdentity, metadata: () => lease?.metadata };
+  }
+
+  it('forgets what was when it stood still, another led meanwhile and has given up', async () => {
+    const { leader, state, write, holder } = rig();
+    await leader.start(BOUND);
+    try {
+      await eventually(() => expect(leader.leading()).to.equal(true));
+      // All of that between two of its own looks.
+      state.now += 60_000;
+      await write(undefined, { metadata: {}, spec: { holderIdentity: '' } });
+      expect(() => leader.assertLeading()).to.throw(NotLeader);
+      await eventually(() => expect(holder()).to.equal('me'));
+      await eventually(() => expect(leader.leading()).to.equal(true));
+      expect(state.changes).to.deep.equal([true, false, true]);
+    } finally {
+      await leader.stop(BOUND);
+    }
+  });
+
+  it('keeps the labels and annotations of the Lease when it takes, renews and gives it up', async () => {
+    const { leader, state, write, holder, metadata } = rig();
+    const given = { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'room' } };
+    await write(undefined, { metadata: given });
+    await leader.start(BOUND);
+    await eventually(() => expect(leader.leading()).to.equal(true));
+    expect(state.changes).to.deep.equal([true]);
+    expect(metadata(), 'when it leads').to.deep.include(given);
+    await leader.stop(BOUND);
+    expect(holder()).to.equal('');
+    expect(metadata(), 'when it has ended').to.deep.include(given);
+  });
+});

@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { silentLog } from '../../../common/log.ts';
+import { createMetrics } from '../../../common/operations.ts';
+import { createLoads, type Loads } from '../../../controller/loads.ts';
+import { observe } from '../../../controller/observe.ts';
+import type { Series } from '../../../controller/prometheus.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const HOUR_MS = 3_600_000;
+const BOUND = AbortSignal.timeout(60_000);
+
+const series = (name: string, pod: string, value: number, job = 'pods'): Series => ({
+  labels: { __name__: name, namespace: 'press', pool: 'main', pod, job, ...(name === 'pressroom_slots' && { state: 'claimed' }) },
+  value,
+});
+const fact = (name: string, value: number): Series => ({ labels: { fact: name, namespace: 'press', pool: 'main' }, value });
+const facts = (apis: number) => [fact('age', 1), fact('samples', 12), fact('seen', apis)];
+
+describe('the load of a pool', () => {
+  let loads: Loads | undefined;
+  afterEach(() => loads?.stop(BOUND));
+
+  /** `answer` is what Prometheus says; it is asked once an hour, and when something begins. */
+  function rig(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
+    const state = { now: 0, leading: true, asked: 0 };
+    loads = createLoads({
+      prometheus: {
+        query: async promql => {
+          if (promql.includes('label_replace')) return [...facts(apis), ...more];
+          state.asked++;
+          return await answer();
+        },
+      },
+      namespaces: [],
+      intervalMs: HOUR_MS,
+      wanted: () => state.leading,
+      log: silentLog,
+      metrics: createMetrics({ processDefaults: false }),
+      onLooked: () => {},
+      clock: () => state.now,
+    });
+    return { loads, state };
+  }
+
+  it('counts each process once that Prometheus has twice', async () => {
+    const { loads } = rig(
+      async () => [
+        ...['pods', 'again'].flatMap(job => [series('pressroom_queue_depth', 'api-1', 3, job), series('pressroom_slots', 'w-1', 2, job)]),
+        series('pressroom_queue_depth', 'api-2', 4),
+        series('pressroom_slots', 'w-2', 1),
+      ],
+      2,
+    );
+    await loads.start(BOUND);
+    await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 7, busySlots: 3, partial: false }));
+  });
+
+  it('comes with the time that renders have run, and the age of the newest sample', async () => {
+    const running = (pod: string, seconds: number) => series('pressroom_slots_running_seconds', pod, seconds);
+    const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3), running('w-1', 2.5), running('w-2', 4)]);
+    await loads.start(BOUND);
+    const told = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
+    await eventually(() => expect(loads.of('press', 'main')).to.include(told));
+  });
+
+  it('is partial when a process tells no number', async () => {
+    const { loads } = rig(
+      async () => [series('pressroom_queue_depth', 'api-1', 3), series('pressroom_queue_depth', 'api-2', Number.NaN)],
+      2,
+    );
+    await loads.start(BOUND);
+    await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 3, partial: true }));
+  });
+
+  it('is partial when a pod that is ready is missing in it, whatever else Prometheus remembers', () => {
+    const load = {
+      kind: 'measured',
+      busySlots: 1,
+      runningMs: 0,
+      queuedRenders: 0,
+      oldestWaitMs: 0,
+      scrapeIntervalMs: 1_000,
+      sampleAgeMs: 0,
+      partial: false,
+    } as const;
+    const pods = { ready: 1, readyNames: ['new'], trouble: undefined, sandbox: undefined };
+    const partial = (...names: string[]) => {
+      const told = observe(undefined, pods, { ...load, busyByPod: new Map(names.map(name => [name, 0])), pageEnds: new Map() }).load;
+      return told.kind === 'measured' && told.partial;
+    };
+    expect(partial('gone', 'gone too')).to.equal(true);
+    expect(partial('gone', 'new')).to.equal(false);
+  });
+
+  it('comes with what pages did in the last minutes, by reason', async () => {
+    const ends = { labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' }, value: 2.1 };
+    const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
+    await loads.start(BOUND);
+    await eventually(() => expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]));
+  });
+
+  const timeout = (pod: string, seconds: number) => series('pressroom_queue_timeout_seconds', pod, seconds);
+  const depths = [series('pressroom_queue_depth', 'api-1', 0), timeout('api-1', 120), timeout('api-2', 30)];
+  for (const [seconds, slowScrape] of [
+    [30, { intervalMs: 30_000, queueTimeoutMs: 30_000 }],
+    [15, undefined],
+    [16.4, undefined],
+  ] as const)
+    it(`says ${slowScrape ? '' : 'not '}that Prometheus asks too rarely when it asks every ${seconds} s and renders wait for 30 s`, async () => {
+      const { loads } = rig(async () => depths, 1, [fact('scrape', seconds)]);
+      await loads.start(BOUND);
+      await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }));
+    });
+
+  it('says nothing of scrapes before there are samples of some minutes, or without a time for waits', async () => {
+    const { loads } = rig(async () => depths);
+    await loads.start(BOUND);
+    await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
+    await loads.stop(BOUND);
+    const older = rig(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
+    await older.start(BOUND);
+    await eventually(() => expect(older.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
+  });
+
+  it('is asked for at once by who begins to lead, and not told before', async () => {
+    const first = Promise.withResolvers<Series[]>();
+    const { loads, state } = rig(() => first.promise);
+    state.leading = false;
+    await loads.start(BOUND);
+    expect(loads.begun()).to.equal(false);
+    state.leading = true;
+    loads.begin();
+    await eventually(() => expect(state.asked).to.equal(1));
+    expect(loads.begun()).to.equal(false);
+    first.resolve([series('pressroom_queue_depth', 'api-1', 3)]);
+    await eventually(() => expect(loads.begun()).to.equal(true));
+    expect(loads.of('press', 'main')).to.include({ kind: 'measured', queuedRenders: 3 });
+  });
+
+  it('is asked for again after a moment in which nobody led', async () => {
+    const { loads, state } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
+    state.leading = false;
+    await loads.start(BOUND);
+    state.leading = true;
+    await eventually(() => expect(loads.begun()).to.equal(true));
+    expect(loads.of('press', 'main')).to.include({ kind: 'measured' });
+  });
+
+  it('is told as unknown when Prometheus says nothing for long', async () => {
+    const never = Promise.withResolvers<Series[]>();
+    const { loads, state } = rig(() => never.promise);
+    await loads.start(BOUND);
+    loads.begin();
+    state.now += 3_000;
+    expect(loads.begun()).to.equal(true);
+    expect(loads.of('press', 'main')).to.include({ kind: 'unknown', reason: 'unreachable' });
+    never.resolve([]);
+  });
+});

@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { limitRows } from '../../../tools/limits.ts';
+import { proofExists } from '../../support/proofs.ts';
+
+const API = fileURLToPath(new URL('../../../api/', import.meta.url));
+/** What makes a bound with shares, and where these are themselves made of others. */
+const MAKES_BOUND = /new SharedBound\(|\bcreateByteBudget\(|\bcreateAccountShares\(/;
+const BUILT_ON_OTHERS = ['http/byte-budget.ts', 'console/downloads/account-shares.ts'];
+
+describe('the table of limits that callers share', () => {
+  for (const { bound, proofs } of limitRows())
+    it(`names tests that reach the bound of: ${bound}`, () => {
+      expect(proofs).to.not.deep.equal([]);
+      expect(proofs.filter(proof => !proofExists(proof))).to.deep.equal([]);
+    });
+
+  it('has every bound with shares that the API makes', () => {
+    const files = globSync('**/*.ts', { cwd: API }).filter(file => MAKES_BOUND.test(readFileSync(API + file, 'utf8')));
+    expect(files).to.include('queue/fair-queue.ts');
+    const sources = new Set(limitRows().map(({ source }) => source));
+    expect(files.filter(file => !sources.has(file) && !BUILT_ON_OTHERS.includes(file))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { makeProfile, sweepProfiles } from '../../../../worker/browser/profile.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
+import { errorOf } from '../../../support/worker.ts';
+
+describe('the folders of Chromes', () => {
+  const file = temporaryFolder();
+  const { TMPDIR } = process.env;
+  const useFolder = (folder: string | undefined) => {
+    if (folder === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = folder;
+  };
+  beforeEach(() => useFolder(file()));
+  afterEach(() => useFolder(TMPDIR));
+
+  it('are removed when their worker is gone, and when another worker had its number', async () => {
+    const gone = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
+    const [ofGone, ofFormer, ofLiving, foreign] = [gone, process.pid, process.ppid, 'other'].map(owner =>
+      mkdtempSync(join(file(), `pressroom-chrome-${owner}-`)),
+    );
+    mkdirSync(join(ofGone!, 'Default'));
+    const mine = await makeProfile(undefined);
+    await sweepProfiles();
+    const left = readdirSync(file()).map(name => join(file(), name));
+    expect(left).to.have.members([mine.path, ofLiving, foreign]);
+    expect(left).to.not.include(ofFormer);
+    await mine.remove();
+    await mine.remove();
+    expect(readdirSync(file())).to.have.length(2);
+  });
+
+  it('cannot be made where there is no place, which names TMPDIR', async () => {
+    const nowhere = file('nowhere');
+    useFolder(nowhere);
+    expect((await errorOf(makeProfile(undefined)))?.message).to.equal(
+      `no folder for Chrome's profile can be made in ${nowhere} (ENOENT): make room there, or point TMPDIR to another folder`,
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import type { Denied } from '../../../../worker/egress/decide.ts';
+import { endToEnd, headBytes } from '../../../../worker/egress/headers.ts';
+import { createLimits } from '../../../../worker/egress/limits.ts';
+
+const reason = (begin: () => unknown) => {
+  try {
+    begin();
+  } catch (error) {
+    return (error as Denied).reason;
+  }
+  return 'begun';
+};
+
+describe('the limits of one render', () => {
+  it('counts exchanges, and refuses the one after the last', () => {
+    const limits = createLimits({ maxRequests: 3, maxConnections: 10, maxBytes: 10 });
+    for (let n = 0; n < 3; n++) limits.begin()();
+    expect(reason(limits.begin)).to.equal('requests');
+    expect(limits.counts()).to.deep.equal({ requests: 3, bytes: 0, open: 0 });
+  });
+
+  it('gives the place of a connection back, and only once', () => {
+    const limits = createLimits({ maxRequests: 100, maxConnections: 2, maxBytes: 10 });
+    const end = limits.begin();
+    limits.begin();
+    expect(reason(limits.begin)).to.equal('connections');
+    end();
+    end();
+    expect(limits.counts().open).to.equal(1);
+    expect(reason(limits.begin)).to.equal('begun');
+    expect(reason(limits.begin)).to.equal('connections');
+  });
+
+  it('counts an exchange that found no place as well', () => {
+    const limits = createLimits({ maxRequests: 3, maxConnections: 1, maxBytes: 10 });
+    expect([1, 2, 3, 4].map(() => reason(limits.begin))).to.deep.equal(['begun', 'connections', 'connections', 'requests']);
+  });
+
+  it('lets the last byte pass and not the one after it, and begins nothing then', () => {
+    const limits = createLimits({ maxRequests: 10, maxConnections: 10, maxBytes: 10 });
+    expect(limits.spend(10)).to.equal(true);
+    expect(reason(limits.begin)).to.equal('begun');
+    expect(limits.spend(1)).to.equal(false);
+    expect(reason(limits.begin)).to.equal('bytes');
+  });
+});
+
+describe('the header fields that go through the guard', () => {
+  it('are all but those of the connection, in their order and writing', () => {
+    const raw = [
+      ...[
+        'X-One',
+        '1',
+        'Connection',
+        'close, X-Private',
+        'connection',
+        'x-also',
+        'x-private',
+        'p',
+        'X-Also',
+        'q',
+        'Keep-Alive',
+        'timeout=5',
+      ],
+      ...[
+        'Proxy-Connection',
+        'keep-alive',
+        'PROXY-Authorization',
+        'Basic x',
+        'Proxy-Authenticate',
+        'Basic',
+        'TE',
+        'trailers',
+        'Trailer',
+        'X-T',
+      ],
+      ...[
+        'Transfer-Encoding',
+        'chunked',
+        'Upgrade',
+        'h2c',
+        'Expect',
+        '100-continue',
+        'Set-Cookie',
+        'a=1',
+        'Set-Cookie',
+        'b=2',
+        'cONTENT-tYPE',
+        'text/html',
+      ],
+    ];
+    expect(endToEnd(raw)).to.deep.equal([
+      ['X-One', '1'],
+      ['Set-Cookie', 'a=1'],
+      ['Set-Cookie', 'b=2'],
+      ['cONTENT-tYPE', 'text/html'],
+    ]);
+  });
+
+  it('keep the length of the body even when Connection names it', () => {
+    expect(endToEnd(['Connection', 'content-length', 'Content-Length', '3'])).to.deep.equal([['Content-Length', '3']]);
+  });
+
+  it('are counted as they stand on the wire', () => {
+    expect(headBytes(['Host', 'example.com', 'A', 'b'])).to.equal('Host: example.com\r\nA: b\r\n'.length);
+  });
+});
