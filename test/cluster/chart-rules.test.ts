@@ -54,7 +54,7 @@ describe("the chart's rules for Prometheus", function () {
   it("link to the runbook of the release's own API unless the values say where it is", async () => {
     const links = async (values: Parameters<typeof rulesWith>[0]) =>
       (await rulesWith(values)).flatMap(({ alert, annotations }) => (alert ? [annotations?.runbook_url ?? 'none'] : []));
-    for (const link of await links({})) expect(link).to.match(/^http:\/\/press-pressroom-api\.\S+\/docs\/runbook#[a-z]+$/);
+    for (const link of await links({})) expect(link).to.match(/^http:\/\/room-api\.press\.svc\/docs\/runbook#[a-z]+$/);
     for (const link of await links({ runbookUrl: 'https://wiki.example/runbook' }))
       expect(link).to.match(/^https:\/\/wiki\.example\/runbook#[a-z]+$/);
   });

@@ -70,18 +70,6 @@ describe('the chart, rendered', function () {
         }
   });
 
-  it('asks for the disk that its volumes may take', () => {
-    const bytesOf = (size: string) => Number.parseInt(size, 10) * 2 ** (10 * ['', 'Ki', 'Mi', 'Gi'].indexOf(size.replace(/^[0-9]+/, '')));
-    const sum = (sizes: (string | undefined)[]) => sizes.reduce((total, size) => total + (size ? bytesOf(size) : 0), 0);
-    for (const [set, objects] of Object.entries(rendered))
-      for (const object of objects) {
-        const { volumes = [], containers = [] } = podOf(object)?.spec ?? {};
-        const most = sum(volumes.map(({ emptyDir }: KubeObject) => emptyDir?.sizeLimit));
-        const asked = sum(containers.map(({ resources }: KubeObject) => resources.requests['ephemeral-storage']));
-        expect(asked, `${set}: ${object.metadata.name}`).to.be.at.least(most);
-      }
-  });
-
   it('gives the controller no right to Secrets, and to nothing by a star', () => {
     for (const objects of Object.values(rendered)) {
       const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');

@@ -53,7 +53,9 @@ describe("the chart's workers", function () {
 
   for (const [what, pool, resources] of SUMS)
     it(`have requests and limits for ${what}`, async () => {
-      expect((await workerOf(pool)).container.resources).to.deep.equal(resources);
+      const { limits, requests } = (await workerOf(pool)).container.resources;
+      const { 'ephemeral-storage': _disk, ...others } = requests;
+      expect({ requests: others, limits }).to.deep.equal(resources);
     });
 
   it('may use the memory of a render in all slots at once', async () => {
@@ -66,7 +68,12 @@ describe("the chart's workers", function () {
   });
 
   it('have a volume for /tmp of the size that the operator sets, or that the slots need', async () => {
-    const sizeOf = async (pool: Values) => (await workerOf(pool)).pod.volumes[0].emptyDir.sizeLimit;
+    const sizeOf = async (pool: Values) => {
+      const { pod, container } = await workerOf(pool);
+      const size = pod.volumes[0].emptyDir.sizeLimit;
+      expect(container.resources.requests['ephemeral-storage']).to.equal(size);
+      return size;
+    };
     expect(await sizeOf({ slotsPerPod: 8 })).to.equal('2560Mi');
     expect(await sizeOf({ slotsPerPod: 8, scratchSizeLimit: '5Gi' })).to.equal('5Gi');
   });

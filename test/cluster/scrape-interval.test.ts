@@ -23,11 +23,11 @@ describe('how often Prometheus scrapes the API, as Prometheus itself works it ou
   const series = (pod: string) => `pressroom_queue_depth{namespace="press",pool="main",pod="${pod}"}`;
 
   for (const [title, intervalS, values, atM, wanted] of [
-    ['15 s', 15, { one: '0x60', two: '0x60' }, '12m', 15],
-    ['30 s', 30, { one: '0x30' }, '12m', 30],
-    ['by the process that is there for longer', 15, { old: '0x60', young: '_x40 0x20' }, '12m', 15],
-    ['not known of a young process', 15, { young: '_x40 0x20' }, '12m', undefined],
-    ['not known without any', 15, {}, '12m', undefined],
+    ['15 s', 15, { one: '0x60', two: '0x60' }, '12m7s', 15],
+    ['30 s', 30, { one: '0x30' }, '12m7s', 30],
+    ['by the process that is there for longer', 15, { old: '0x60', young: '_x40 0x20' }, '12m7s', 15],
+    ['not known of a young process', 15, { young: '_x40 0x20' }, '12m7s', undefined],
+    ['not known without any', 15, {}, '12m7s', undefined],
   ] as const)
     it(title, async () => {
       const text = JSON.stringify({

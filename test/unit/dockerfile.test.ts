@@ -10,11 +10,11 @@ import { readWorkerConfig } from '../../worker/config.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-/** The rooms that each image has: those that its process may import. */
+/** The rooms that each image has: those that its process may import. Only the API needs the folders of `common`. */
 const ROOMS: Record<string, string[]> = {
   api: ['api', 'common'],
-  worker: ['common', 'worker'],
-  controller: ['common', 'controller', 'crds'],
+  worker: ['common/*.ts', 'worker'],
+  controller: ['common/*.ts', 'controller', 'crds'],
 };
 
 /** Files of other rooms that an image has: the command `pressroom`. */
@@ -43,10 +43,12 @@ const wordsAfter = (command: string, name: string) =>
     .split(/\s+/)
     .filter(word => !word.startsWith('-'));
 
-const sourcesOf = (room: string) =>
-  readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+const sourcesOf = (room: string) => {
+  const folder = room.replace('/*.ts', '');
+  return readdirSync(join(ROOT, folder), { recursive: folder === room, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts'))
-    .map(file => join(room, file));
+    .map(file => join(folder, file));
+};
 
 /** Those that are loaded when they are needed too; not what a type comes from. */
 const importsOf = (file: string) =>
@@ -81,7 +83,7 @@ describe('the Dockerfile', () => {
 
   for (const [image, rooms] of Object.entries(ROOMS)) {
     it(`puts the rooms into the image ${image} that its process imports`, () => {
-      const copied = stage(image).flatMap(line => /^COPY (\w+) \1$/.exec(line)?.[1] ?? []);
+      const copied = stage(image).flatMap(line => /^COPY (\w+) \1$|^COPY (\w+\/\*\.ts) \w+\/$/.exec(line)?.slice(1).find(Boolean) ?? []);
       expect(copied.sort()).to.deep.equal(rooms);
     });
 

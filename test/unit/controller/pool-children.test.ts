@@ -124,7 +124,7 @@ describe('what a pool is made into', () => {
   it('passes on what the pool says of its pods', () => {
     const given = {
       imagePullPolicy: 'Always',
-      resources: { requests: { cpu: '1' } },
+      resources: { requests: { cpu: '1', 'ephemeral-storage': '2Gi' } },
       nodeSelector: { disk: 'fast' },
       tolerations: [{ key: 'pages', operator: 'Exists' }],
       priorityClassName: 'high',

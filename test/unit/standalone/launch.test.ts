@@ -47,7 +47,7 @@ describe('the launcher', () => {
     await mkdir(at('standalone'));
     await mkdir(at('near'));
     for (const file of ['launch.mjs', 'bootstrap.mjs', 'parent-watch.mjs'])
-      await cp(fileURLToPath(new URL(`../../standalone/${file}`, import.meta.url)), at('standalone', file));
+      await cp(fileURLToPath(new URL(`../../../standalone/${file}`, import.meta.url)), at('standalone', file));
     await writeFile(
       at('package.json'),
       JSON.stringify({
