@@ -1,5 +1,6 @@
 // The controller's decide as an autoscaler of the simulated pool: with the defaults of the BrowserPool, but for what every autoscaler is told alike.
-import { decide, noHistory, type ScalingSpec } from '../controller/decide/decide.ts';
+import { decide } from '../controller/decide/decide.ts';
+import { noHistory, type ScalingSpec } from '../controller/decide/model.ts';
 import { scalingSchema } from '../crds/browser-pool.ts';
 import type { Autoscaler } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';

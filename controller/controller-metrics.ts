@@ -1,7 +1,7 @@
 // What the controller tells Prometheus of its pools and of itself.
 import type { Metrics } from '../common/operations.ts';
 import { type BrowserPool, CONDITIONS, type Condition } from '../crds/browser-pool.ts';
-import { REASONS, type Reason } from './decide/decide.ts';
+import { REASONS, type Reason } from './decide/model.ts';
 import type { Told } from './status.ts';
 
 export interface PoolMetrics {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
-import type { Load, SlowScrape } from './decide/decide.ts';
+import type { Load, SlowScrape } from './decide/model.ts';
 import { PAGE_END_REASONS, PAGE_ENDS_MINUTES } from './page-ends.ts';
 import type { Prometheus, Series } from './prometheus.ts';
 

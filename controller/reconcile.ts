@@ -4,7 +4,8 @@ import { type BrowserPool, type BrowserPoolSpec, type BrowserPoolStatus, GROUP, 
 import type { Act } from './act.ts';
 import { NotOurs } from './act.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
-import { type Decision, decide, type History, noHistory } from './decide/decide.ts';
+import { decide } from './decide/decide.ts';
+import { type Decision, type History, noHistory } from './decide/model.ts';
 import type { Events } from './kubernetes/events.ts';
 import { type Newest, newestOf, wrote } from './kubernetes/newest.ts';
 import type { Pod } from './kubernetes/objects.ts';

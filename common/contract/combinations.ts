@@ -1,18 +1,18 @@
 // Rules of a render request that span fields. Each row is one rule: what the request must not be, and the sentence for it.
+import type { RequestFields } from './fields.ts';
 import { hasAutoHeight, roomProblem } from './paper.ts';
 import { quoted } from './problems.ts';
-import type { RenderRequest } from './render-request.ts';
 import { authorizationName } from './request-headers.ts';
 
 interface Rule {
-  broken: (request: RenderRequest) => boolean;
-  sentence: (request: RenderRequest) => string;
+  broken: (request: RequestFields) => boolean;
+  sentence: (request: RequestFields) => string;
 }
 
 const given = (value: unknown) => value !== undefined;
-const hasSides = ({ paper_width, paper_height }: RenderRequest) => given(paper_width) && given(paper_height);
-const auto = ({ format }: RenderRequest) => `\`format\` ${quoted(format ?? '')}`;
-const authorization = ({ extra_http_headers }: RenderRequest) => `\`extra_http_headers.${authorizationName(extra_http_headers)}\``;
+const hasSides = ({ paper_width, paper_height }: RequestFields) => given(paper_width) && given(paper_height);
+const auto = ({ format }: RequestFields) => `\`format\` ${quoted(format ?? '')}`;
+const authorization = ({ extra_http_headers }: RequestFields) => `\`extra_http_headers.${authorizationName(extra_http_headers)}\``;
 
 const RULES: Rule[] = [
   { broken: ({ html, url }) => !given(html) && !given(url), sentence: () => 'Exactly one of `html` and `url` must be given; neither was.' },
@@ -67,7 +67,7 @@ const RULES: Rule[] = [
 ];
 
 /** The rules that a request breaks, as sentences. Each of its fields is right by itself. */
-export function combinationProblems(request: RenderRequest): string[] {
+export function combinationProblems(request: RequestFields): string[] {
   const broken = RULES.filter(rule => rule.broken(request)).map(rule => rule.sentence(request));
   const room = broken.length === 0 ? roomProblem(request) : undefined;
   return room === undefined ? broken : [room];

@@ -182,6 +182,9 @@ export const requestShape = {
   }),
 };
 
+/** What a request has when each of its fields is as it should be. */
+export type RequestFields = z.output<z.ZodObject<typeof requestShape>>;
+
 const inside = (field: string, names: readonly string[]) => names.map(name => `${field}.${name}`);
 
 /** Every field by name, those inside objects as `margin.top`, those of each element of a list as `cookies.0.name`. */

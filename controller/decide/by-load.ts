@@ -1,7 +1,8 @@
 // The size that a known load asks for: what is remembered of it, what it wishes by the average and by the last moments, and what becomes of the wish.
-import type { Decision, History, Load, Reason, ScalingSpec } from './decide.ts';
+
 import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './demand.ts';
 import { within } from './limits.ts';
+import type { Decision, History, Load, Reason, ScalingSpec } from './model.ts';
 import { late, nextStarts, readyInMs, withOrder } from './starts.ts';
 import { averageSince, highest, withPeak, withValue } from './windows.ts';
 import { wordsFor } from './words.ts';

@@ -1,40 +1,14 @@
 // One option of a request as a control: made from its description alone, so that a new option of the contract needs nothing here.
-import { Fieldset, NativeSelect, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Button, Fieldset, Group, NativeSelect, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Words } from '../parts/words.tsx';
+import { Explained, type FieldProps } from './explained.tsx';
 import { type Field, labelOf } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
 import classes from './playground.module.css';
-import { objectIn, switchValue, textValue, withGroupMember } from './request.ts';
-import { RowsInput } from './rows-input.tsx';
+import { type Options, objectIn, switchValue, textValue, withGroupMember, withMember } from './request.ts';
 import type { Json } from './snippets.ts';
-
-export interface FieldProps {
-  field: Field;
-  /** As the service names it; in a list with the row's number: `cookies.0.name`. */
-  path: string;
-  value: Json | undefined;
-  onChange(value: Json | undefined): void;
-  /** What the service said of fields, by path. */
-  complaints: ReadonlyMap<string, string>;
-}
-
-/** The first sentence says what it is; the rest is for who wants to know. */
-export function Explained({ description }: { description: string }) {
-  const [first = '', ...rest] = description.split(/(?<=\.) (?=[A-Z`])/);
-  return (
-    <>
-      <Words>{first}</Words>
-      {rest.length > 0 && (
-        <details className={classes.more}>
-          <summary>More</summary>
-          <Words>{rest.join(' ')}</Words>
-        </details>
-      )}
-    </>
-  );
-}
 
 /** Stands below the control: a `details` inside a label would be pressed with it. */
 const Below = ({ field, children }: { field: Field; children: ReactNode }) => (
@@ -170,4 +144,58 @@ export function FieldInput(props: FieldProps) {
   if (control === 'number') return <NumberField {...props} />;
   if (control === 'choice' || (control === 'switch' && standard === undefined)) return <ChoiceField {...props} />;
   return control === 'switch' ? <SwitchField {...props} /> : <TextField {...props} />;
+}
+
+/** A list of objects, such as cookies: one box each, to add and remove. */
+function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
+  const rows = Array.isArray(value) ? value.map(objectIn) : [];
+  const one = labelOf(field.name).replace(/s$/, '');
+  // What must be given stands there from the beginning, empty.
+  const blank: Options = Object.fromEntries(field.fields.filter(({ required }) => required).map(({ name }) => [name, '']));
+  const set = (next: Options[]) => onChange(next.length > 0 ? next : undefined);
+  return (
+    <Fieldset legend={labelOf(field.name)} className={classes.wide}>
+      <Text component="div" size="xs" c="dimmed" mb="sm">
+        <Explained description={field.description} />
+      </Text>
+      {complaints.has(path) && (
+        <Text size="xs" c="var(--mantine-color-error)" mb="sm">
+          {complaints.get(path)}
+        </Text>
+      )}
+      <Stack gap="sm">
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is nothing but its place in the list, and its controls keep no state worth more
+          <Fieldset key={index} legend={`${one} ${index + 1}`}>
+            <div className={classes.pair}>
+              {field.fields.map(inner => (
+                <FieldInput
+                  key={inner.name}
+                  field={inner}
+                  path={`${path}.${index}.${inner.name}`}
+                  value={row[inner.name]}
+                  onChange={member => set(rows.map((each, at) => (at === index ? withMember(each, inner.name, member) : each)))}
+                  complaints={complaints}
+                />
+              ))}
+            </div>
+            <Button
+              mt="sm"
+              size="xs"
+              variant="default"
+              leftSection={<Trash2 size={14} aria-hidden />}
+              onClick={() => set(rows.filter((_, at) => at !== index))}
+            >
+              {`Remove ${one.toLowerCase()} ${index + 1}`}
+            </Button>
+          </Fieldset>
+        ))}
+        <Group>
+          <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => set([...rows, blank])}>
+            {`Add a ${one.toLowerCase()}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
 }

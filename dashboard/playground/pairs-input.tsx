@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Explained, type FieldProps } from './field-input.tsx';
+import { Explained, type FieldProps } from './explained.tsx';
 import { labelOf } from './fields.ts';
 import classes from './playground.module.css';
 import { type Options, objectIn } from './request.ts';

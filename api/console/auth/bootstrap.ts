@@ -5,10 +5,11 @@ import { ApiError } from '../../../common/contract/errors.ts';
 import { type AccountSettings, createAccounts } from '../../accounts/accounts.ts';
 import type { Plan } from '../../accounts/plans.ts';
 import type { Store, TeamDocument } from '../../store/store.ts';
+import type { Audit } from '../security/audit.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 import { createTeams } from '../users/teams.ts';
+import type { Users } from '../users/users.ts';
 import type { FirstAdmin } from './admin-config.ts';
-import type { People } from './people.ts';
 
 /** What `npm start` makes at its first start. */
 export const WAITING_ACCOUNT = 'default';
@@ -76,7 +77,7 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
 const wasTaken = (error: unknown) => error instanceof ApiError && (error.code === 'conflict' || error.code === 'validation_error');
 
 /** Without any account there would be nothing to look at. */
-async function ownFirstAccount({ firstOwner }: People, userId: string): Promise<void> {
+async function ownFirstAccount(firstOwner: FirstOwner, userId: string): Promise<void> {
   if (!(await firstOwner.waiting()) && !(await firstOwner.hasAccounts()))
     await firstOwner.ownNew(WAITING_ACCOUNT, userId).catch(error => {
       if (!wasTaken(error)) throw error;
@@ -86,12 +87,14 @@ async function ownFirstAccount({ firstOwner }: People, userId: string): Promise<
 }
 
 /** Creates the administrator of the configuration. A user who has that address already is left unchanged. True when it was created. */
-export async function makeAdmin(people: People, { email, password }: FirstAdmin): Promise<boolean> {
-  const { users, audit } = people;
+export async function makeAdmin(
+  { users, audit, firstOwner }: { users: Users; audit: Audit; firstOwner: FirstOwner },
+  { email, password }: FirstAdmin,
+): Promise<boolean> {
   if (await users.byEmail(email)) return false;
   try {
     const user = await users.create({ email, password, name: email.split('@')[0]!, operator: true });
-    await ownFirstAccount(people, user._id);
+    await ownFirstAccount(firstOwner, user._id);
     await audit.note({ actor: 'configuration' }, { action: 'operator.created', target: user.email });
     return true;
   } catch (error) {
@@ -101,7 +104,7 @@ export async function makeAdmin(people: People, { email, password }: FirstAdmin)
 }
 
 /** The setup link; undefined once there is a user. */
-export async function setupLink({ setup, publicUrl }: People): Promise<string | undefined> {
+export async function setupLink({ setup, publicUrl }: { setup: Setup; publicUrl: string }): Promise<string | undefined> {
   return (await setup.needed()) ? `${publicUrl}/app/setup#${await setup.createToken()}` : undefined;
 }
 

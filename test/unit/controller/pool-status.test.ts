@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Decision, type Load, noHistory } from '../../../controller/decide/decide.ts';
+import { type Decision, type Load, noHistory } from '../../../controller/decide/model.ts';
 import type { Pod } from '../../../controller/kubernetes/objects.ts';
 import { type DeploymentSeen, type PodsSeen, seePods } from '../../../controller/observe.ts';
 import { changedFor, conditionsOf, statusOf, type Told, worthTelling } from '../../../controller/status.ts';

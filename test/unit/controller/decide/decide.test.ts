@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { decide, noHistory } from '../../../../controller/decide/decide.ts';
+import { decide } from '../../../../controller/decide/decide.ts';
+import { noHistory } from '../../../../controller/decide/model.ts';
 import { controllerOf, load, poolOf, unknown } from './rig.ts';
 
 describe('the decision over the size of a pool', () => {

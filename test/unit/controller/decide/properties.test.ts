@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { decide } from '../../../../controller/decide/decide.ts';
 import {
   type Decision,
-  decide,
   type History,
   type Load,
   noHistory,
   type Observation,
   REASONS,
   type ScalingSpec,
-} from '../../../../controller/decide/decide.ts';
+} from '../../../../controller/decide/model.ts';
 import { load, poolOf } from './rig.ts';
 
 const scaling = fc

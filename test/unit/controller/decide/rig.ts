@@ -1,5 +1,6 @@
 // A pool and a controller in simulated seconds, for tests of decide.
-import { type Decision, decide, type History, type Load, noHistory, type ScalingSpec } from '../../../../controller/decide/decide.ts';
+import { decide } from '../../../../controller/decide/decide.ts';
+import { type Decision, type History, type Load, noHistory, type ScalingSpec } from '../../../../controller/decide/model.ts';
 import { scalingSchema } from '../../../../crds/browser-pool.ts';
 
 export const poolOf = (scaling: object = {}, rest: Partial<ScalingSpec> = {}): ScalingSpec => ({
