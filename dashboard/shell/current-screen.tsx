@@ -7,10 +7,10 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Empty } from '../parts/empty.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { HEADING_ID, PageHeader } from '../parts/page-header.tsx';
-import { screens } from '../screens/screens.tsx';
 import { useAccount, useSession } from '../session/session.tsx';
 import { roleLabel } from '../team/roles.ts';
 import { ScreenBoundary } from './screen-boundary.tsx';
+import { screens } from './screens.ts';
 import { signOut } from './sign-out.ts';
 import { maySee } from './visible-screens.ts';
 

@@ -16,8 +16,8 @@ import {
   UserCog,
   Users,
 } from 'lucide-react';
-import { type Screen, screens } from '../screens/screens.tsx';
 import type { Session } from '../session/session.tsx';
+import { type Screen, screens } from './screens.ts';
 
 export const ICONS: Record<string, LucideIcon> = {
   '/': House,

@@ -3,9 +3,6 @@ import { Anchor, Badge, SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { CircleCheck } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { DayErrors } from '../home/day-errors.tsx';
-import { Figures } from '../home/figures.tsx';
-import { QuickStart } from '../home/quick-start.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
@@ -14,6 +11,9 @@ import { Section } from '../parts/section.tsx';
 import { RenderTable } from '../renders/render-table.tsx';
 import { useOverview } from '../session/overview.ts';
 import { useMay } from '../session/session.tsx';
+import { DayErrors } from './day-errors.tsx';
+import { Figures } from './figures.tsx';
+import { QuickStart } from './quick-start.tsx';
 
 /** The figures are of now. */
 const REFRESHED_MS = 3_000;

@@ -4,9 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { ServerOff } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Live } from '../../api/console/contract/accounts.ts';
-import { Figures } from '../operator/figures.tsx';
-import { Minutes } from '../operator/minutes.tsx';
-import { ProcessPanel } from '../operator/process-panel.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -16,6 +13,9 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
 import { get } from '../session/api.ts';
+import { Figures } from './figures.tsx';
+import { Minutes } from './minutes.tsx';
+import { ProcessPanel } from './process-panel.tsx';
 
 const EVERY_MS = 2_000;
 

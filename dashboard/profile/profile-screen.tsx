@@ -1,12 +1,12 @@
 // The signed-in person: name, password, second factor, connected apps, sessions.
 import { Stack } from '@mantine/core';
 import { PageHeader } from '../parts/page-header.tsx';
-import { ConnectedAppsPanel } from '../profile/connected-apps.tsx';
-import { NamePanel } from '../profile/name.tsx';
-import { PasswordPanel } from '../profile/password.tsx';
-import { SessionsPanel } from '../profile/sessions.tsx';
-import { TwoFactorPanel } from '../profile/two-factor.tsx';
 import { useSession } from '../session/session.tsx';
+import { ConnectedAppsPanel } from './connected-apps.tsx';
+import { NamePanel } from './name.tsx';
+import { PasswordPanel } from './password.tsx';
+import { SessionsPanel } from './sessions.tsx';
+import { TwoFactorPanel } from './two-factor.tsx';
 
 export default function ProfileScreen() {
   const { me } = useSession();

@@ -4,9 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Key } from '../../api/console/contract/accounts.ts';
-import { CreateKeyDialog } from '../keys/create-key-dialog.tsx';
-import { RevokeKeyDialog } from '../keys/revoke-key-dialog.tsx';
-import { RotateKeyDialog } from '../keys/rotate-key-dialog.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -15,6 +12,9 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
 import { get } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { CreateKeyDialog } from './create-key-dialog.tsx';
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
+import { RotateKeyDialog } from './rotate-key-dialog.tsx';
 
 const FACTS: Column<Key>[] = [
   {

@@ -13,9 +13,9 @@ import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
-import { InviteDialog } from '../team/invite-dialog.tsx';
-import { type Member, RoleDialog } from '../team/role-dialog.tsx';
-import { roleLabel } from '../team/roles.ts';
+import { InviteDialog } from './invite-dialog.tsx';
+import { type Member, RoleDialog } from './role-dialog.tsx';
+import { roleLabel } from './roles.ts';
 
 type Invitation = Team['invitations'][number];
 

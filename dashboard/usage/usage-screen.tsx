@@ -10,10 +10,10 @@ import { formatBytes, formatCount, formatDay } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount } from '../session/session.tsx';
-import { type Choice, useRange } from '../usage/range.ts';
-import { DayTable, KeyTable } from '../usage/usage-tables.tsx';
+import { type Choice, useRange } from './range.ts';
+import { DayTable, KeyTable } from './usage-tables.tsx';
 
-const UsageCharts = lazy(() => import('../usage/usage-charts.tsx'));
+const UsageCharts = lazy(() => import('./usage-charts.tsx'));
 
 export default function UsageScreen() {
   const { id } = useAccount();

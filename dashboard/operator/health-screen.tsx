@@ -3,12 +3,12 @@ import { Alert, Badge, Button, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from 'lucide-react';
 import type { Health } from '../../api/console/contract/accounts.ts';
-import classes from '../operator/health.module.css';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Words } from '../parts/words.tsx';
 import { get } from '../session/api.ts';
+import classes from './health.module.css';
 
 const CHECKS = {
   ok: { label: 'Good', color: 'teal' },

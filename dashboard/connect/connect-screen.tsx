@@ -1,13 +1,13 @@
 // How a program gets to Pressroom: where it is, what it needs, a first call, and the way of chat programs.
 import { Anchor, List, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { ChatPrograms } from '../connect/chat-programs.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { KEY_VARIABLE, snippets } from '../playground/snippets.ts';
 import { useMay, useSession } from '../session/session.tsx';
+import { ChatPrograms } from './chat-programs.tsx';
 
 export default function ConnectScreen() {
   const { me } = useSession();

@@ -8,11 +8,11 @@ import { Failure } from '../parts/failure.tsx';
 import { formatCountOf } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { FilterBar } from '../renders/filter-bar.tsx';
-import { useFilters } from '../renders/filters.ts';
-import { RenderTable } from '../renders/render-table.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { useFilters } from './filters.ts';
+import { RenderTable } from './render-table.tsx';
 
 const FIRST_LOOKED_FOR_MS = 3_000;
 

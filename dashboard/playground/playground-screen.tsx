@@ -6,20 +6,20 @@ import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useSt
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { CodeTabs } from '../playground/code-tabs.tsx';
-import { renderDescription } from '../playground/description.ts';
-import { EXAMPLES } from '../playground/examples.ts';
-import { sectionsOf } from '../playground/fields.ts';
-import { JsonView } from '../playground/json-view.tsx';
-import { OptionsForm } from '../playground/options-form.tsx';
-import { PageInput } from '../playground/page-input.tsx';
-import classes from '../playground/playground.module.css';
-import { callOf, complaints, type Draft, playgroundCallOf } from '../playground/request.ts';
-import { Result } from '../playground/result.tsx';
-import { KEY_VARIABLE } from '../playground/snippets.ts';
-import { useDraft } from '../playground/use-draft.ts';
-import { useRender } from '../playground/use-render.ts';
 import { useAccount, useSession } from '../session/session.tsx';
+import { CodeTabs } from './code-tabs.tsx';
+import { renderDescription } from './description.ts';
+import { EXAMPLES } from './examples.ts';
+import { sectionsOf } from './fields.ts';
+import { JsonView } from './json-view.tsx';
+import { OptionsForm } from './options-form.tsx';
+import { PageInput } from './page-input.tsx';
+import classes from './playground.module.css';
+import { callOf, complaints, type Draft, playgroundCallOf } from './request.ts';
+import { Result } from './result.tsx';
+import { KEY_VARIABLE } from './snippets.ts';
+import { useDraft } from './use-draft.ts';
+import { useRender } from './use-render.ts';
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 

@@ -1,7 +1,8 @@
 // Who did what in the open account.
-import { AuditTable } from '../audit/audit-table.tsx';
+
 import { PageHeader } from '../parts/page-header.tsx';
 import { useAccount } from '../session/session.tsx';
+import { AuditTable } from './audit-table.tsx';
 
 export default function AuditScreen() {
   const { id, name } = useAccount();

@@ -14,12 +14,12 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
 import { Words } from '../parts/words.tsx';
-import { ConsoleLines } from '../renders/console-lines.tsx';
-import { hintFor } from '../renders/hints.ts';
-import { callerOf, sourceOf } from '../renders/render-table.tsx';
-import { Waterfall } from '../renders/waterfall.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { ConsoleLines } from './console-lines.tsx';
+import { hintFor } from './hints.ts';
+import { callerOf, sourceOf } from './render-table.tsx';
+import { Waterfall } from './waterfall.tsx';
 
 export default function Render() {
   const { id = '' } = useParams<{ id: string }>();

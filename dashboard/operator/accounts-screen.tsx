@@ -4,9 +4,6 @@ import { Building2, Plus, Search } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
-import { AccountDetail } from '../operator/account-detail.tsx';
-import { CreateAccountDialog } from '../operator/create-account-dialog.tsx';
-import { STATES, StateBadge } from '../operator/states.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -16,6 +13,9 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { useSearchText } from '../parts/use-search-text.ts';
 import { When } from '../parts/when.tsx';
+import { AccountDetail } from './account-detail.tsx';
+import { CreateAccountDialog } from './create-account-dialog.tsx';
+import { STATES, StateBadge } from './states.tsx';
 
 const pathOf = (id: string) => `/operator/accounts?account=${encodeURIComponent(id)}`;
 

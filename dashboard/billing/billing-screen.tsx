@@ -3,14 +3,14 @@ import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, Info } from 'lucide-react';
 import type { Billing } from '../../api/console/contract/accounts.ts';
-import { PlanCards } from '../billing/plan-cards.tsx';
-import { Standing } from '../billing/standing.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { get, post } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { PlanCards } from './plan-cards.tsx';
+import { Standing } from './standing.tsx';
 
 const MODES: Record<Billing['mode'], string> = {
   none: 'This installation is not paid for: there is nothing to pay, and every account works.',
