@@ -17,7 +17,7 @@ import {
 import { BILLING_MODES, parsePlans } from './accounts/plans.ts';
 import { adminVariables, readAdminConfig } from './console/auth/admin-config.ts';
 import { parsePrices } from './console/billing/prices.ts';
-import { companyVariables, readCompanyConfig } from './console/sso/company-config.ts';
+import { companyVariables, readCompanyConfig } from './console/sso/sso-config.ts';
 
 export const apiVariables = z.object({
   PRESSROOM_HOST: text('0.0.0.0', 'an address').describe('Address that the API listens on.'),

@@ -6,7 +6,7 @@ import { createFirstOwner, WAITING_ACCOUNT } from '../api/console/auth/bootstrap
 import { createSessions } from '../api/console/auth/sessions.ts';
 import { twoFactorOff } from '../api/console/auth/two-factor.ts';
 import { emailText, nameText } from '../api/console/contract/common.ts';
-import { newPassword } from '../api/console/contract/people.ts';
+import { newPassword } from '../api/console/contract/users.ts';
 import { createAudit } from '../api/console/security/audit.ts';
 import { createUsers } from '../api/console/users/users.ts';
 import type { Terminal } from './accounts.ts';

@@ -2,7 +2,7 @@
 import { Badge, Group, Text, TextInput } from '@mantine/core';
 import { ScrollText, Search } from 'lucide-react';
 import { useState } from 'react';
-import type { AuditPage, OperatorAuditPage } from '../../api/console/contract/people.ts';
+import type { AuditPage, OperatorAuditPage } from '../../api/console/contract/users.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -10,7 +10,7 @@ import { formatTime } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { When } from '../parts/when.tsx';
-import { actionWords, detailWords } from './words.ts';
+import { actionWords, detailWords } from './labels.ts';
 
 type Entry = AuditPage['items'][number] & Partial<Pick<OperatorAuditPage['items'][number], 'account'>>;
 

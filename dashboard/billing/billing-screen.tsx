@@ -9,8 +9,8 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { get, post } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { Standing } from './billing-status.tsx';
 import { PlanCards } from './plan-cards.tsx';
-import { Standing } from './standing.tsx';
 
 const MODES: Record<Billing['mode'], string> = {
   none: 'This installation is not paid for: there is nothing to pay, and every account works.',

@@ -2,8 +2,8 @@
 import type { Overview } from '../../api/console/contract/accounts.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatCount } from '../parts/format.ts';
+import { Words } from '../parts/text-with-code.tsx';
 import { When } from '../parts/when.tsx';
-import { Words } from '../parts/words.tsx';
 import { hintFor } from '../renders/hints.ts';
 import { queryOf } from '../session/api.ts';
 import { useMay } from '../session/session.tsx';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Key, OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
-import type { Team } from '../../api/console/contract/people.ts';
+import type { Team } from '../../api/console/contract/users.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';

@@ -6,7 +6,7 @@ import type { Health } from '../../api/console/contract/accounts.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { Words } from '../parts/words.tsx';
+import { Words } from '../parts/text-with-code.tsx';
 import { get } from '../session/api.ts';
 import classes from './health.module.css';
 

@@ -3,7 +3,7 @@ import { Alert, Button, Code, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import { CallFailed } from '../session/api.ts';
 import { formatTime } from './format.ts';
-import { Words } from './words.tsx';
+import { Words } from './text-with-code.tsx';
 
 interface Props {
   error: Error;

@@ -1,5 +1,5 @@
 // The description of an option, and what every control of one is given.
-import { Words } from '../parts/words.tsx';
+import { Words } from '../parts/text-with-code.tsx';
 import type { Field } from './fields.ts';
 import classes from './playground.module.css';
 import type { Json } from './snippets.ts';

@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CircleAlert, Download, ExternalLink, FileText } from 'lucide-react';
 import { Link } from 'wouter';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
-import { Words } from '../parts/words.tsx';
+import { Words } from '../parts/text-with-code.tsx';
 import { Phases } from './phases.tsx';
 import classes from './playground.module.css';
 import type { Rendered, RenderState } from './use-render.ts';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Plug } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ConnectedApps } from '../../api/console/contract/people.ts';
+import type { ConnectedApps } from '../../api/console/contract/users.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
@@ -15,7 +15,7 @@ import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
-import { appName, appPlace, type ConnectedApp } from './app-words.ts';
+import { appName, appPlace, type ConnectedApp } from './app-labels.ts';
 
 /** `app`: the one to be disconnected; the dialog is open while there is one. */
 function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onClose(): void }) {

@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { SessionInfo } from '../../api/console/contract/people.ts';
+import type { SessionInfo } from '../../api/console/contract/users.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';

@@ -1,7 +1,7 @@
 // Sets the second factor up: the password, the picture for the app, a code of it, the recovery codes.
 import { Button, Group, Image, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/people.ts';
+import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/users.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';

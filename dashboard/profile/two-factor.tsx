@@ -1,7 +1,7 @@
 // The second factor: whether it is on, how many recovery codes are left, and how it is switched on and off.
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { RecoveryCodes as Codes } from '../../api/console/contract/people.ts';
+import type { RecoveryCodes as Codes } from '../../api/console/contract/users.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';

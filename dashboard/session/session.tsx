@@ -1,7 +1,7 @@
 // Who is signed in and which account is open, for every screen.
 import { createContext, useContext } from 'react';
-import type { Me } from '../../api/console/contract/people.ts';
 import type { Permission } from '../../api/console/contract/permissions.ts';
+import type { Me } from '../../api/console/contract/users.ts';
 
 export interface Session {
   me: Me;

@@ -2,7 +2,7 @@
 import { Container } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
-import type { Me } from '../../api/console/contract/people.ts';
+import type { Me } from '../../api/console/contract/users.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notices } from '../parts/notices.tsx';

@@ -1,7 +1,7 @@
 // Invites somebody: an address and a role go in, a link that is shown once comes out.
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Invited } from '../../api/console/contract/people.ts';
+import type { Invited } from '../../api/console/contract/users.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Dialog } from '../parts/dialog.tsx';

@@ -1,7 +1,7 @@
 // Gives a member another role.
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { Team } from '../../api/console/contract/people.ts';
+import type { Team } from '../../api/console/contract/users.ts';
 import { DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';

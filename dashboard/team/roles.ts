@@ -1,5 +1,5 @@
 // The roles in an account, in words. The server's list decides what each may do (api/console/contract/permissions.ts); this only tells of it.
-import type { Team } from '../../api/console/contract/people.ts';
+import type { Team } from '../../api/console/contract/users.ts';
 
 export type Role = Team['members'][number]['role'];
 

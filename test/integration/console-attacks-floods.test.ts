@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { passwords } from '../../api/console/security/passwords.ts';
 import { createSignInLimits } from '../../api/console/security/sign-in-limits.ts';
-import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
+import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/sso-rig.ts';
 
 describe('who sends the dashboard too much', () => {
   let rig: CompanyRig;

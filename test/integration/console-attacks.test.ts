@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createDevices } from '../../api/console/auth/devices.ts';
-import { createEntrance } from '../../api/console/auth/entrance.ts';
+import { createEntrance } from '../../api/console/auth/login.ts';
 import { createSessions } from '../../api/console/auth/sessions.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createCookies } from '../../api/console/kit/cookies.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuditPage, OperatorAuditPage } from '../../api/console/contract/people.ts';
+import type { AuditPage, OperatorAuditPage } from '../../api/console/contract/users.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 
 describe('the audit log', () => {

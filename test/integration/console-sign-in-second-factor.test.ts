@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createSecondStep } from '../../api/console/auth/second-step.ts';
+import { createSecondStep } from '../../api/console/auth/pending-two-factor.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import type { Cookies } from '../../api/console/kit/cookies.ts';
 import { createUsers } from '../../api/console/users/users.ts';

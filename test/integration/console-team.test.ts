@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Team } from '../../api/console/contract/people.ts';
+import type { Team } from '../../api/console/contract/users.ts';
 import { ROLES, type Role } from '../../api/store/store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 

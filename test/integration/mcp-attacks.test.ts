@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { createKeptPdfs } from '../../api/console/downloads/kept-pdfs.ts';
+import { createKeptPdfs } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';

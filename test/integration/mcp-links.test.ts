@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { pdfFilename } from '../../api/console/downloads/filename.ts';
-import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/downloads/kept-pdfs.ts';
+import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 // What the endpoint answers to messages that are not the usual ones, in the words and codes of each era of the protocol.
 import { expect } from 'chai';
-import { createKeptPdfs } from '../../api/console/downloads/kept-pdfs.ts';
+import { createKeptPdfs } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { earlierMessage, type Message, mcpCall, notification, PRESENT, presentMessage, replyOf } from '../support/mcp-call.ts';
 import { walk } from '../support/oauth-walk.ts';

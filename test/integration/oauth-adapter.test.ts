@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createAdapter } from '../../api/console/oauth/adapter.ts';
 import { createOAuthLimits } from '../../api/console/oauth/oauth-limits.ts';
 import { createRefreshTokens } from '../../api/console/oauth/refresh-tokens.ts';
-import { createSeal } from '../../api/console/security/seal.ts';
+import { createSeal } from '../../api/console/security/encryption.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { testDatabase } from '../support/mongod.ts';

@@ -1,7 +1,7 @@
 // Programs whose calls run side by side refresh side by side, a few milliseconds apart: however their answers cross, they stay connected, and end with one refresh token.
 import { expect } from 'chai';
 import { documentId, openPayload } from '../../api/console/oauth/adapter.ts';
-import { createSeal } from '../../api/console/security/seal.ts';
+import { createSeal } from '../../api/console/security/encryption.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { accessOf, type Client, refresh, type Tokens, tokensOf, walk } from '../support/oauth-walk.ts';
 

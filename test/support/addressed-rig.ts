@@ -1,8 +1,9 @@
 // An installation whose public URL is where it listens, as redirects in a browser need it; with a company's sign-in where one is wanted; and a browser.
-import { type TestProvider, testProvider } from './company-provider.ts';
+
 import { type ConsoleBrowser, consoleBrowser } from './console-browser.ts';
 import { type ConsoleRig, consoleRig } from './console-rig.ts';
 import { freePort } from './free-port.ts';
+import { type TestProvider, testProvider } from './identity-provider.ts';
 
 export interface AddressedRig {
   rig: ConsoleRig;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ConfigError, secret, text } from '../../../common/config.ts';
 import { emailText } from '../contract/common.ts';
-import { newPassword } from '../contract/people.ts';
+import { newPassword } from '../contract/users.ts';
 
 export interface FirstAdmin {
   email: string;

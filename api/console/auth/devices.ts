@@ -2,7 +2,7 @@
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import { createSeal } from '../security/seal.ts';
+import { createSeal } from '../security/encryption.ts';
 
 const KEPT_MS = 180 * 24 * 3600e3;
 

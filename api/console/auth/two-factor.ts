@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import { createSeal } from '../security/seal.ts';
+import { createSeal } from '../security/encryption.ts';
 
 const PERIOD_S = 30;
 /** What every app understands. The secret has 160 bits (RFC 4226, section 4). */

@@ -3,7 +3,7 @@ import { Stripe } from 'stripe';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
-import { priceWords } from './price-words.ts';
+import { priceWords } from './price-label.ts';
 import { ACCOUNT_METADATA } from './subscription.ts';
 
 export interface StripeAccess {

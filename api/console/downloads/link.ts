@@ -8,8 +8,8 @@ import { sendPieces } from '../../http/send-pieces.ts';
 import { ClientClosed, type Context, type Middleware, type Route } from '../../http/state.ts';
 import type { KeptPdfDocument } from '../../store/store.ts';
 import { createAccountShares } from './account-shares.ts';
-import { CHUNK_BYTES, type KeptPdfs } from './kept-pdfs.ts';
 import { linkPage } from './link-page.ts';
+import { CHUNK_BYTES, type KeptPdfs } from './pdf-store.ts';
 
 /** What links may hold of the memory for renders: enough for dozens of downloads at a time, too little for strangers with a link to be in anybody's way. */
 export const LINKS_SHARE = 1 / 16;

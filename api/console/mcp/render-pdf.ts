@@ -10,7 +10,7 @@ import { asApiError } from '../../http/errors.ts';
 import { ClientClosed } from '../../http/state.ts';
 import type { RenderTrace } from '../../render/render.ts';
 import { pdfFilename } from '../downloads/filename.ts';
-import type { KeptPdfs } from '../downloads/kept-pdfs.ts';
+import type { KeptPdfs } from '../downloads/pdf-store.ts';
 import { mayReachIntranet } from '../kit/intranet.ts';
 import type { Access } from '../oauth/access.ts';
 import type { PlaygroundDeps } from '../routes/playground.ts';

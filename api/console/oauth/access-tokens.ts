@@ -1,6 +1,6 @@
 // Looks access tokens up for what they open. Nothing is remembered from one call to the next, so that whatever was taken away is gone at once.
 import type { Store } from '../../store/store.ts';
-import type { Seal } from '../security/seal.ts';
+import type { Seal } from '../security/encryption.ts';
 import { type AccessTokens, SCOPE } from './access.ts';
 import { documentId, openPayload } from './adapter.ts';
 import type { Grants } from './grants.ts';

@@ -1,6 +1,6 @@
 // Where oidc-provider keeps what it must find again: MongoDB, shared by all API processes. What is stored is sealed, and named by a hash.
 import type { OAuthDocument, Store } from '../../store/store.ts';
-import type { Seal } from '../security/seal.ts';
+import type { Seal } from '../security/encryption.ts';
 import { hashToken } from '../security/tokens.ts';
 import { REPEAT_MS, type RefreshTokens } from './refresh-tokens.ts';
 

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
-import { createSeal } from '../security/seal.ts';
+import { createSeal } from '../security/encryption.ts';
 
 export interface OAuthKeys {
   /** Sign the cookies of a consent on its way; the first signs, all are accepted. */

@@ -3,7 +3,7 @@ import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
-import { createDigest } from '../security/seal.ts';
+import { createDigest } from '../security/encryption.ts';
 
 const WINDOW_MS = 3600e3;
 /** In an hour from one address. Hosted apps register everybody's connection from a few addresses. */

@@ -8,7 +8,7 @@ import type { Context, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../html/page-route.ts';
 import type { Audit } from '../security/audit.ts';
-import { createSeal } from '../security/seal.ts';
+import { createSeal } from '../security/encryption.ts';
 import type { AccessTokens } from './access.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type Adapter, createAdapter } from './adapter.ts';

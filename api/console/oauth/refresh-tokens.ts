@@ -1,5 +1,5 @@
 // How refresh tokens follow one another: each has one successor, always the same, so that an answer which got lost can be given again.
-import { createDigest } from '../security/seal.ts';
+import { createDigest } from '../security/encryption.ts';
 
 /** For so long an app whose answer did not come, or which asks twice at the same moment, is told the same again. */
 export const REPEAT_MS = 60_000;

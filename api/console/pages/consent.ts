@@ -1,7 +1,7 @@
 // The page on which a person allows an app to render in their name, or does not. Owns its words; what a consent is, is decided elsewhere.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/auth.ts';
 import { withNext } from '../html/next-path.ts';
 import { hidden, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';

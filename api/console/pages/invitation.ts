@@ -2,16 +2,16 @@
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/auth.ts';
 import { nameText } from '../contract/common.ts';
-import { newPassword } from '../contract/people.ts';
 import { ROLE_WORDS } from '../contract/permissions.ts';
+import { newPassword } from '../contract/users.ts';
 import { withNext } from '../html/next-path.ts';
 import { field, form, hidden, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 import type { Invitations, OpenInvitation } from '../users/invitations.ts';
-import { nameField, newPasswordField } from './new-person.ts';
+import { nameField, newPasswordField } from './new-user.ts';
 
 const TOKEN_PAGE = '/app/invitation';
 const ACCEPT_PAGE = '/app/invitation/accept';

@@ -1,7 +1,7 @@
 // The page of the second factor: a code of the app, or a recovery code. Owns its words and what a wrong code leads to.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/auth.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';

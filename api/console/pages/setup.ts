@@ -2,13 +2,13 @@
 import type { z } from 'zod';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/auth.ts';
 import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';
-import { newPassword } from '../contract/people.ts';
+import { newPassword } from '../contract/users.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
-import { nameField, newPasswordField } from './new-person.ts';
+import { nameField, newPasswordField } from './new-user.ts';
 import { otherHost } from './other-host.ts';
 
 const PATH = '/app/setup';

@@ -2,9 +2,9 @@
 import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/auth.ts';
 import { MAX_EMAIL } from '../contract/common.ts';
-import { MAX_PASSWORD } from '../contract/people.ts';
+import { MAX_PASSWORD } from '../contract/users.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';

@@ -1,7 +1,7 @@
 // The apps that a person has connected: listed and disconnected by themselves alone.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { connectedApps } from '../contract/people.ts';
+import { connectedApps } from '../contract/users.ts';
 import { accountNames } from '../kit/account-names.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { appName, type Grants } from '../oauth/grants.ts';

@@ -1,6 +1,6 @@
 // Who did what: in one account for its people, everywhere for who runs the installation.
 import type { AuditDocument, Document, Store } from '../../store/store.ts';
-import { auditPage, auditQuery, operatorAuditPage } from '../contract/people.ts';
+import { auditPage, auditQuery, operatorAuditPage } from '../contract/users.ts';
 import { accountNames } from '../kit/account-names.ts';
 import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';

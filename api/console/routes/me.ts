@@ -4,10 +4,10 @@ import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { API_VERSION } from '../../../common/contract/openapi.ts';
 import type { BillingMode, Plan } from '../../accounts/plans.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/people.ts';
+import type { People } from '../auth/auth.ts';
 import { notSignedIn } from '../auth/sessions.ts';
-import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/people.ts';
 import { MAY } from '../contract/permissions.ts';
+import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/users.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 
 const DAY_MS = 24 * 3600e3;

@@ -4,7 +4,7 @@ import { errorEnvelopeSchema } from '../../../common/contract/answers.ts';
 import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
 import { API_VERSION, type JsonSchema } from '../../../common/contract/openapi.ts';
 import * as accountSchemas from '../contract/accounts.ts';
-import * as peopleSchemas from '../contract/people.ts';
+import * as peopleSchemas from '../contract/users.ts';
 import type { ConsoleRoute } from '../kit/route.ts';
 import { CONSOLE_PREFIX } from './console-router.ts';
 

@@ -2,7 +2,7 @@
 import type { Account, Accounts } from '../../accounts/accounts.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { accountChange, newAccount, operatorAccount, operatorAccounts, operatorAccountsQuery } from '../contract/accounts.ts';
-import { invited, newInvitation } from '../contract/people.ts';
+import { invited, newInvitation } from '../contract/users.ts';
 import { after, pageOf } from '../kit/cursor.ts';
 import { type Call, type ConsoleRoute, route } from '../kit/route.ts';
 import { beginsWith } from '../kit/search.ts';

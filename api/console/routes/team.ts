@@ -1,6 +1,6 @@
 // Who works in an account: members, their roles, and invitations.
 import type { InvitationDocument } from '../../store/store.ts';
-import { invited, newInvitation, roleChange, team } from '../contract/people.ts';
+import { invited, newInvitation, roleChange, team } from '../contract/users.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import type { Audit } from '../security/audit.ts';
 import { type Invitations, isOpen } from '../users/invitations.ts';

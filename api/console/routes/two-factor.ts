@@ -1,8 +1,8 @@
 // The rows of the second factor. Each asks for what only the person knows, and ends the person's other sessions when it changes how they sign in.
 import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/people.ts';
-import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/people.ts';
+import type { People } from '../auth/auth.ts';
+import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/users.ts';
 import { type Call, type ConsoleRoute, route } from '../kit/route.ts';
 import { checkPassword, storedUser } from './me.ts';
 

@@ -3,7 +3,7 @@ import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
-import { createDigest } from './seal.ts';
+import { createDigest } from './encryption.ts';
 
 /** One after the other without a pause; a person who mistypes needs three. */
 const FREE_TRIES = 5;

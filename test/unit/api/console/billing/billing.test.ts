@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { priceWords } from '../../../../../api/console/billing/price-label.ts';
 import { createPriceList } from '../../../../../api/console/billing/price-list.ts';
-import { priceWords } from '../../../../../api/console/billing/price-words.ts';
 import { parsePrices } from '../../../../../api/console/billing/prices.ts';
 import { relevant, type SubscriptionFacts, taken } from '../../../../../api/console/billing/subscription.ts';
 import { ACCOUNT_STATES, type AccountState } from '../../../../../api/store/store.ts';

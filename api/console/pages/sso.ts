@@ -5,18 +5,18 @@ import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/people.ts';
-import { MAX_PASSWORD } from '../contract/people.ts';
+import type { People } from '../auth/auth.ts';
+import { MAX_PASSWORD } from '../contract/users.ts';
 import { leadsToConsent } from '../html/consent-way.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
-import { createSeal } from '../security/seal.ts';
-import { createCompany } from '../sso/company.ts';
-import type { CompanyConfig } from '../sso/company-config.ts';
-import { beginAgain, CompanyProblem } from '../sso/company-problem.ts';
-import type { Begun, CompanyProvider } from '../sso/company-provider.ts';
+import { createSeal } from '../security/encryption.ts';
+import type { Begun, CompanyProvider } from '../sso/identity-provider.ts';
+import type { CompanyConfig } from '../sso/sso-config.ts';
+import { beginAgain, CompanyProblem } from '../sso/sso-error.ts';
+import { createCompany } from '../sso/sso-users.ts';
 import type { Teams } from '../users/teams.ts';
 import type { Identity } from '../users/users.ts';
 
@@ -51,7 +51,7 @@ export function companyPages({ company: config, people, secret, log, ...deps }: 
   let loading: Promise<CompanyProvider> | undefined;
   /** Its library is loaded by the first who signs in through the company. */
   const provider = () => {
-    loading ??= import('../sso/company-provider.ts').then(({ createCompanyProvider }) =>
+    loading ??= import('../sso/identity-provider.ts').then(({ createCompanyProvider }) =>
       createCompanyProvider({ config, publicUrl: deps.publicUrl, log }),
     );
     return loading;

@@ -4,7 +4,7 @@ import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import { createSeal } from '../security/seal.ts';
+import { createSeal } from '../security/encryption.ts';
 import type { Users } from '../users/users.ts';
 
 const LASTS_MS = 5 * 60_000;

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { MAY, PERMISSIONS, ROLE_WORDS } from '../../../../api/console/contract/permissions.ts';
-import { actionWords, detailWords } from '../../../../dashboard/audit/words.ts';
+import { actionWords, detailWords } from '../../../../dashboard/audit/labels.ts';
 import { phasesOf } from '../../../../dashboard/playground/server-timing.ts';
 import { deviceWords } from '../../../../dashboard/profile/device.ts';
 import { ROLES, rolesToGive } from '../../../../dashboard/team/roles.ts';

@@ -1,5 +1,5 @@
 // A connected app in words: what it is called, and where its consent was sent. Pure.
-import type { ConnectedApps } from '../../api/console/contract/people.ts';
+import type { ConnectedApps } from '../../api/console/contract/users.ts';
 
 export type ConnectedApp = ConnectedApps['items'][number];
 

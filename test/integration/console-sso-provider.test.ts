@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { readCompanyConfig } from '../../api/console/sso/company-config.ts';
-import type { CompanyProblem } from '../../api/console/sso/company-problem.ts';
-import { createCompanyProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/sso/company-provider.ts';
+import { createCompanyProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/sso/identity-provider.ts';
+import { readCompanyConfig } from '../../api/console/sso/sso-config.ts';
+import type { CompanyProblem } from '../../api/console/sso/sso-error.ts';
 import { silentLog } from '../../common/log.ts';
-import { type TestProvider, testProvider } from '../support/company-provider.ts';
-import { somebody } from '../support/company-rig.ts';
+import { type TestProvider, testProvider } from '../support/identity-provider.ts';
+import { somebody } from '../support/sso-rig.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;

@@ -9,7 +9,7 @@ import type { SignedIn } from '../kit/route.ts';
 import type { Audit } from '../security/audit.ts';
 import type { Users } from '../users/users.ts';
 import type { Devices } from './devices.ts';
-import { proofsOf } from './second-step.ts';
+import { proofsOf } from './pending-two-factor.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Entrance {

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { passwords } from '../../api/console/security/passwords.ts';
-import { type CompanyRig, companyRig, somebody, type Visitor, words } from '../support/company-rig.ts';
 import { CONSOLE_SECRET, type ConsoleRig } from '../support/console-rig.ts';
+import { type CompanyRig, companyRig, somebody, type Visitor, words } from '../support/sso-rig.ts';
 
 const LINK = '/app/sign-in/company/link';
 const PASSWORD = 'a password of the tests';

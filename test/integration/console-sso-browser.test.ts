@@ -1,10 +1,10 @@
 // The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody who has a password here already.
 import { expect } from 'chai';
 import { type AddressedRig, addressedRig } from '../support/addressed-rig.ts';
-import type { TestProvider } from '../support/company-provider.ts';
-import { somebody } from '../support/company-rig.ts';
 import { type ConsoleBrowser, looks } from '../support/console-browser.ts';
+import type { TestProvider } from '../support/identity-provider.ts';
 import { PASSWORD, personWithPassword, signInAtTheCompany } from '../support/page-steps.ts';
+import { somebody } from '../support/sso-rig.ts';
 
 describe('the sign-in of the company in a browser', function () {
   this.timeout(120_000);

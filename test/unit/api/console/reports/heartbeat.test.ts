@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createProcessReport } from '../../../../../api/console/reports/process-report.ts';
+import { createProcessReport } from '../../../../../api/console/reports/heartbeat.ts';
 import type { ProcessDocument, Store } from '../../../../../api/store/store.ts';
 import { silentLog } from '../../../../../common/log.ts';
 import { PROTOCOL, type WorkerStatus } from '../../../../../common/protocol.ts';

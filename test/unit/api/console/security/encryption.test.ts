@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createDigest, createSeal } from '../../../../../api/console/security/seal.ts';
+import { createDigest, createSeal } from '../../../../../api/console/security/encryption.ts';
 
 const SECRET = 'a secret of the tests, long enough';
 

@@ -1,6 +1,6 @@
 // What can go wrong between us and the company's provider, from the library's errors to a CompanyProblem.
 import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
-import { beginAgain, CompanyProblem } from './company-problem.ts';
+import { beginAgain, CompanyProblem } from './sso-error.ts';
 
 const away = (told: Record<string, string>) =>
   new CompanyProblem(503, 'The company’s sign-in does not answer at the moment. Try again in a minute.', told);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
+import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/sso-rig.ts';
 
 describe('the sign-in of the company', () => {
   let rig: CompanyRig;

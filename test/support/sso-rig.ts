@@ -1,9 +1,9 @@
 // An installation with a company's sign-in, and visitors: browsers without scripts, each with a jar of cookies.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type CompanyLogin, type TestProvider, testProvider } from './company-provider.ts';
 import { type ConsoleRig, consoleRig } from './console-rig.ts';
 import type { Answer } from './http-call.ts';
+import { type CompanyLogin, type TestProvider, testProvider } from './identity-provider.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;

@@ -6,12 +6,12 @@ import type { Cookies } from '../kit/cookies.ts';
 import type { Audit } from '../security/audit.ts';
 import { passwords } from '../security/passwords.ts';
 import { createSignInLimits } from '../security/sign-in-limits.ts';
-import { type CompanyConfig, isOfCompany } from '../sso/company-config.ts';
+import { type CompanyConfig, isOfCompany } from '../sso/sso-config.ts';
 import { createUsers } from '../users/users.ts';
 import { createFirstOwner, createSetup } from './bootstrap.ts';
 import { createDevices } from './devices.ts';
-import { createEntrance } from './entrance.ts';
-import { createSecondStep } from './second-step.ts';
+import { createEntrance } from './login.ts';
+import { createSecondStep } from './pending-two-factor.ts';
 import type { Sessions } from './sessions.ts';
 import { createTwoFactor } from './two-factor.ts';
 

@@ -19,9 +19,9 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import type { Log } from '../../../common/log.ts';
-import type { CompanyConfig } from './company-config.ts';
-import { beginAgain, CompanyProblem } from './company-problem.ts';
-import { companyProblem } from './company-problems.ts';
+import { companyProblem } from './provider-errors.ts';
+import type { CompanyConfig } from './sso-config.ts';
+import { beginAgain, CompanyProblem } from './sso-error.ts';
 
 /** The longest that one call to the provider may take; a sign-in makes four at most. */
 const CALL_TIMEOUT_MS = 5_000;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createSeal } from '../../api/console/security/seal.ts';
-import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/company-rig.ts';
+import { createSeal } from '../../api/console/security/encryption.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
+import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/sso-rig.ts';
 
 const COOKIE = '__Host-pressroom-company';
 

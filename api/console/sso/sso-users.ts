@@ -8,9 +8,9 @@ import type { Audit } from '../security/audit.ts';
 import { MAX_MEMBERS } from '../users/team-rules.ts';
 import type { Teams } from '../users/teams.ts';
 import type { Identity, Users } from '../users/users.ts';
-import { type CompanyConfig, isOfCompany } from './company-config.ts';
-import { CompanyProblem } from './company-problem.ts';
-import type { CompanyClaims } from './company-provider.ts';
+import type { CompanyClaims } from './identity-provider.ts';
+import { type CompanyConfig, isOfCompany } from './sso-config.ts';
+import { CompanyProblem } from './sso-error.ts';
 
 export type CompanyPerson =
   | { kind: 'known'; user: UserDocument }

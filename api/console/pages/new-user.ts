@@ -1,6 +1,6 @@
 // The fields that make a person, the same wherever somebody comes for the first time.
 import type { Markup } from '../../../common/contract/markup.ts';
-import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/people.ts';
+import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/users.ts';
 import { type Field, field } from '../html/page.ts';
 
 type Shown = Pick<Field, 'value' | 'error' | 'focus'>;
