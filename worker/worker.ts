@@ -9,7 +9,7 @@ import { sweepProfiles } from './browser/profile.ts';
 import { SlotPool } from './browser/slot-pool.ts';
 import type { WorkerConfig } from './config.ts';
 import { openGuard } from './egress/proxy.ts';
-import { createGateway } from './gateway/gateway.ts';
+import { Gateway } from './gateway/gateway.ts';
 
 export interface Worker {
   services: Service[];
@@ -35,10 +35,10 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
     onChange: () => gateway.push(),
   });
   const status = (): WorkerStatus => ({ protocol: PROTOCOL, pool: config.pool, ...slots.status() });
-  const gateway = createGateway({ config: config.gateway, pool: config.pool, secret: config.secret, slots, status, log, metrics });
+  const gateway = new Gateway({ config: config.gateway, pool: config.pool, secret: config.secret, slots, status, log, metrics });
   metrics.gauge('pressroom_worker_draining', 'Whether this worker takes no new render because it stops: 1 or 0.', ['pool'], gauge =>
     gauge.set({ pool: config.pool }, status().draining ? 1 : 0),
   );
   const profiles: Service = { name: 'chrome profiles', start: () => sweepProfiles(), stop: async () => {} };
-  return { services: [profiles, slots, gateway], status, chromes: () => slots.chromes(), port: gateway.port };
+  return { services: [profiles, slots, gateway], status, chromes: () => slots.chromes(), port: () => gateway.port() };
 }

@@ -8,7 +8,7 @@ import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import type { SlotPage } from '../../worker/browser/slot-page.ts';
 import type { SlotPool } from '../../worker/browser/slot-pool.ts';
-import { createGateway, type Gateway } from '../../worker/gateway/gateway.ts';
+import { Gateway } from '../../worker/gateway/gateway.ts';
 import { workerStatus } from './fake-slots.ts';
 
 export const LIGHT_SECRET = 'a secret of the light pool';
@@ -43,7 +43,7 @@ export async function startLightWorker(capacity: number): Promise<LightWorker> {
     gateway.push();
   };
   const slots = { claim, release, drain: async () => {}, endRenders: () => {} };
-  gateway = createGateway({
+  gateway = new Gateway({
     ...at,
     config: { host: '127.0.0.1', port: 0 },
     slots: slots as unknown as SlotPool,

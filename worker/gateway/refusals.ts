@@ -1,7 +1,8 @@
-// Why the gateway refuses a connection, or a slot on one that it has: the closed list of the metric, and which of it belongs to a worker's ordinary life.
+// Why the gateway refuses a connection, or a slot on an open one: the closed list of the metric, and which reasons are ordinary.
 const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
 export const REFUSALS = ['path', 'tls', 'http', 'silent', 'crowded', 'full', 'draining', ...TICKET_REFUSALS] as const;
+/** `crowded`: too many connections. */
 export type Refusal = (typeof REFUSALS)[number];
 
-/** True for what is no sign of somebody who should not be here. */
+/** True for reasons that do not point to a wrong or hostile client. */
 export const isOrdinary = (reason: Refusal): boolean => reason === 'full' || reason === 'draining';

@@ -7,7 +7,7 @@ import type { EgressDenied } from '../../../../common/protocol.ts';
 import { signTicket } from '../../../../common/ticket.ts';
 import type { SlotPage } from '../../../../worker/browser/slot-page.ts';
 import type { SlotPool } from '../../../../worker/browser/slot-pool.ts';
-import { createGateway, type Gateway } from '../../../../worker/gateway/gateway.ts';
+import { Gateway } from '../../../../worker/gateway/gateway.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
@@ -56,7 +56,7 @@ describe('the gateway of a worker', () => {
   beforeEach(async () => {
     parts = fakeSlot();
     lines.length = 0;
-    gateway = createGateway({
+    gateway = new Gateway({
       config: { host: '127.0.0.1', port: 0 },
       pool: 'default',
       secret: SECRET,
