@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
-import { createClaimants, readWaiting } from './claimants.ts';
+import { createClaimants, readWaiting } from './slot-offers.ts';
 
 interface Watcher {
   /** The API process. Undefined: of the release before, which does not name it. */

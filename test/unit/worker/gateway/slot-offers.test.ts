@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WAITING, type Waiting } from '../../../../common/protocol.ts';
-import { type Claimants, createClaimants, readWaiting } from '../../../../worker/gateway/claimants.ts';
+import { type Claimants, createClaimants, readWaiting } from '../../../../worker/gateway/slot-offers.ts';
 
 const waiting = (waitedMs: number, more: Partial<Waiting> = {}): Waiting => ({
   ...{ waitedMs, count: 1, trial: false, account: 'x', held: 0 },
