@@ -28,7 +28,7 @@ export interface SlotPage {
   nearMemoryLimit(): boolean;
   /** Replaces a Chrome that is of no use any more; the render in it is tried elsewhere. */
   giveUpChrome(message: string): void;
-  /** Set by the claimant. Called once when the worker ends the render on its own. */
+  /** Set by the slot socket. Called once when the worker ends the render on its own. */
   onEnd: ((reason: SlotEnd, message: string) => void) | undefined;
 }
 

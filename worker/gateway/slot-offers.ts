@@ -1,12 +1,12 @@
-// Which API process gets a slot that is free: what waits in each, and the slots that are offered to
-// one of them. Pure: the caller gives the number of free slots and the time, of a monotonic clock.
+// Which API process gets a free slot: what waits in each, and the slots that are offered to one of
+// them. Pure: the caller passes the number of free slots and the time of a monotonic clock.
 import { z } from 'zod';
 import { WAITING, type Waiting } from '../../common/protocol.ts';
 
 /**
  * A slot whose offer is not taken within this time is ready for all: its API may be frozen. It is not
  * offered again, since on a busy machine every API can be later than this. An API that died loses its
- * offers with its link; one that is frozen is offered nothing until it announces again.
+ * offers with its link; a frozen one is offered nothing until it announces again.
  */
 const OFFER_MS = 1_000;
 /** An API repeats its announcement more often than this, or it is frozen. */
@@ -17,7 +17,7 @@ const REMEMBERED_MS = 1_000;
  */
 const EQUAL_MS = 500;
 const MAX_BYTES = 1_024;
-/** Stands for all API processes that give no name: those of the release before. */
+/** All API processes without a name: those of the previous release. */
 const UNNAMED = '';
 
 const count = z.number().min(0);
@@ -38,7 +38,8 @@ export function readWaiting(message: Buffer): { params?: Waiting | undefined } |
   }
 }
 
-interface Claimant extends Waiting {
+/** An API process in which renders wait. */
+interface WaitingApi extends Waiting {
   /** When its render came, by this process's clock. */
   sinceMs: number;
   announcedMs: number;
@@ -46,127 +47,132 @@ interface Claimant extends Waiting {
   offered: number;
 }
 
-interface Rated extends Claimant {
+interface Rated extends WaitingApi {
   api: string;
   /** Renders without an offer. */
   waiting: number;
   load: number;
 }
 
-export interface Claimants {
-  /** `undefined`: nothing waits in that API, or its link closed. */
-  announce(api: string, waiting: Waiting | undefined, nowMs: number): void;
-  /** Offers the free slots to the APIs whose turn it is. Returns when the first of the offers ends. */
-  offer(free: number, nowMs: number): number | undefined;
-  /** How many of the free slots a claim of that API would get now. */
-  readyFor(api: string | undefined, free: number): number;
-  /** Slots that are offered to that API. */
-  offeredTo(api: string | undefined): number;
-  /** Whether a claim of that API gets one of the free slots. It is taken for claimed then. */
-  admit(api: string | undefined, free: number, nowMs: number): boolean;
-}
-
-/** `unnamedApis`: connected API processes that announce nothing. */
-export function createClaimants(unnamedApis: () => number, random = Math.random): Claimants {
-  const claimants = new Map<string, Claimant>();
-  let offers: { api: string; untilMs: number }[] = [];
+export class SlotOffers {
+  readonly #waiting = new Map<string, WaitingApi>();
+  readonly #unnamedApis: () => number;
+  readonly #random: () => number;
+  #offers: { api: string; untilMs: number }[] = [];
   /** Free slots whose offers ended. */
-  let open = 0;
+  #open = 0;
   /** A claim without a name was refused and no slot has been offered for it yet. */
-  let unnamedWaits = false;
-  /** Claims of named APIs that were admitted since one without a name was. */
-  let passed = 0;
+  #unnamedWaits = false;
+  /** Claims of named APIs that were admitted since the last one without a name. */
+  #passed = 0;
 
-  const offeredTo = (api: string | undefined) => offers.filter(offer => offer.api === api).length;
-
-  function forget(api: string): void {
-    claimants.delete(api);
-    offers = offers.filter(offer => offer.api !== api);
+  /** `unnamedApis`: connected API processes that announce nothing. */
+  constructor(unnamedApis: () => number, random = Math.random) {
+    this.#unnamedApis = unnamedApis;
+    this.#random = random;
   }
 
-  function expire(nowMs: number): void {
-    for (const { api, untilMs } of offers) {
-      if (untilMs > nowMs) continue;
-      open += offeredTo(api);
-      forget(api);
+  /** `undefined`: nothing waits in that API, or its link closed. */
+  announce(api: string, waiting: Waiting | undefined, nowMs: number): void {
+    if (!waiting) return this.#forget(api);
+    const sinceMs = nowMs - waiting.waitedMs;
+    this.#waiting.set(api, { ...waiting, sinceMs, announcedMs: nowMs, offered: this.offeredTo(api) });
+  }
+
+  /** Offers the free slots to the APIs whose turn it is. Returns when the first of the offers ends. */
+  offer(free: number, nowMs: number): number | undefined {
+    this.#expire(nowMs);
+    this.#offers.splice(free);
+    this.#open = Math.min(this.#open, free - this.#offers.length);
+    while (this.#offers.length + this.#open < free) {
+      const api = this.#next(this.#offers.length + this.#open === free - 1);
+      if (api === undefined) break;
+      this.#offers.push({ api, untilMs: nowMs + OFFER_MS });
+      const waiting = this.#waiting.get(api);
+      if (waiting) waiting.offered++;
+      else this.#unnamedWaits = false;
     }
-    for (const [api, { announcedMs }] of claimants) if (nowMs - announcedMs > REMEMBERED_MS) forget(api);
+    return this.#offers[0]?.untilMs;
   }
 
-  /** In whole slots, through all APIs: accounts that hold about as much are served in the order of time. */
-  function loadOf({ account }: Claimant): number {
+  /** Slots that are offered to that API. */
+  offeredTo(api: string | undefined): number {
+    return this.#offers.filter(offer => offer.api === api).length;
+  }
+
+  /** How many of the free slots a claim of that API would get now. An API without a name knows no offers: it claims what is free. */
+  readyFor(api: string | undefined, free: number): number {
+    return api === undefined ? free : this.#unofferedOr(api, free);
+  }
+
+  /** Whether a claim of that API gets one of the free slots. It counts as claimed then. */
+  admit(api = UNNAMED, free: number, nowMs: number): boolean {
+    this.offer(free, nowMs);
+    if (this.#unofferedOr(api, free) <= 0) {
+      if (api === UNNAMED) this.#unnamedWaits = true;
+      return false;
+    }
+    const taken = this.#offers.findIndex(each => each.api === api);
+    if (taken >= 0) this.#offers.splice(taken, 1);
+    else this.#open = Math.max(0, this.#open - 1);
+    if (api === UNNAMED) this.#unnamedWaits = false;
+    this.#passed = api === UNNAMED ? 0 : this.#passed + 1;
+    return true;
+  }
+
+  /** Slots offered to that API or to none. Offers may be more than the slots that are free, until they are cut. */
+  #unofferedOr(api: string, free: number): number {
+    return Math.max(0, free - this.#offers.length + this.offeredTo(api));
+  }
+
+  #forget(api: string): void {
+    this.#waiting.delete(api);
+    this.#offers = this.#offers.filter(offer => offer.api !== api);
+  }
+
+  #expire(nowMs: number): void {
+    for (const { api, untilMs } of this.#offers) {
+      if (untilMs > nowMs) continue;
+      this.#open += this.offeredTo(api);
+      this.#forget(api);
+    }
+    for (const [api, { announcedMs }] of this.#waiting) if (nowMs - announcedMs > REMEMBERED_MS) this.#forget(api);
+  }
+
+  /**
+   * The API whose turn it is: paid before trial, then the account that holds least, then the longest wait. The last free slot is not for
+   * throttled accounts, unless others want it too.
+   */
+  #next(isLast: boolean): string | undefined {
+    const rated = [...this.#waiting].map(([api, waiting]) => ({
+      api,
+      ...waiting,
+      waiting: waiting.count - waiting.offered,
+      load: this.#loadOf(waiting),
+    }));
+    const unserved = rated.filter(({ waiting }) => waiting > 0);
+    const [first, ...others] = unserved.sort((a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs);
+    if (!first) return undefined;
+    if (isLast && unserved.every(({ heldBack }) => heldBack)) return undefined;
+    if (this.#unnamedWaits && this.#passed * this.#unnamedApis() >= this.#waiting.size) return UNNAMED;
+    const isEqual = ({ trial, load, sinceMs }: Rated) => trial === first.trial && load === first.load && sinceMs - first.sinceMs < EQUAL_MS;
+    return this.#draw([first, ...others.filter(isEqual)])?.api;
+  }
+
+  /** In whole slots, over all APIs: accounts that hold about the same are served in the order of time. */
+  #loadOf({ account }: WaitingApi): number {
     let load = 0;
-    for (const other of claimants.values()) if (other.account === account) load += other.held + other.offered;
+    for (const other of this.#waiting.values()) if (other.account === account) load += other.held + other.offered;
     return Math.floor(load);
   }
 
-  /** Of claimants that count as equal, each as likely as the renders that it has waiting. */
-  function draw(equals: readonly Rated[]): Rated | undefined {
-    let left = random() * equals.reduce((sum, { waiting }) => sum + waiting, 0);
+  /** One of several that count as equal, weighted by the renders that it has waiting. */
+  #draw(equals: readonly Rated[]): Rated | undefined {
+    let left = this.#random() * equals.reduce((sum, { waiting }) => sum + waiting, 0);
     for (const each of equals) {
       left -= each.waiting;
       if (left < 0) return each;
     }
     return undefined;
   }
-
-  /** Whose turn it is: paid before trial, then the account that holds least, then the longest wait. The last free slot is not for accounts that are held back, unless others want it too. */
-  function next(isLast: boolean): string | undefined {
-    const rated = [...claimants].map(([api, claimant]) => ({
-      api,
-      ...claimant,
-      waiting: claimant.count - claimant.offered,
-      load: loadOf(claimant),
-    }));
-    const unserved = rated.filter(({ waiting }) => waiting > 0);
-    const [first, ...others] = unserved.sort((a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs);
-    if (!first) return undefined;
-    if (isLast && unserved.every(({ heldBack }) => heldBack)) return undefined;
-    if (unnamedWaits && passed * unnamedApis() >= claimants.size) return UNNAMED;
-    const isEqual = ({ trial, load, sinceMs }: Rated) => trial === first.trial && load === first.load && sinceMs - first.sinceMs < EQUAL_MS;
-    return draw([first, ...others.filter(isEqual)])?.api;
-  }
-
-  function offer(free: number, nowMs: number): number | undefined {
-    expire(nowMs);
-    offers.splice(free);
-    open = Math.min(open, free - offers.length);
-    while (offers.length + open < free) {
-      const api = next(offers.length + open === free - 1);
-      if (api === undefined) break;
-      offers.push({ api, untilMs: nowMs + OFFER_MS });
-      const claimant = claimants.get(api);
-      if (claimant) claimant.offered++;
-      else unnamedWaits = false;
-    }
-    return offers[0]?.untilMs;
-  }
-
-  /** Offers may be more than the slots that are free, until they are cut. */
-  const readyFor = (api: string, free: number) => Math.max(0, free - offers.length + offeredTo(api));
-
-  return {
-    announce(api, waiting, nowMs) {
-      if (!waiting) return forget(api);
-      const sinceMs = nowMs - waiting.waitedMs;
-      claimants.set(api, { ...waiting, sinceMs, announcedMs: nowMs, offered: offeredTo(api) });
-    },
-    offer,
-    offeredTo,
-    // An API without a name knows no offers: it claims what is free, and its refusal is remembered.
-    readyFor: (api, free) => (api === undefined ? free : readyFor(api, free)),
-    admit(api = UNNAMED, free, nowMs) {
-      offer(free, nowMs);
-      if (readyFor(api, free) <= 0) {
-        if (api === UNNAMED) unnamedWaits = true;
-        return false;
-      }
-      const taken = offers.findIndex(each => each.api === api);
-      if (taken >= 0) offers.splice(taken, 1);
-      else open = Math.max(0, open - 1);
-      if (api === UNNAMED) unnamedWaits = false;
-      passed = api === UNNAMED ? 0 : passed + 1;
-      return true;
-    },
-  };
 }

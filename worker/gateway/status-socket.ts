@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
-import { createClaimants, readWaiting } from './slot-offers.ts';
+import { readWaiting, SlotOffers } from './slot-offers.ts';
 
 interface Watcher {
   /** The API process. Undefined: of the release before, which does not name it. */
@@ -26,14 +26,14 @@ export interface StatusSockets {
 export function createStatusSockets(status: () => WorkerStatus, log: Log): StatusSockets {
   const watchers = new Map<WebSocket, Watcher>();
   const unnamedApis = () => [...watchers.values()].filter(({ api }) => api === undefined).length;
-  const claimants = createClaimants(unnamedApis);
+  const offers = new SlotOffers(unnamedApis);
   let offersEnd: NodeJS.Timeout | undefined;
   /** A claim or a release changes several numbers in one turn: they are sent together. */
   let pushes = false;
 
   function send(ws: WebSocket, watcher: Watcher, now: WorkerStatus): void {
-    const offered = watcher.api === undefined ? undefined : claimants.offeredTo(watcher.api);
-    const text = JSON.stringify({ ...now, ready: claimants.readyFor(watcher.api, now.ready), offered });
+    const offered = watcher.api === undefined ? undefined : offers.offeredTo(watcher.api);
+    const text = JSON.stringify({ ...now, ready: offers.readyFor(watcher.api, now.ready), offered });
     if (text !== watcher.sent && ws.readyState === ws.OPEN) ws.send(text);
     watcher.sent = text;
   }
@@ -41,7 +41,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
   /** A slot that is offered to one API is ready for no other. */
   function sendChanges(): void {
     const now = status();
-    const endsMs = claimants.offer(now.ready, performance.now());
+    const endsMs = offers.offer(now.ready, performance.now());
     clearTimeout(offersEnd);
     if (endsMs !== undefined) offersEnd = setTimeout(push, endsMs - performance.now()).unref();
     for (const [ws, watcher] of watchers) send(ws, watcher, now);
@@ -61,7 +61,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
   }
 
   function announce(api: string, waiting: Waiting | undefined): void {
-    claimants.announce(api, waiting, performance.now());
+    offers.announce(api, waiting, performance.now());
     if (status().ready > 0) push();
   }
 
@@ -85,7 +85,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
       );
     },
     admit(api) {
-      if (!claimants.admit(api, status().ready, performance.now())) return false;
+      if (!offers.admit(api, status().ready, performance.now())) return false;
       // An API counts its claim until the next status, which a release in the same turn could leave unchanged.
       sendNext();
       push();
