@@ -15,8 +15,6 @@ interface Seen {
   readyPods: number;
 }
 
-/** A burst needs its pods for about as long as it takes to see that it is over. */
-const BURST_WINDOWS = 2;
 /** No pool is larger; a wish beyond says no more. */
 const MOST_WISHED = 2_000;
 
@@ -27,6 +25,9 @@ export const holdMs = ({ stableWindowSeconds, scaleDown }: ScalingSpec['scaling'
 const stableMsOf = ({ scaling }: ScalingSpec) => scaling.stableWindowSeconds * 1_000;
 /** An average of fewer than three scrapes is none. */
 const panicMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) => Math.max(scaling.panicWindowSeconds * 1_000, 3 * load.scrapeIntervalMs);
+
+/** A burst needs its pods for about as long as it takes to see that it is over: one look may have been just before its end. */
+const burstMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) => 2 * Math.max(scaling.panicWindowSeconds * 1_000, load.scrapeIntervalMs);
 
 /** The pods for so many slots. */
 const podsFor = ({ scaling, slotsPerPod }: ScalingSpec, slots: number) =>
@@ -79,11 +80,11 @@ function reasonOf({ scaling }: ScalingSpec, pods: number, size: number, askedBef
 export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: number): Omit<Decision, 'lookAgainMs'> {
   const { scaling } = pool;
   const { load, pods, readyPods } = seen;
-  const panicMs = panicMsOf(pool, load);
+  const burstMs = burstMsOf(pool, load);
   const looked = remember(pool, seen, history, now);
   const { next, offeredNow, average } = looked;
   const wishes = withPeak(history.wishes, podsForLoad(pool, average), now, scaling.scaleDown.delaySeconds * 1_000);
-  const burstWishes = withPeak(history.burstWishes, burstWish(pool, seen, looked, now), now, BURST_WINDOWS * panicMs);
+  const burstWishes = withPeak(history.burstWishes, burstWish(pool, seen, looked, now), now, burstMs);
   const wish = Math.max(highest(wishes), highest(burstWishes));
   const panic = wish > highest(wishes);
 
@@ -92,8 +93,8 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
   // What was decided before needs no leave again.
   const current = Math.max(pods, Math.min(asked, Math.max(wish, least)));
   const { pods: allowed, limited } = within(wish, least, current, history.sizes, scaling, now);
-  // One step down in a panic window: an average falls in small steps.
-  const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < panicMs && pods <= scaling.maxReplicas;
+  // One step down in that time: an average falls in small steps.
+  const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < burstMs && pods <= scaling.maxReplicas;
   const size = allowed < pods && tooSoon ? pods : allowed;
   const reason = reasonOf(pool, pods, size, asked, panic);
   const facts = {
