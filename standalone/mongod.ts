@@ -2,7 +2,7 @@
 import { lchown, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { SET_NAME, USER } from '../api/store/managed-set.ts';
+import { SET_NAME, USER } from '../api/store/replica-set-names.ts';
 import { mustBeOpen } from './cache.ts';
 import { spawnMongod, stopPredecessor } from './mongod-process.ts';
 import { giveDataTo, MONGOD_UID } from './mongod-user.ts';
@@ -37,7 +37,7 @@ export interface MongodOptions {
 }
 
 /** Loaded while mongod starts: it brings the driver, which takes its time. */
-const loadReplicaSet = () => import('../api/store/replica-set.ts');
+const loadReplicaSet = () => import('../api/store/replica-set-initiation.ts');
 
 /** What is kept in `mongod.json`. The port stays the same because a replica set's member has its address in the data. */
 interface Kept {

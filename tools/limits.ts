@@ -11,8 +11,8 @@ import { ANSWERS_SHARE } from '../api/console/mcp/mcp.ts';
 import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../api/console/security/passwords.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../api/http/server.ts';
-import { OPEN_FOR_EACH_PLACE } from '../api/leases/trial-door.ts';
-import { MAX_WAITING as MAX_PDFS_WAITING } from '../api/pdf/watermark/stamps.ts';
+import { OPEN_FOR_EACH_PLACE } from '../api/leases/trial-admission.ts';
+import { MAX_WAITING as MAX_PDFS_WAITING } from '../api/pdf/watermark/watermark-pool.ts';
 import { TRIAL_SHARE } from '../api/routes/trial.ts';
 import { variableMeta } from '../common/config.ts';
 import { STATUS } from '../common/contract/errors.ts';
@@ -115,10 +115,10 @@ export const limitRows = (): LimitRow[] => [
     whole: `${OPEN_FOR_EACH_PLACE} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
     share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
     answer: code('rate_limited'),
-    source: 'leases/trial-door.ts',
+    source: 'leases/trial-admission.ts',
     proofs: [
-      { file: 'unit/api/leases/trial-door.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
-      { file: 'unit/api/leases/trial-door.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
+      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
+      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
     ],
   },
   {
@@ -136,7 +136,7 @@ export const limitRows = (): LimitRow[] => [
     answer: wholeAndShare(failed('queue_full')),
     source: 'queue/fair-queue.ts',
     proofs: [
-      { file: 'unit/api/queue/queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
+      { file: 'unit/api/queue/fair-queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
       { file: 'unit/api/queue/dispatch-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
       { file: 'fault/overload-queue.test.ts', title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After' },
     ],
@@ -163,10 +163,10 @@ export const limitRows = (): LimitRow[] => [
     whole: 'cores less one, at least 2',
     share: `account: ${A_QUARTER}; never all; accounts take turns`,
     answer: 'the PDF waits',
-    source: 'pdf/watermark/stamps.ts',
+    source: 'pdf/watermark/watermark-pool.ts',
     proofs: [
-      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'stamp for another account while one has PDFs that take long' },
-      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'serve accounts in turns' },
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'stamp for another account while one has PDFs that take long' },
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve accounts in turns' },
     ],
   },
   {
@@ -174,10 +174,13 @@ export const limitRows = (): LimitRow[] => [
     whole: number(MAX_PDFS_WAITING),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),
-    source: 'pdf/watermark/stamps.ts',
+    source: 'pdf/watermark/watermark-pool.ts',
     proofs: [
-      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'refuse as overloaded when too many wait' },
-      { file: 'unit/api/pdf/watermark/stamps.test.ts', title: 'refuse an account that has its share of the line, and take another' },
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'refuse as overloaded when too many wait' },
+      {
+        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
+        title: 'refuse an account that has its share of the line, and take another',
+      },
     ],
   },
   {

@@ -1,12 +1,12 @@
 // Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
 
 import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
+import { databaseUnreachable, subscriptionInactive, unauthorized } from './account-errors.ts';
 import { allowedIps, capOf, isServed, keyIsGood, type ServedRules, withKey } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
-import { databaseUnreachable, subscriptionInactive, unauthorized } from './refusals.ts';
 
 /** Who calls, as the bearer check found out. */
 export interface Caller {

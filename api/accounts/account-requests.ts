@@ -1,9 +1,9 @@
 // How many requests of one account this process has at once, counted before their bodies are read.
 import type { Store } from '../store/store.ts';
+import { databaseUnreachable, tooManyRequests } from './account-errors.ts';
 import { capOf } from './account-rules.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
-import { databaseUnreachable, tooManyRequests } from './refusals.ts';
 
 /** Beyond the renders of the plan: bodies that arrive while renders run, and calls that are about to be refused. */
 export const REQUESTS_BEYOND_PLAN = 8;

@@ -4,8 +4,8 @@ import { asApiError } from '../http/errors.ts';
 import { ClientClosed } from '../http/state.ts';
 import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument } from '../store/store.ts';
-import { shownMessage } from './shown-message.ts';
-import type { ShownRequest } from './shown-request.ts';
+import { shownMessage } from './redacted-message.ts';
+import type { ShownRequest } from './redacted-request.ts';
 
 /** What the ways in tell of a render while it goes on. */
 export interface RenderEntry {

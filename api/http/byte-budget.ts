@@ -1,7 +1,7 @@
 // How many bytes of bodies and PDFs this process holds at once, with a share for each caller. Taken as they arrive, given back when nothing holds them any more.
 
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
-import { overShare } from '../accounts/refusals.ts';
+import { overShare } from '../accounts/account-errors.ts';
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
 
 /** Whose bytes they are, and what is thrown when there is no room: `full` of the whole, `share` of this caller's part. */

@@ -10,8 +10,8 @@ import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SharedBound } from '../accounts/shared-bound.ts';
 import { isTrustedProxy } from './client-ip.ts';
+import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './connection-errors.ts';
 import { probeHalfClosed } from './half-closed.ts';
-import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './raw-answers.ts';
 
 export interface HttpConfig {
   host: string;

@@ -6,17 +6,17 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
+import { databaseUnreachable, subscriptionInactive, unauthorized } from '../accounts/account-errors.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import { addressIsAllowed } from '../accounts/allowed-ips.ts';
 import type { Plan } from '../accounts/plans.ts';
-import { databaseUnreachable, subscriptionInactive, unauthorized } from '../accounts/refusals.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
-import { type BackgroundWrite, createBackgroundWrites } from './background-writes.ts';
-import { createFullAccounts } from './full-accounts.ts';
+import { createFullAccounts } from './cap-cache.ts';
 import { leaseMetrics } from './lease-metrics.ts';
 import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
 import type { Lease, Leases, Member } from './leases.ts';
 import { createRenewals } from './renewals.ts';
+import { type BackgroundWrite, createBackgroundWrites } from './retry-queue.ts';
 
 export interface LeaseTimes {
   leaseMs: number;

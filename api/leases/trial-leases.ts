@@ -2,12 +2,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { databaseUnreachable } from '../accounts/refusals.ts';
+import { databaseUnreachable } from '../accounts/account-errors.ts';
 import { type Store, withinMs } from '../store/store.ts';
 import type { Lease, Leases } from './leases.ts';
 import { LEASE_TIMES, type LeaseTimes } from './mongo-leases.ts';
 import { createRenewals } from './renewals.ts';
-import { noPlace, type TrialDoor, tooManyCalls } from './trial-door.ts';
+import { noPlace, type TrialDoor, tooManyCalls } from './trial-admission.ts';
 import { type TrialOperations, trialOperations } from './trial-operations.ts';
 
 export interface TrialCaller {

@@ -2,7 +2,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
-import type { Plan, PlannedCookie } from './plan.ts';
+import type { Plan, PlannedCookie } from './render-settings.ts';
 
 /**
  * Pure. A cookie of one host is named by an address there, one for subdomains too by its domain. A document given as html belongs to no site, so everything that it

@@ -1,7 +1,7 @@
 // Adds the caller's style sheet to the page, after all of its own, and waits until it is applied with its fonts.
 import { watchAddition } from './addition-load.ts';
 import type { Page } from './page.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './render-settings.ts';
 import { fonts, inOwnWorld } from './waits.ts';
 
 /**

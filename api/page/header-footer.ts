@@ -1,7 +1,7 @@
 // Header and footer of a print: the caller's html in a box that is the page's margin, as Chrome's templates take it.
 import { type Token, Tokenizer } from 'parse5';
 import { HtmlNesting } from '../../common/contract/html-nesting.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './render-settings.ts';
 
 /** Escapes of letters and hyphens, which could hide a name: hexadecimal with an optional space behind, or the letter itself. */
 const ESCAPE = /\\(?:0{0,4}([46][1-9a-f]|[57][0-9a]|2d)(?![0-9a-f])\s?|([g-z])|[\s\S])/gi;

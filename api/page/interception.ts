@@ -3,7 +3,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './render-settings.ts';
 
 /** A worker takes a mebibyte in one command. A request that leaves no room for our headers in it goes on as it is: no server takes a head of that size. */
 const MAX_HEADERS_BYTES = 900_000;

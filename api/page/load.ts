@@ -6,7 +6,7 @@ import { intercept, intercepts } from './interception.ts';
 import { openHtml } from './open-html.ts';
 import type { Page } from './page.ts';
 import { setViewport } from './single-page.ts';
-import { isStill } from './still.ts';
+import { isStill } from './static-document.ts';
 
 const STEP_IN_HISTORY = "history.pushState(null, '')";
 

@@ -2,8 +2,8 @@
 // first request to the print, since a page may move on by script or refresh at any time.
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
-import { type Denials, hostPort, type NoConnection } from './denials.ts';
-import type { Plan } from './plan.ts';
+import { type Denials, hostPort, type NoConnection } from './blocked-requests.ts';
+import type { Plan } from './render-settings.ts';
 
 export const MAX_REDIRECTS = 10;
 

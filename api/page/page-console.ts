@@ -1,7 +1,7 @@
 // What a page wrote to its console, for who keeps a log of renders. Asked for once, when the page is printed or has failed: Chrome keeps a page's last
 // thousand messages by itself, so that nothing is watched while it runs and no flood of them comes. While the PDF is read, which most often takes as long: the answer
 // waited 0.5 ms of 133 for a page with one line (medians of 60 on a busy machine; 4 ms of 424 for one with a table, 13 of 192 for 200 lines before it ended at the fiftieth); the CPU of
-// 200 renders was 0.97 of that without it (median of 24 rounds in turn). A page that nothing can write in (still.ts) is not asked at all.
+// 200 renders was 0.97 of that without it (median of 24 rounds in turn). A page that nothing can write in (static-document.ts) is not asked at all.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import type { Session } from '../workers/session.ts';

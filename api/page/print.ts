@@ -8,8 +8,8 @@ import { CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
 import type { Page } from './page.ts';
-import { imposePageRules } from './page-rules.ts';
-import type { Plan } from './plan.ts';
+import { imposePageRules } from './page-size-overrides.ts';
+import type { Plan } from './render-settings.ts';
 import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
 
 /** A page that loads itself again without end is printed so many times, and then until a print is whole. */

@@ -1,7 +1,7 @@
 // The viewport before loading, and the height of a single page after it.
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './render-settings.ts';
 import { inOwnWorld } from './waits.ts';
 
 const PX_PER_IN = 96;

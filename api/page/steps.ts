@@ -5,8 +5,8 @@ import { javascript } from './javascript.ts';
 import { lazyImages } from './lazy-images.ts';
 import { load } from './load.ts';
 import type { Page } from './page.ts';
-import type { Plan } from './plan.ts';
-import { isStill } from './still.ts';
+import type { Plan } from './render-settings.ts';
+import { isStill } from './static-document.ts';
 import { delay, expression, fonts, networkIdle, selector } from './waits.ts';
 
 export interface Step {

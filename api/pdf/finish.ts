@@ -3,7 +3,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { metadataUpdate } from './metadata.ts';
 import { type PdfMetadata, type Printed, type Room, tooLarge } from './printed.ts';
-import type { Stamps } from './watermark/stamps.ts';
+import type { Stamps } from './watermark/watermark-pool.ts';
 
 /** Times its size that a PDF takes more while it is stamped: its objects, with bytes of their own, and the new PDF. */
 const STAMPING = 2;

@@ -8,7 +8,7 @@ import type { Workers } from '../workers/workers.ts';
 import { createAnnouncer } from './announcer.ts';
 import type { DispatchMetrics } from './dispatch-metrics.ts';
 import type { Place, Queue } from './fair-queue.ts';
-import { givesUpAtMs, type WaitLimits } from './wait-limit.ts';
+import { givesUpAtMs, type WaitLimits } from './wait-deadline.ts';
 
 /** A job in the line: what the queue sorts by, what the claim needs, and whom to tell. */
 export interface Waiter<S> {

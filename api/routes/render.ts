@@ -3,7 +3,7 @@
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { shownRequest } from '../history/shown-request.ts';
+import { shownRequest } from '../history/redacted-request.ts';
 import { whileCallerWaits } from '../http/client-disconnect.ts';
 import type { Middleware } from '../http/state.ts';
 import type { RenderUseCase } from '../render/render.ts';

@@ -5,9 +5,9 @@ import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { type ByteBudget, createByteBudget } from '../http/byte-budget.ts';
 import { whileCallerWaits } from '../http/client-disconnect.ts';
 import { callerIp } from '../http/client-ip.ts';
-import { createPace } from '../http/pace.ts';
 import type { Middleware } from '../http/state.ts';
-import { noPlace } from '../leases/trial-door.ts';
+import { createPace } from '../http/throttle.ts';
+import { noPlace } from '../leases/trial-admission.ts';
 import type { TrialCaller, TrialLeases } from '../leases/trial-leases.ts';
 import type { RenderUseCase } from '../render/render.ts';
 

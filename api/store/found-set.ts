@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ConfigError, readConfig, secret, text } from '../../common/config.ts';
 import { createLog } from '../../common/log.ts';
 import { isDatabaseUnavailable } from './failures.ts';
-import { readyReplicaSet } from './replica-set.ts';
+import { readyReplicaSet } from './replica-set-initiation.ts';
 
 const LOOK_AGAIN_MS = 500;
 

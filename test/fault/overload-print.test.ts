@@ -1,11 +1,11 @@
 // What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken however the reading ends.
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/conversation.ts';
-import { plan } from '../../api/page/plan.ts';
+import { converse } from '../../api/page/page-session.ts';
+import { plan } from '../../api/page/render-settings.ts';
 import { createFinish } from '../../api/pdf/finish.ts';
 import type { Room } from '../../api/pdf/printed.ts';
-import { createStamps } from '../../api/pdf/watermark/stamps.ts';
+import { createStamps } from '../../api/pdf/watermark/watermark-pool.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { SlotLost } from '../../api/workers/slot-port.ts';
 import { ApiError } from '../../common/contract/errors.ts';

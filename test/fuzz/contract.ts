@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../api/http/json-text.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
-import { pageRules } from '../../api/page/page-rules.ts';
-import { plan } from '../../api/page/plan.ts';
-import { isStill } from '../../api/page/still.ts';
+import { pageRules } from '../../api/page/page-size-overrides.ts';
+import { plan } from '../../api/page/render-settings.ts';
+import { isStill } from '../../api/page/static-document.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { FIELD_NAMES } from '../../common/contract/fields.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';

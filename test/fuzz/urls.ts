@@ -1,6 +1,6 @@
 // Addresses of pages as a caller could write them. Nothing is accepted whose host, as the URL standard reads it, is not public, and the guard reads the same host.
 import { isIP } from 'node:net';
-import { plan } from '../../api/page/plan.ts';
+import { plan } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { decide } from '../../worker/egress/decide.ts';

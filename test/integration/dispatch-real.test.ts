@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { createDispatch, type Dispatch } from '../../api/queue/dispatch.ts';
+import { createDispatch, type Dispatch } from '../../api/queue/dispatcher.ts';
 import { type Connections, createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
 import { parseWorkerSources } from '../../api/workers/worker-addresses.ts';

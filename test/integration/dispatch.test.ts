@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createDispatch } from '../../api/queue/dispatch.ts';
+import { createDispatch } from '../../api/queue/dispatcher.ts';
 import { parseWorkerSources } from '../../api/workers/worker-addresses.ts';
 import { createWorkers, type Workers, type WorkersOptions } from '../../api/workers/workers.ts';
 import { createMetrics } from '../../common/operations.ts';

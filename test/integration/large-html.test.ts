@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { overloaded } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/conversation.ts';
 import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../api/page/open-html.ts';
-import { plan } from '../../api/page/plan.ts';
+import { converse } from '../../api/page/page-session.ts';
+import { plan } from '../../api/page/render-settings.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/conversation.ts';
-import { type Plan, plan } from '../../api/page/plan.ts';
+import { converse } from '../../api/page/page-session.ts';
+import { type Plan, plan } from '../../api/page/render-settings.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';

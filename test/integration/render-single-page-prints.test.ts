@@ -1,8 +1,8 @@
 // How often Chrome prints a single page until it fits on its sheet: once, unless its content depends on the sheet itself.
 import { expect } from 'chai';
 import { overloaded } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/conversation.ts';
-import { plan } from '../../api/page/plan.ts';
+import { converse } from '../../api/page/page-session.ts';
+import { plan } from '../../api/page/render-settings.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/conversation.ts';
-import { plan } from '../../api/page/plan.ts';
+import { converse } from '../../api/page/page-session.ts';
+import { plan } from '../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/free-port.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Leases } from '../../api/leases/leases.ts';
 import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
-import { createTrialDoor } from '../../api/leases/trial-door.ts';
+import { createTrialDoor } from '../../api/leases/trial-admission.ts';
 import { type TrialCaller, type TrialConfig, trialLeases } from '../../api/leases/trial-leases.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import type { ApiError } from '../../common/contract/errors.ts';

@@ -1,6 +1,6 @@
 // A dispatch on a real roster and queue with fake slots and a clock that stands still until the test moves it.
 import { mock } from 'node:test';
-import { createDispatch, type Dispatch, type DispatchOptions, type DispatchPhase, type Job } from '../../api/queue/dispatch.ts';
+import { createDispatch, type Dispatch, type DispatchOptions, type DispatchPhase, type Job } from '../../api/queue/dispatcher.ts';
 import { createRoster, type Roster, type RosterOptions } from '../../api/workers/registry.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';
 import { createFakeSlots, type FakeSession, type FakeSlots } from './fake-slots.ts';

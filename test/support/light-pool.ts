@@ -1,6 +1,6 @@
 // A pool without Chrome in the test's process: real gateways over slots that need no browser, and API processes
 // with their own queues. A render takes as long as its work holds the slot.
-import { createDispatch, type Dispatch, type Job } from '../../api/queue/dispatch.ts';
+import { createDispatch, type Dispatch, type Job } from '../../api/queue/dispatcher.ts';
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
 import { createWorkers, type Workers } from '../../api/workers/workers.ts';

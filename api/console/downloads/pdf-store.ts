@@ -1,7 +1,7 @@
 // Keeps PDFs for a while, so that a link leads to them from any API process. Owns how many bytes an account may keep, and how a PDF goes in and out in pieces.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../common/contract/errors.ts';
-import { orUnavailable } from '../../accounts/refusals.ts';
+import { orUnavailable } from '../../accounts/account-errors.ts';
 import type { KeptPdfChunk, KeptPdfDocument, Store } from '../../store/store.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 

@@ -1,5 +1,5 @@
 // Whether the pages of an account may reach the operator's allow-list of internal addresses: asked before a render without a key, to tell the caller early.
-import { databaseUnreachable } from '../../accounts/refusals.ts';
+import { databaseUnreachable } from '../../accounts/account-errors.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Throws ApiError `render_failed`/`database`. The guard of the worker decides by what the admission says. */

@@ -1,7 +1,7 @@
 // Who gets in at /mcp, before anything of a message is read: no page of another site, and whoever has a token for this endpoint.
 
 import { ApiError } from '../../../common/contract/errors.ts';
-import { orUnavailable } from '../../accounts/refusals.ts';
+import { orUnavailable } from '../../accounts/account-errors.ts';
 import { bearerToken } from '../../http/bearer.ts';
 import type { Middleware } from '../../http/state.ts';
 import type { Access, AccessTokens } from '../oauth/access.ts';

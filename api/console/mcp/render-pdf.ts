@@ -4,7 +4,7 @@ import { type ApiError, invalid } from '../../../common/contract/errors.ts';
 import { kindOf, quoted } from '../../../common/contract/problems.ts';
 import { parseRenderRequest, type RenderRequest } from '../../../common/contract/render-request.ts';
 import type { Log } from '../../../common/log.ts';
-import { shownRequest } from '../../history/shown-request.ts';
+import { shownRequest } from '../../history/redacted-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError } from '../../http/errors.ts';
 import { ClientClosed } from '../../http/state.ts';

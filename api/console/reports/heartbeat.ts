@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
-import type { Dispatch } from '../../queue/dispatch.ts';
+import type { Dispatch } from '../../queue/dispatcher.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
 import type { Workers } from '../../workers/workers.ts';
 

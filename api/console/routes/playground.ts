@@ -1,8 +1,8 @@
 // A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
 import { z } from 'zod';
 import { parseRenderRequest, renderRequestSchema } from '../../../common/contract/render-request.ts';
+import { shownRequest } from '../../history/redacted-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
-import { shownRequest } from '../../history/shown-request.ts';
 import { whileCallerWaits } from '../../http/client-disconnect.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';

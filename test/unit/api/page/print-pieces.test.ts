@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../../api/http/byte-budget.ts';
-import { plan } from '../../../../api/page/plan.ts';
 import { print } from '../../../../api/page/print.ts';
+import { plan } from '../../../../api/page/render-settings.ts';
 import type { Session } from '../../../../api/workers/session.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { leastPdf } from '../../../support/least-pdf.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { asChromeTakes } from '../../../../api/page/cookies.ts';
 import { headersFor } from '../../../../api/page/interception.ts';
 import { pageWords } from '../../../../api/page/javascript.ts';
-import type { Plan, PlannedCookie } from '../../../../api/page/plan.ts';
+import type { Plan, PlannedCookie } from '../../../../api/page/render-settings.ts';
 
 describe('the headers of a request that is held back', () => {
   const source: Plan['source'] = { kind: 'url', url: 'https://shop.example/a?b', raiseForStatus: 'errors' };

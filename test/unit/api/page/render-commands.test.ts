@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { load } from '../../../../api/page/load.ts';
 import { inPieces, PIECE_CHARS, WHOLE_CHARS } from '../../../../api/page/open-html.ts';
 import type { Page } from '../../../../api/page/page.ts';
-import { plan } from '../../../../api/page/plan.ts';
+import { plan } from '../../../../api/page/render-settings.ts';
 import { STEPS } from '../../../../api/page/steps.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';

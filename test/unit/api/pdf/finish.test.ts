@@ -4,8 +4,8 @@ import { accountHolder, createByteBudget } from '../../../../api/http/byte-budge
 import { readChromePdf } from '../../../../api/pdf/chrome-pdf.ts';
 import { createFinish } from '../../../../api/pdf/finish.ts';
 import { watermark } from '../../../../api/pdf/watermark/drawing.ts';
-import { stamp } from '../../../../api/pdf/watermark/stamp.ts';
-import { createStamps, type Stamps } from '../../../../api/pdf/watermark/stamps.ts';
+import { stamp } from '../../../../api/pdf/watermark/watermark-pdf.ts';
+import { createStamps, type Stamps } from '../../../../api/pdf/watermark/watermark-pool.ts';
 import { pdfInfo, pdfPicture } from '../../../support/pdf.ts';
 
 const never = new AbortController().signal;

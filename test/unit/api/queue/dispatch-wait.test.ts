@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { givesUpAtMs } from '../../../../api/queue/wait-limit.ts';
+import { givesUpAtMs } from '../../../../api/queue/wait-deadline.ts';
 import { SlotRefused } from '../../../../api/workers/slot-port.ts';
 import { createDispatchRig, type DispatchRig, failureOf } from '../../../support/dispatch-rig.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';

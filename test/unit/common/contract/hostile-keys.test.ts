@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseJson } from '../../../../api/http/json-text.ts';
-import { plan } from '../../../../api/page/plan.ts';
+import { plan } from '../../../../api/page/render-settings.ts';
 import { ApiError } from '../../../../common/contract/errors.ts';
 import { parseRenderRequest, type RenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createPace } from '../../../../api/http/pace.ts';
+import { createPace } from '../../../../api/http/throttle.ts';
 
 describe('the pace of rejections', () => {
   function paced() {

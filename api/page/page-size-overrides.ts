@@ -2,7 +2,7 @@
 import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
 import { SIDES } from '../../common/contract/paper.ts';
 import type { Command } from '../workers/session.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './render-settings.ts';
 
 /** Where rules for pages may come from that the text does not show. */
 const ELSEWHERE = /<link|@import|\\/i;

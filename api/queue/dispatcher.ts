@@ -3,13 +3,13 @@
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
-import { overShare } from '../accounts/refusals.ts';
+import { overShare } from '../accounts/account-errors.ts';
 import { BrowserFailed, type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../workers/slot-port.ts';
 import type { Workers } from '../workers/workers.ts';
 import { dispatchMetrics } from './dispatch-metrics.ts';
 import { createQueue, type QueueBounds } from './fair-queue.ts';
 import { createLine, type Waiter } from './line.ts';
-import type { WaitLimits } from './wait-limit.ts';
+import type { WaitLimits } from './wait-deadline.ts';
 
 export interface Job {
   accountId: string;

@@ -1,7 +1,7 @@
 // Whether a document is still: nothing in it can move, run, or load by being laid out. Such a page needs no screen frames, which cost a seventh of a
 // render's CPU, and has no web fonts to wait for.
 import { intercepts } from './interception.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './render-settings.ts';
 
 /** Looking through more costs more than it saves. */
 const MAX_LENGTH = 256 * 1024;

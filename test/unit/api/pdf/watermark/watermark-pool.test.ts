@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { createStamps, type Stamps } from '../../../../../api/pdf/watermark/stamps.ts';
+import { createStamps, type Stamps } from '../../../../../api/pdf/watermark/watermark-pool.ts';
 import { ApiError } from '../../../../../common/contract/errors.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { ODD } from '../../../../support/odd-stamp.ts';

@@ -4,16 +4,16 @@ import { renderFailed } from '../../common/contract/errors.ts';
 import type { Printed, Room } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
-import { watchDenials } from './denials.ts';
+import { watchDenials } from './blocked-requests.ts';
 import { watchMainDocument } from './main-document.ts';
 import { watchMovement } from './navigation.ts';
 import { watchNetwork } from './network-idle.ts';
 import { type ConsoleLine, readConsole } from './page-console.ts';
-import type { Plan } from './plan.ts';
 import type { Output } from './print.ts';
 import { printDocument } from './print.ts';
+import type { Plan } from './render-settings.ts';
+import { isStill } from './static-document.ts';
 import { STEPS } from './steps.ts';
-import { isStill } from './still.ts';
 
 export interface ConversationLimits {
   /** For everything up to the PDF, `wait_delay` not counted. */

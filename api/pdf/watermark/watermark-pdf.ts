@@ -1,4 +1,4 @@
-// Stamps a finished PDF: the watermark over the content of every page. Runs in a thread of stamps.ts.
+// Stamps a finished PDF: the watermark over the content of every page. Runs in a thread of watermark-pool.ts.
 // The file is written anew as a whole: a stamp that was only added at the end could be taken off by cutting the end off.
 import { PDFDocument, PDFName, type PDFRef } from 'pdf-lib';
 import { move } from 'piscina';

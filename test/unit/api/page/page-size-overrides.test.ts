@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { pageRules } from '../../../../api/page/page-rules.ts';
-import { plan } from '../../../../api/page/plan.ts';
+import { pageRules } from '../../../../api/page/page-size-overrides.ts';
+import { plan } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
 const rules = (request: object) => pageRules(plan(parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false })));

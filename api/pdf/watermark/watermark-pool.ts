@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { ApiError, renderFailed } from '../../../common/contract/errors.ts';
 import type { Service } from '../../../common/lifecycle.ts';
-import { overShare } from '../../accounts/refusals.ts';
+import { overShare } from '../../accounts/account-errors.ts';
 import { SharedBound } from '../../accounts/shared-bound.ts';
 
 /** The event loop and the database's client need a core too; with two threads one account never has all. */
@@ -37,7 +37,7 @@ interface Options {
 const tooMany = () => renderFailed('overloaded', 'Too many PDFs wait for their watermark at the moment. Try again.', { retryAfterS: 2 });
 
 export function createStamps({
-  filename = fileURLToPath(new URL('stamp.ts', import.meta.url)),
+  filename = fileURLToPath(new URL('watermark-pdf.ts', import.meta.url)),
   threads = THREADS,
   maxWaiting = MAX_WAITING,
   stampMs = STAMP_MS,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createTrialDoor, type TrialDoor } from '../../../../api/leases/trial-door.ts';
+import { createTrialDoor, type TrialDoor } from '../../../../api/leases/trial-admission.ts';
 import { placesOf } from '../../../../api/leases/trial-leases.ts';
 import type { ApiError } from '../../../../common/contract/errors.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../../api/http/byte-budget.ts';
-import { converse } from '../../../../api/page/conversation.ts';
-import { plan } from '../../../../api/page/plan.ts';
+import { converse } from '../../../../api/page/page-session.ts';
+import { plan } from '../../../../api/page/render-settings.ts';
 import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
 import { BrowserFailed, SlotLost } from '../../../../api/workers/slot-port.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { plan } from '../../../../api/page/plan.ts';
-import { isStill } from '../../../../api/page/still.ts';
+import { plan } from '../../../../api/page/render-settings.ts';
+import { isStill } from '../../../../api/page/static-document.ts';
 import { invoice } from '../../../../bench/invoice.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 

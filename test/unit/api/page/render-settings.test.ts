@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Plan, plan } from '../../../../api/page/plan.ts';
+import { type Plan, plan } from '../../../../api/page/render-settings.ts';
 import { NAMED_FORMATS } from '../../../../common/contract/lengths.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';

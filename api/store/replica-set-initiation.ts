@@ -1,7 +1,7 @@
 // Makes a fresh mongod a replica set of one with one user, and points the set at its new port when that has changed. Speaks to mongod as its administrator.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
-import { SET_NAME, USER } from './managed-set.ts';
+import { SET_NAME, USER } from './replica-set-names.ts';
 
 const ALREADY_INITIALIZED = 23;
 const UNAUTHORIZED = 13;
