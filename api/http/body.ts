@@ -43,7 +43,7 @@ async function readBytes(request: IncomingMessage, limits: BodyLimits, reservati
     maxBytes,
     tooLarge: () => tooLarge(maxBytes, words),
     reserve(bytes) {
-      if (!reservation.take(bytes * HELD_PER_BODY_BYTE)) return reservation.noRoom();
+      if (!reservation.take(bytes * HELD_PER_BODY_BYTE)) return reservation.overBudget();
       reserved += bytes;
       return undefined;
     },
@@ -93,7 +93,7 @@ const body =
       state.reservation = reservation;
       if (req.socket.destroyed) throw new ClientClosed();
       // Nothing is reserved by it: a caller can declare much at no cost. It only saves sending what would be refused.
-      if (!reservation.fits(declared * HELD_PER_BODY_BYTE)) throw reservation.noRoom();
+      if (!reservation.fits(declared * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
       sayContinue(ctx);
       const { value, bytes } = await read(req, { ...limits, maxBytes }, reservation).catch(error => {
         // The answer may take its time to go out, and nothing of the body is held any more.

@@ -24,7 +24,7 @@ export interface Reservation {
   /** Whether `take` would succeed now. */
   fits(bytes: number): boolean;
   /** The error for the caller after a refusal. */
-  noRoom(): ApiError;
+  overBudget(): ApiError;
   /** Gives back so many of those that were taken. */
   give(bytes: number): void;
   /** Gives back what is left. What still runs of the request can take no more, and what it gives back is not counted twice. */
@@ -56,16 +56,16 @@ export function createByteBudget(maxBytes: number, { whole, shareBytes }: Option
     const ofWhole = whole?.open(holder);
     let held = 0;
     let closed = false;
-    let noRoom = holder.full;
+    let overBudget = holder.full;
     const refusal = (bytes: number): (() => ApiError) | undefined => {
       if (closed) return holder.full;
       const refused = bound.refusal(id, bytes);
       if (refused) return holder[refused];
-      return ofWhole?.fits(bytes) === false ? ofWhole.noRoom : undefined;
+      return ofWhole?.fits(bytes) === false ? ofWhole.overBudget : undefined;
     };
     const fits = (bytes: number) => {
       const refused = refusal(bytes);
-      if (refused) noRoom = refused;
+      if (refused) overBudget = refused;
       return refused === undefined;
     };
     const give = (bytes: number) => {
@@ -83,7 +83,7 @@ export function createByteBudget(maxBytes: number, { whole, shareBytes }: Option
         return true;
       },
       fits,
-      noRoom: () => noRoom(),
+      overBudget: () => overBudget(),
       give,
       close() {
         give(held);

@@ -27,7 +27,7 @@ export interface AdditionLoad {
 
 /** Watches from now on for the request to `url`, which the page makes next; the Network domain is on. */
 export function watchAddition(
-  { session, denials }: Pick<Page, 'session' | 'denials'>,
+  { session, blockedRequests }: Pick<Page, 'session' | 'blockedRequests'>,
   field: keyof typeof KINDS,
   url: string,
 ): AdditionLoad {
@@ -74,7 +74,7 @@ export function watchAddition(
     problem: async ran => {
       const { host } = new URL(load.url);
       const failed = `\`${field}\` could not be loaded from ${host}`;
-      const denied = ran ? undefined : denials.of(load.url);
+      const denied = ran ? undefined : blockedRequests.of(load.url);
       if (denied === 'address' || denied === 'port') return notPublic(field);
       if (denied === 'name' || denied === 'unresolved')
         return renderFailed('page_unreachable', `${failed}: its host name does not resolve.`);

@@ -6,7 +6,7 @@ import type { Session } from '../workers/session.ts';
 /** `refused`: the guard allows the server, which refused the connection. */
 export type NoConnection = EgressDenied['reason'] | 'refused';
 
-export interface Denials {
+export interface BlockedRequests {
   /** Why there was no connection to the server of this address; undefined when there was one. */
   of(url: string): NoConnection | undefined;
 }
@@ -20,7 +20,7 @@ export function hostPort(url: string): string {
 }
 
 /** Watches from now on. The guard tells before it hangs up, so that a load which failed by it is known here first. */
-export function watchDenials(session: Session): Denials {
+export function watchBlockedRequests(session: Session): BlockedRequests {
   const reasons = new Map<string, NoConnection>();
   session.on(EGRESS_DENIED, ({ host, port, reason }) => reasons.set(`${host.toLowerCase()}:${port}`, reason));
   session.on(EGRESS_REFUSED, ({ host, port }) => reasons.set(`${host.toLowerCase()}:${port}`, 'refused'));

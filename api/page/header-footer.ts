@@ -1,7 +1,7 @@
 // Header and footer of a print: the caller's html in a box that is the page's margin, as Chrome's templates take it.
 import { type Token, Tokenizer } from 'parse5';
 import { HtmlNesting } from '../../common/contract/html-nesting.ts';
-import type { Plan } from './render-settings.ts';
+import type { RenderSettings } from './render-settings.ts';
 
 /** Escapes of letters and hyphens, which could hide a name: hexadecimal with an optional space behind, or the letter itself. */
 const ESCAPE = /\\(?:0{0,4}([46][1-9a-f]|[57][0-9a]|2d)(?![0-9a-f])\s?|([g-z])|[\s\S])/gi;
@@ -126,7 +126,7 @@ const FRAME = '<style>html,body,body>div{all:initial!important}body>div{display:
  * In a template a text has a size of 1 px and backgrounds are left out unless it says otherwise; `scale` does not count in it.
  * The element has a name of its own and is not closed, so that no end tag of the caller's closes it and nothing is swallowed that was left open.
  */
-function template(html: string, edge: 'top' | 'bottom', { marginIn, printBackground }: Plan['print']): string {
+function template(html: string, edge: 'top' | 'bottom', { marginIn, printBackground }: RenderSettings['print']): string {
   const style = [
     `display:block;position:absolute;${edge}:0;left:0;width:100%;height:${marginIn[edge]}in;box-sizing:border-box`,
     `padding:0 ${marginIn.right}in 0 ${marginIn.left}in;overflow:hidden;contain:paint;align-content:safe center`,
@@ -136,7 +136,11 @@ function template(html: string, edge: 'top' | 'bottom', { marginIn, printBackgro
 }
 
 /** The part of Page.printToPDF's parameters that says it; nothing when the plan has neither. The one that is missing is empty: Chrome has texts of its own. */
-export function headerFooter({ print }: Plan): { displayHeaderFooter?: boolean; headerTemplate?: string; footerTemplate?: string } {
+export function headerFooter({ print }: RenderSettings): {
+  displayHeaderFooter?: boolean;
+  headerTemplate?: string;
+  footerTemplate?: string;
+} {
   const { headerHtml, footerHtml } = print;
   if (headerHtml === undefined && footerHtml === undefined) return {};
   return {

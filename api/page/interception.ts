@@ -3,7 +3,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
-import type { Plan } from './render-settings.ts';
+import type { RenderSettings } from './render-settings.ts';
 
 /** A worker takes a mebibyte in one command. A request that leaves no room for our headers in it goes on as it is: no server takes a head of that size. */
 const MAX_HEADERS_BYTES = 900_000;
@@ -15,45 +15,46 @@ const without = (headers: Headers, name: string): Headers => headers.filter(othe
 const originOf = (url: string) => URL.parse(url)?.origin;
 
 /** The origin that `Authorization` and `auth` are for; the origin of a document of ours is nobody's. */
-const ownOrigin = ({ source }: Plan) => (source.kind === 'url' ? new URL(source.url).origin : undefined);
+const ownOrigin = ({ source }: RenderSettings) => (source.kind === 'url' ? new URL(source.url).origin : undefined);
 
-export const intercepts = ({ headers, authorization, basicAuth }: Plan): boolean =>
-  Object.keys(headers).length > 0 || authorization !== undefined || basicAuth !== undefined;
-
-/** Pure. The headers of a request with those of the plan, or undefined when it goes on as it is. An `Authorization` of the page's own script stays. */
-export function headersFor(plan: Plan, { url, headers }: Pick<Protocol.Network.Request, 'url' | 'headers'>): Headers | undefined {
+/** Pure. The headers of a request with those of the settings, or undefined when it goes on as it is. An `Authorization` of the page's own script stays. */
+export function headersFor(
+  settings: RenderSettings,
+  { url, headers }: Pick<Protocol.Network.Request, 'url' | 'headers'>,
+): Headers | undefined {
   const own = Object.entries(headers).map(([name, value]) => ({ name, value }));
   let all = own;
-  for (const [name, value] of Object.entries(plan.headers)) all = [...without(all, name), { name, value }];
-  const isOwn = plan.authorization !== undefined && originOf(url) === ownOrigin(plan);
-  if (isOwn && without(all, 'authorization').length === all.length) all = [...all, { name: 'Authorization', value: plan.authorization! }];
+  for (const [name, value] of Object.entries(settings.headers)) all = [...without(all, name), { name, value }];
+  const isOwn = settings.authorization !== undefined && originOf(url) === ownOrigin(settings);
+  if (isOwn && without(all, 'authorization').length === all.length)
+    all = [...all, { name: 'Authorization', value: settings.authorization! }];
   return all === own || Buffer.byteLength(JSON.stringify(all)) > MAX_HEADERS_BYTES ? undefined : all;
 }
 
 /** Nothing comes of it when the request is gone meanwhile. Some headers, and some only with certain values, Chrome does not take, and names the first of them. */
-async function goOn(session: Session, plan: Plan, requestId: string, headers: Headers | undefined): Promise<void> {
+async function goOn(session: Session, settings: RenderSettings, requestId: string, headers: Headers | undefined): Promise<void> {
   try {
     await session.command('Fetch.continueRequest', { requestId, ...(headers && { headers }) });
   } catch (error) {
     if (!(error instanceof CommandFailed) || /InterceptionId|Invalid state/i.test(error.message)) return;
     const refused = /(?:Unsafe|Invalid) header: (.+)$/.exec(error.message)?.[1]?.toLowerCase();
-    const ours = Object.keys(plan.headers).find(name => name.toLowerCase() === refused);
+    const ours = Object.keys(settings.headers).find(name => name.toLowerCase() === refused);
     if (ours === undefined) throw error;
     throw invalid(`\`extra_http_headers.${ours}\` is not accepted: the browser sends no such header, or none with this value.`, error);
   }
 }
 
 /**
- * Resolves when every request from then on is held back as the plan needs it. `fail` hears of a request that cannot go on as asked for.
+ * Resolves when every request from then on is held back as the settings need it. `fail` hears of a request that cannot go on as asked for.
  * A proxy's challenges and those of other origins are cancelled, so that the 401 itself is the answer; so is one that comes again after it was answered.
  */
-export async function intercept(session: Session, plan: Plan, fail: (error: unknown) => void): Promise<void> {
-  const origin = ownOrigin(plan);
-  const { basicAuth } = plan;
+export async function intercept(session: Session, settings: RenderSettings, fail: (error: unknown) => void): Promise<void> {
+  const origin = ownOrigin(settings);
+  const { basicAuth } = settings;
   const answered = new Set<string>();
 
   session.on('Fetch.requestPaused', ({ requestId, request }) => {
-    goOn(session, plan, requestId, headersFor(plan, request)).catch(fail);
+    goOn(session, settings, requestId, headersFor(settings, request)).catch(fail);
   });
   session.on('Fetch.authRequired', ({ requestId, request, authChallenge }) => {
     const { source, origin: asking, scheme } = authChallenge;
@@ -65,7 +66,7 @@ export async function intercept(session: Session, plan: Plan, fail: (error: unkn
     session.command('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {}); // the request is gone
   });
   await session.command('Fetch.enable', {
-    patterns: [{ urlPattern: Object.keys(plan.headers).length > 0 ? 'http*' : `${origin}/*` }],
+    patterns: [{ urlPattern: Object.keys(settings.headers).length > 0 ? 'http*' : `${origin}/*` }],
     handleAuthRequests: basicAuth !== undefined,
   });
 }

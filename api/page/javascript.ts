@@ -5,7 +5,7 @@ import { invalid } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import { watchAddition } from './addition-load.ts';
 import { css } from './css.ts';
-import { watchMoves } from './navigation.ts';
+import { watchScriptNavigation } from './navigation.ts';
 import type { Page } from './page.ts';
 import { fonts, isGone, onceInOwnWorld } from './waits.ts';
 
@@ -67,9 +67,9 @@ async function runFrom(page: Page, url: string): Promise<void> {
 
 /** Throws validation_error with the page's words when the script throws, rejects or is none; render_failed or ssrf_blocked when it cannot be loaded. */
 export async function javascript(page: Page): Promise<void> {
-  const addition = page.plan.javascript!;
-  const moves = watchMoves(page.session);
-  const documents = page.movement.documents();
+  const addition = page.settings.javascript!;
+  const moves = watchScriptNavigation(page.session);
+  const documents = page.navigation.documents();
   try {
     await (addition.kind === 'inline' ? runText(page.session, addition.text) : runFrom(page, addition.url));
   } catch (error) {
@@ -78,5 +78,5 @@ export async function javascript(page: Page): Promise<void> {
   await moves.settled();
   await fonts(page);
   // A script that moves the page away has done its work; the render goes on with the new document, styled like the one before.
-  if (page.plan.css && page.movement.documents() > documents) await css(page);
+  if (page.settings.css && page.navigation.documents() > documents) await css(page);
 }

@@ -2,8 +2,8 @@
 // first request to the print, since a page may move on by script or refresh at any time.
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
-import { type Denials, hostPort, type NoConnection } from './blocked-requests.ts';
-import type { Plan } from './render-settings.ts';
+import { type BlockedRequests, hostPort, type NoConnection } from './blocked-requests.ts';
+import type { RenderSettings } from './render-settings.ts';
 
 export const MAX_REDIRECTS = 10;
 
@@ -47,7 +47,7 @@ function verdict(url: string, errorText: string, denied: NoConnection | undefine
 }
 
 /** Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the page elsewhere. */
-export function watchMainDocument(session: Session, source: Plan['source'], denials: Denials): MainDocument {
+export function watchMainDocument(session: Session, source: RenderSettings['source'], blockedRequests: BlockedRequests): MainDocument {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
   const current = { requestId: '', url: '', redirects: 0 };
@@ -79,12 +79,15 @@ export function watchMainDocument(session: Session, source: Plan['source'], deni
     if (source.kind === 'url' && frame.url === 'about:blank')
       failed.reject(renderFailed('page_unreachable', 'The page left for an empty page (about:blank), as by going back in its history.'));
     if (frame.unreachableUrl)
-      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', denials.of(frame.unreachableUrl)));
+      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', blockedRequests.of(frame.unreachableUrl)));
   });
   session.on('Network.loadingFailed', ({ requestId, errorText, canceled }) => {
     // A document that a later navigation replaced was cancelled, it did not fail.
-    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, denials.of(current.url)));
+    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, blockedRequests.of(current.url)));
   });
 
-  return { failed: failed.promise, gaveUp: (url, errorText) => verdict(current.url || url, errorText, denials.of(current.url || url)) };
+  return {
+    failed: failed.promise,
+    gaveUp: (url, errorText) => verdict(current.url || url, errorText, blockedRequests.of(current.url || url)),
+  };
 }

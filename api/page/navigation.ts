@@ -2,13 +2,13 @@
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 
-export interface Moves {
+export interface ScriptNavigation {
   /** Resolves when no move is under way: at the new document's load event, or when nothing came of it (a download, an empty answer). */
   settled(): Promise<void>;
 }
 
 /** Watches from now on, on a page whose load event is over. Chrome tells of a move that a script begins before it answers for the script. */
-export function watchMoves(session: Session): Moves {
+export function watchScriptNavigation(session: Session): ScriptNavigation {
   let state: 'still' | 'asked' | 'loading' = 'still';
   let onStill = () => {};
   const isMain = (frameId: string) => frameId === session.frameId;
@@ -34,7 +34,7 @@ export function watchMoves(session: Session): Moves {
   };
 }
 
-export interface Movement {
+export interface Navigation {
   /** Main documents that have begun so far. */
   documents(): number;
   /**
@@ -47,7 +47,7 @@ export interface Movement {
 const CUT_OFF =
   'The page could not be opened: it went on to something that is no page (a download, an empty answer, an address for another program) before it had loaded.';
 
-export function watchMovement(session: Session): Movement {
+export function watchNavigation(session: Session): Navigation {
   let documents = 0;
   let leaving = false;
   let isLoaded = false;

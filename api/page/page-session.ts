@@ -1,21 +1,20 @@
 // One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../../common/contract/errors.ts';
-import type { Printed, Room } from '../pdf/printed.ts';
+import type { Budget, Printed } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
-import { watchDenials } from './blocked-requests.ts';
+import { watchBlockedRequests } from './blocked-requests.ts';
 import { watchMainDocument } from './main-document.ts';
-import { watchMovement } from './navigation.ts';
+import { watchNavigation } from './navigation.ts';
 import { watchNetwork } from './network-idle.ts';
 import { type ConsoleLine, readConsole } from './page-console.ts';
 import type { Output } from './print.ts';
 import { printDocument } from './print.ts';
-import type { Plan } from './render-settings.ts';
-import { isStill } from './static-document.ts';
+import type { RenderSettings } from './render-settings.ts';
 import { STEPS } from './steps.ts';
 
-export interface ConversationLimits {
+export interface PageSessionLimits {
   /** For everything up to the PDF, `wait_delay` not counted. */
   renderMs: number;
   output: Output;
@@ -35,32 +34,32 @@ async function whyRefused(session: Session, refusal: CommandFailed): Promise<Err
 }
 
 /**
- * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the signal's reason. The PDF counts in `room`; nothing does any more
+ * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the signal's reason. The PDF counts in `budget`; nothing does any more
  * soon after this has thrown. The milliseconds of each phase are written into `timings`, and what the page wrote to its console into `lines`, when somebody wants it.
  */
-export async function converse(
+export async function runPageSession(
   session: Session,
-  plan: Plan,
-  limits: ConversationLimits,
-  room: Room,
+  settings: RenderSettings,
+  limits: PageSessionLimits,
+  budget: Budget,
   signal: AbortSignal,
   timings: Partial<Record<Phase, number>>,
   lines?: ConsoleLine[],
 ): Promise<Printed> {
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => {});
-  const denials = watchDenials(session);
-  const document = watchMainDocument(session, plan.source, denials);
-  const watched = { document, denials, movement: watchMovement(session), network: watchNetwork(session) };
-  const pageConsole = lines && !isStill(plan) ? readConsole(session, lines) : undefined;
-  const page = { session, plan, ...watched, fail: interrupted.reject };
+  const blockedRequests = watchBlockedRequests(session);
+  const document = watchMainDocument(session, settings.source, blockedRequests);
+  const watched = { document, blockedRequests, navigation: watchNavigation(session), network: watchNetwork(session) };
+  const pageConsole = lines && !settings.isStatic ? readConsole(session, lines) : undefined;
+  const page = { session, settings, ...watched, fail: interrupted.reject };
   // A dialog blocks the page, and with it every command, until somebody answers.
   session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
     session.command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt }).catch(() => {});
   });
 
   let waitingFor = '';
-  const limitMs = limits.renderMs + plan.waits.delayMs;
+  const limitMs = limits.renderMs + settings.waits.delayMs;
   const deadline = setTimeout(
     () => {
       interrupted.reject(
@@ -91,13 +90,13 @@ export async function converse(
   try {
     Object.assign(timings, { load: 0, wait: 0 });
     for (const step of STEPS) {
-      if (!step.wanted(plan)) continue;
+      if (!step.wanted(settings)) continue;
       waitingFor = step.waitingFor;
       await timed(step.phase, step.run(page));
     }
     waitingFor = 'the PDF to be printed';
     timings.print = 0;
-    const printed = await timed('print', printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, room));
+    const printed = await timed('print', printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, budget));
     await pageConsole?.heard();
     return printed;
   } catch (error) {

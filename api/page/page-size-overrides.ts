@@ -2,7 +2,7 @@
 import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
 import { SIDES } from '../../common/contract/paper.ts';
 import type { Command } from '../workers/session.ts';
-import type { Plan } from './render-settings.ts';
+import type { RenderSettings } from './render-settings.ts';
 
 /** Where rules for pages may come from that the text does not show. */
 const ELSEWHERE = /<link|@import|\\/i;
@@ -12,23 +12,23 @@ const PAGE_RULE = /@page[^{]*(?:\{[^}]*)?/gi;
 const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*(?:;\s*)?$/i;
 
 /** A rule that names the size which the sheet has anyway, as most documents for print do. */
-function saysTheSame(rule: string, { widthIn, heightIn }: Plan['paper']): boolean {
+function saysTheSame(rule: string, { widthIn, heightIn }: RenderSettings['paper']): boolean {
   const name = SIZE_ALONE.exec(rule)?.[1]?.toLowerCase();
   const format = Object.entries(NAMED_FORMATS).find(([each]) => each.toLowerCase() === name)?.[1];
   return format?.widthIn === widthIn && format.heightIn === heightIn;
 }
 
 /** Whether the page may have rules to speak against: to say it costs a twentieth of a small render. */
-function mayHaveRules({ source, css, javascript, paper }: Plan): boolean {
+function mayHaveRules({ source, css, javascript, paper }: RenderSettings): boolean {
   if (source.kind === 'url' || css || javascript || ELSEWHERE.test(source.html)) return true;
   if (source.html.matchAll(SCRIPT_TAG).some(([tag]) => /\ssrc/i.test(tag))) return true;
   return source.html.matchAll(PAGE_RULE).some(([rule]) => rule.includes('{') && !saysTheSame(rule, paper));
 }
 
 /** As CSS; undefined when there is nothing to say. Pure. */
-export function pageRules(plan: Plan): string | undefined {
-  const { singlePage, print } = plan;
-  if (!singlePage && !mayHaveRules(plan)) return undefined;
+export function pageSizeOverrides(settings: RenderSettings): string | undefined {
+  const { singlePage, print } = settings;
+  if (!singlePage && !mayHaveRules(settings)) return undefined;
   const margin = SIDES.map(side => `${print.marginIn[side]}in`).join(' ');
   const page = `@page{size:auto!important${singlePage || print.marginsHold ? `;margin:${margin}!important` : ''}}`;
   return singlePage ? `${page}*,::before,::after{break-before:auto!important;break-after:auto!important;page:auto!important}` : page;
@@ -64,9 +64,9 @@ const MOVE_DIRECTION = `() => {
 }`;
 
 /** Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke these globals for itself is printed by its own rules. */
-export function imposePageRules(command: Command, plan: Plan): void {
+export function applyPageSizeOverrides(command: Command, settings: RenderSettings): void {
   const run = (expression: string) => void command('Runtime.evaluate', { expression }).catch(() => {});
-  if (plan.singlePage || plan.print.scale !== 1) run(`(${MOVE_DIRECTION})()`);
-  const css = pageRules(plan);
+  if (settings.singlePage || settings.print.scale !== 1) run(`(${MOVE_DIRECTION})()`);
+  const css = pageSizeOverrides(settings);
   if (css !== undefined) run(`(${IMPOSE})(${JSON.stringify(css)})`);
 }

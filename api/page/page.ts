@@ -1,19 +1,19 @@
-// What a step of a render has at hand: the page's session, the plan, what is known of its document and network, and a way to fail between steps.
+// What a step of a render has at hand: the page's session, the settings, what is known of its document and network, and a way to fail between steps.
 
 import type { Session } from '../workers/session.ts';
-import type { Denials } from './blocked-requests.ts';
+import type { BlockedRequests } from './blocked-requests.ts';
 import type { MainDocument } from './main-document.ts';
-import type { Movement } from './navigation.ts';
+import type { Navigation } from './navigation.ts';
 import type { NetworkActivity } from './network-idle.ts';
-import type { Plan } from './render-settings.ts';
+import type { RenderSettings } from './render-settings.ts';
 
 export interface Page {
   session: Session;
-  plan: Plan;
+  settings: RenderSettings;
   document: MainDocument;
-  movement: Movement;
+  navigation: Navigation;
   network: NetworkActivity;
-  denials: Denials;
+  blockedRequests: BlockedRequests;
   /** Ends the render with this error, whatever step it is at. */
   fail(error: unknown): void;
 }

@@ -3,13 +3,13 @@
 import { invalid, renderFailed } from '../../common/contract/errors.ts';
 import { readChromePdf } from '../pdf/chrome-pdf.ts';
 import { pageCount } from '../pdf/page-count.ts';
-import { type Printed, type Room, tooLarge } from '../pdf/printed.ts';
+import { type Budget, type Printed, tooLarge } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
 import type { Page } from './page.ts';
-import { imposePageRules } from './page-size-overrides.ts';
-import type { Plan } from './render-settings.ts';
+import { applyPageSizeOverrides } from './page-size-overrides.ts';
+import type { RenderSettings } from './render-settings.ts';
 import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
 
 /** A page that loads itself again without end is printed so many times, and then until a print is whole. */
@@ -18,20 +18,20 @@ const MAX_PRINTS = 20;
 /** A document half there prints less. Prints of the same document differ by some bytes. */
 const WHOLE_SHARE = 0.9;
 
-/** As `print`; also rejects as `Movement.loaded` does. It has no limit of its own while every print fails. */
-export async function printDocument({ session, plan, movement }: Page, output: Output, room: Room): Promise<Printed> {
+/** As `print`; also rejects as `Navigation.loaded` does. It has no limit of its own while every print fails. */
+export async function printDocument({ session, settings, navigation }: Page, output: Output, budget: Budget): Promise<Printed> {
   let largestBytes = 0;
   for (let prints = 1; ; ) {
-    await movement.loaded();
-    const documents = movement.documents();
-    const moved = () => movement.documents() !== documents;
+    await navigation.loaded();
+    const documents = navigation.documents();
+    const moved = () => navigation.documents() !== documents;
     try {
-      const printed = await print(session, plan, output, room);
+      const printed = await print(session, settings, output, budget);
       const { bytes } = printed.pdf;
       largestBytes = Math.max(largestBytes, bytes);
       const isWhole = bytes >= WHOLE_SHARE * largestBytes;
       if (!moved() || (prints >= PRINTS && isWhole) || prints === MAX_PRINTS) return printed;
-      room.give(bytes);
+      budget.give(bytes);
       prints++;
     } catch (error) {
       if (!(error instanceof CommandFailed) || !moved()) throw error;
@@ -64,14 +64,14 @@ export interface Output {
  */
 const isLast = (piece: Buffer) => piece.length < PIECE_BYTES && /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
 
-/** Takes room for each piece as it arrives. When this rejects, all room is given back. */
-async function readPdf(session: Session, handle: string, maxBytes: number, room: Room): Promise<Printed> {
+/** Takes from the budget for each piece as it arrives. When this rejects, all of it is given back. */
+async function readPdf(session: Session, handle: string, maxBytes: number, budget: Budget): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
   let taken = 0;
   let over = false;
   const take = (bytes: number) => {
-    if (over || !room.take(bytes)) throw room.noRoom();
+    if (over || !budget.take(bytes)) throw budget.overBudget();
     taken += bytes;
   };
 
@@ -99,37 +99,37 @@ async function readPdf(session: Session, handle: string, maxBytes: number, room:
   } catch (error) {
     over = true;
     pieces.length = 0;
-    room.give(taken);
+    budget.give(taken);
     throw error;
   }
 }
 
 async function printOnce(
   session: Session,
-  plan: Plan,
+  settings: RenderSettings,
   { heightIn, scale }: Sheet,
   output: Output,
-  room: Room,
-  ranges = plan.print.pageRanges,
+  budget: Budget,
+  ranges = settings.print.pageRanges,
 ): Promise<Printed> {
-  const { top, right, bottom, left } = plan.print.marginIn;
+  const { top, right, bottom, left } = settings.print.marginIn;
   const { stream } = await session.command('Page.printToPDF', {
-    paperWidth: plan.paper.widthIn,
+    paperWidth: settings.paper.widthIn,
     paperHeight: heightIn,
     marginTop: top,
     marginRight: right,
     marginBottom: bottom,
     marginLeft: left,
     scale,
-    printBackground: plan.print.printBackground,
+    printBackground: settings.print.printBackground,
     generateTaggedPDF: output.tagged,
     generateDocumentOutline: false,
     transferMode: 'ReturnAsStream',
-    ...headerFooter(plan),
+    ...headerFooter(settings),
     ...(ranges && { pageRanges: ranges }),
   });
   output.onPrinted?.();
-  return readPdf(session, stream!, output.maxBytes, room);
+  return readPdf(session, stream!, output.maxBytes, budget);
 }
 
 /**
@@ -137,10 +137,15 @@ async function printOnce(
  * is too short, mostly by some pixels, so each try adds the geometric mean of the largest addition
  * that was too short and the smallest that was enough.
  */
-async function searchSheet(print: (heightIn: number) => Promise<Printed>, heightIn: number, untilMs: number, room: Room): Promise<Printed> {
+async function searchSheet(
+  print: (heightIn: number) => Promise<Printed>,
+  heightIn: number,
+  untilMs: number,
+  budget: Budget,
+): Promise<Printed> {
   let held = await print(MAX_HEIGHT_IN);
   if (held.pages > 1) {
-    room.give(held.pdf.bytes);
+    budget.give(held.pdf.bytes);
     throw renderFailed(
       'output_limit',
       `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in; it may grow with the height of its page. ` +
@@ -154,43 +159,43 @@ async function searchSheet(print: (heightIn: number) => Promise<Printed>, height
       const excess = Math.sqrt(tooShort * enough);
       const printed = await print(heightIn + excess);
       const fits = printed.pages === 1;
-      room.give((fits ? held : printed).pdf.bytes);
+      budget.give((fits ? held : printed).pdf.bytes);
       if (fits) [held, enough] = [printed, excess];
       else tooShort = excess;
     }
     return held;
   } catch (error) {
-    room.give(held.pdf.bytes);
+    budget.give(held.pdf.bytes);
     throw error;
   }
 }
 
-async function printSinglePage(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
+async function printSinglePage(session: Session, settings: RenderSettings, output: Output, budget: Budget): Promise<Printed> {
   const untilMs = performance.now() + SEARCH_MS;
-  const { heightIn, scale } = await measureSheet(session, plan);
-  const first = await printOnce(session, plan, { heightIn, scale }, output, room);
+  const { heightIn, scale } = await measureSheet(session, settings);
+  const first = await printOnce(session, settings, { heightIn, scale }, output, budget);
   if (first.pages === 1) return first;
-  room.give(first.pdf.bytes);
-  await freezeViewportUnits(session, plan);
-  const frozen = await measureSheet(session, plan);
-  const printAt = (height: number) => printOnce(session, plan, { ...frozen, heightIn: boundedHeight(height) }, output, room);
+  budget.give(first.pdf.bytes);
+  await freezeViewportUnits(session, settings);
+  const frozen = await measureSheet(session, settings);
+  const printAt = (height: number) => printOnce(session, settings, { ...frozen, heightIn: boundedHeight(height) }, output, budget);
   const second = await printAt(frozen.heightIn + PX_IN);
   if (second.pages === 1) return second;
-  room.give(second.pdf.bytes);
-  return searchSheet(printAt, frozen.heightIn, untilMs, room);
+  budget.give(second.pdf.bytes);
+  return searchSheet(printAt, frozen.heightIn, untilMs, budget);
 }
 
-/** Throws output_limit, the error of `room` when that is full, or validation_error when `pages` keeps nothing. The PDF is taken from `room`. */
-export async function print(session: Session, plan: Plan, output: Output, room: Room): Promise<Printed> {
-  imposePageRules(session.command, plan);
-  if (plan.singlePage) return printSinglePage(session, plan, output, room);
-  const sheet = { heightIn: plan.paper.heightIn, scale: plan.print.scale };
+/** Throws output_limit, the error of `budget` when that is full, or validation_error when `pages` keeps nothing. The PDF is taken from `budget`. */
+export async function print(session: Session, settings: RenderSettings, output: Output, budget: Budget): Promise<Printed> {
+  applyPageSizeOverrides(session.command, settings);
+  if (settings.singlePage) return printSinglePage(session, settings, output, budget);
+  const sheet = { heightIn: settings.paper.heightIn, scale: settings.print.scale };
   try {
-    return await printOnce(session, plan, sheet, output, room);
+    return await printOnce(session, settings, sheet, output, budget);
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
-    const { pdf, pages } = await printOnce(session, plan, sheet, output, room, '');
-    room.give(pdf.bytes);
+    const { pdf, pages } = await printOnce(session, settings, sheet, output, budget, '');
+    budget.give(pdf.bytes);
     throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
   }
 }

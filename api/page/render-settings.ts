@@ -1,5 +1,5 @@
-// The plan of a render: a checked request translated into what the conversation with Chrome does, in inches and milliseconds, defaults filled in.
-// Pure; it decides nothing that the contract has not decided.
+// The settings of a render: a checked request translated into what is done on the page, in inches and
+// milliseconds, with defaults filled in. Pure; it decides nothing that the contract has not decided.
 import { additionUrl } from '../../common/contract/additions.ts';
 import { cookieDomain, DEFAULT_PATH } from '../../common/contract/cookies.ts';
 import { parseWaitDelayMs } from '../../common/contract/durations.ts';
@@ -10,9 +10,10 @@ import { replacePlaceholders } from '../../common/contract/placeholders.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import { authorizationName } from '../../common/contract/request-headers.ts';
 import type { PdfMetadata } from '../pdf/printed.ts';
+import { isStaticHtml } from './static-document.ts';
 
 /** A cookie as Chrome takes it; a domain with a leading dot is for subdomains too. */
-export interface PlannedCookie {
+export interface CookieSetting {
   name: string;
   value: string;
   domain: string;
@@ -25,7 +26,7 @@ export interface PlannedCookie {
 /** A style or script to add: loaded by the page from its address, or as it is. */
 export type Addition = { kind: 'url'; url: string } | { kind: 'inline'; text: string };
 
-export interface Plan {
+export interface RenderSettings {
   /** Which statuses of the main document fail: `errors` are 4xx and 5xx, `all` adds redirects. */
   source: { kind: 'html'; html: string } | { kind: 'url'; url: string; raiseForStatus: 'errors' | 'all' | 'never' };
   /** Sent with the page and its assets. `Authorization` stands apart, since only the origin of `url` gets it. */
@@ -34,7 +35,7 @@ export interface Plan {
   authorization?: string;
   /** Answers to a challenge of the origin of `url`, and of no other. Never together with `authorization`. */
   basicAuth?: { username: string; password: string };
-  cookies: PlannedCookie[];
+  cookies: CookieSetting[];
   css?: Addition;
   javascript?: Addition;
   lazyImages: boolean;
@@ -57,9 +58,11 @@ export interface Plan {
   /** For the finished PDF. */
   metadata: PdfMetadata;
   sandbox: boolean;
+  /** Nothing in the document can move, run or load, and the request adds to it or waits for nothing. */
+  isStatic: boolean;
 }
 
-function source({ html, url, raise_for_status }: RenderRequest): Plan['source'] {
+function source({ html, url, raise_for_status }: RenderRequest): RenderSettings['source'] {
   if (url === undefined) return { kind: 'html', html: html! };
   // The address goes on as the parser writes it, so that Chrome opens exactly what was checked.
   const raiseForStatus = raise_for_status === undefined ? 'errors' : raise_for_status ? 'all' : 'never';
@@ -67,7 +70,7 @@ function source({ html, url, raise_for_status }: RenderRequest): Plan['source'] 
 }
 
 /** White space at the ends is no part of a header's value (RFC 9110, 5.5). */
-function headers({ extra_http_headers: given = {}, auth }: RenderRequest): Pick<Plan, 'headers' | 'authorization' | 'basicAuth'> {
+function headers({ extra_http_headers: given = {}, auth }: RenderRequest): Pick<RenderSettings, 'headers' | 'authorization' | 'basicAuth'> {
   const name = authorizationName(given);
   const others = Object.entries(given).filter(([other]) => other !== name);
   return {
@@ -77,7 +80,7 @@ function headers({ extra_http_headers: given = {}, auth }: RenderRequest): Pick<
   };
 }
 
-const cookies = ({ cookies: given = [] }: RenderRequest): PlannedCookie[] =>
+const cookies = ({ cookies: given = [] }: RenderRequest): CookieSetting[] =>
   given.map(({ name, value, domain, path, secure, http_only, same_site }) => ({
     name,
     value,
@@ -93,11 +96,24 @@ function addition(text: string): Addition {
   return url === undefined ? { kind: 'inline', text } : { kind: 'url', url: new URL(url).href };
 }
 
+/** Requests of the page are paused, to add headers or to answer HTTP Basic. */
+export const intercepts = ({ headers, authorization, basicAuth }: Omit<RenderSettings, 'isStatic'>): boolean =>
+  Object.keys(headers).length > 0 || authorization !== undefined || basicAuth !== undefined;
+
+/** A page that is measured, added to, or waited for, is not static. */
+function isStatic(settings: Omit<RenderSettings, 'isStatic'>): boolean {
+  const { source, singlePage, waits } = settings;
+  if (source.kind !== 'html' || singlePage) return false;
+  if (waits.selector !== undefined || waits.expression !== undefined || waits.networkIdle || waits.delayMs > 0) return false;
+  if (settings.css || settings.javascript || settings.lazyImages || settings.cookies.length > 0 || intercepts(settings)) return false;
+  return isStaticHtml(source.html);
+}
+
 /** Translates a request that parseRenderRequest let pass. */
-export function plan(request: RenderRequest): Plan {
+export function renderSettings(request: RenderRequest): RenderSettings {
   const { widthIn, heightIn, singlePage } = paperOf(request);
   const { wait_for_selector: selector, wait_for_expression: expression, pages, css, javascript, header, footer } = request;
-  return {
+  const settings = {
     source: source(request),
     ...headers(request),
     cookies: cookies(request),
@@ -126,4 +142,5 @@ export function plan(request: RenderRequest): Plan {
     metadata: { ...request.metadata } as PdfMetadata,
     sandbox: request.sandbox ?? false,
   };
+  return { ...settings, isStatic: isStatic(settings) };
 }

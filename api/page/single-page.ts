@@ -1,7 +1,7 @@
 // The viewport before loading, and the height of a single page after it.
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
-import type { Plan } from './render-settings.ts';
+import type { RenderSettings } from './render-settings.ts';
 import { inOwnWorld } from './waits.ts';
 
 const PX_PER_IN = 96;
@@ -11,19 +11,19 @@ export const MAX_HEIGHT_IN = 200;
 const MIN_SCALE = 0.1;
 
 /** The width and height of the print area in CSS pixels, as the page sees it under `scale`. */
-export function printArea({ paper, print }: Plan): { widthPx: number; heightPx: number } {
+export function printArea({ paper, print }: RenderSettings): { widthPx: number; heightPx: number } {
   const { top, right, bottom, left } = print.marginIn;
   const px = (inches: number) => Math.max(1, Math.round((inches * PX_PER_IN) / print.scale));
   return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
 }
 
 /** Media from the first moment, so that what only print styles use is loaded too; for a single page also the paper's width. */
-export async function setViewport(session: Session, plan: Plan): Promise<void> {
-  const { widthPx, heightPx } = printArea(plan);
+export async function setViewport(session: Session, settings: RenderSettings): Promise<void> {
+  const { widthPx, heightPx } = printArea(settings);
   const metrics = viewport(widthPx, heightPx);
   await Promise.all([
-    session.command('Emulation.setEmulatedMedia', { media: plan.media }),
-    plan.singlePage && session.command('Emulation.setDeviceMetricsOverride', metrics),
+    session.command('Emulation.setEmulatedMedia', { media: settings.media }),
+    settings.singlePage && session.command('Emulation.setDeviceMetricsOverride', metrics),
   ]);
 }
 
@@ -135,7 +135,8 @@ const FREEZE = `heightPx => {
   }
 }`;
 
-export const freezeViewportUnits = (session: Session, plan: Plan) => inOwnWorld<void>(session, FREEZE, printArea(plan).heightPx);
+export const freezeViewportUnits = (session: Session, settings: RenderSettings) =>
+  inOwnWorld<void>(session, FREEZE, printArea(settings).heightPx);
 
 const viewport = (width: number, height: number) => ({ width, height, deviceScaleFactor: 1, mobile: false });
 
@@ -153,10 +154,10 @@ async function measureAt(session: Session, width: number, height: number): Promi
 /** Content that is too wide is laid out wider, and printed smaller by as much. What grows with its sheet (`width: 150%`) never fits, and what the page hides need not: there Chrome does what it does. */
 async function measureWide(
   session: Session,
-  plan: Plan,
+  settings: RenderSettings,
   { widthPx: wantedPx, hides }: Measured,
 ): Promise<{ heightPx: number; factor: number }> {
-  const { widthPx, heightPx } = printArea(plan);
+  const { widthPx, heightPx } = printArea(settings);
   const wide = hides ? undefined : await measureAt(session, wantedPx, heightPx);
   const factor = widthPx / wantedPx;
   if (wide && wide.widthPx <= wantedPx + 1) return { heightPx: wide.heightPx * factor, factor };
@@ -166,11 +167,11 @@ async function measureWide(
 }
 
 /** The sheet for the content as it is now, margins included. Throws output_limit when no sheet is so tall. */
-export async function measureSheet(session: Session, plan: Plan): Promise<Sheet> {
-  const { scale, marginIn } = plan.print;
+export async function measureSheet(session: Session, settings: RenderSettings): Promise<Sheet> {
+  const { scale, marginIn } = settings.print;
   const measured = await inOwnWorld<Measured>(session, MEASURE);
-  const isWide = measured.widthPx > printArea(plan).widthPx + 1;
-  const { heightPx, factor } = isWide ? await measureWide(session, plan, measured) : { ...measured, factor: 1 };
+  const isWide = measured.widthPx > printArea(settings).widthPx + 1;
+  const { heightPx, factor } = isWide ? await measureWide(session, settings, measured) : { ...measured, factor: 1 };
   const heightIn = (Math.ceil(heightPx) * scale) / PX_PER_IN + marginIn.top + marginIn.bottom;
   return { heightIn: boundedHeight(heightIn), scale: Math.max(MIN_SCALE, scale * factor) };
 }

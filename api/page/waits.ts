@@ -79,12 +79,12 @@ const UNTIL_MATCH = `selector => {
 }`;
 
 /** Present in the DOM, not necessarily visible. */
-export async function selector({ session, plan }: Page): Promise<void> {
+export async function selector({ session, settings }: Page): Promise<void> {
   try {
-    await inOwnWorld<void>(session, UNTIL_MATCH, plan.waits.selector);
+    await inOwnWorld<void>(session, UNTIL_MATCH, settings.waits.selector);
   } catch (error) {
     if (!(error instanceof PageThrew)) throw error;
-    throw invalid(`\`wait_for_selector\` is not a valid CSS selector: ${JSON.stringify(plan.waits.selector)}.`, error);
+    throw invalid(`\`wait_for_selector\` is not a valid CSS selector: ${JSON.stringify(settings.waits.selector)}.`, error);
   }
 }
 
@@ -100,14 +100,14 @@ const isSyntaxError = ({ exception }: Protocol.Runtime.ExceptionDetails) =>
   exception?.className === 'SyntaxError' && !/\n\s+at /.test(exception.description ?? '');
 
 /** Polls in the page's own world until truthy; promises are awaited, an exception or a rejection counts as false. */
-export async function expression({ session, plan }: Page): Promise<void> {
+export async function expression({ session, settings }: Page): Promise<void> {
   for (let ended = false; !ended; ) {
     void session.ended.then(() => {
       ended = true;
     });
     try {
       const { result, exceptionDetails } = await session.command('Runtime.evaluate', {
-        expression: plan.waits.expression!,
+        expression: settings.waits.expression!,
         awaitPromise: true,
         allowUnsafeEvalBlockedByCSP: true,
       });
@@ -123,8 +123,8 @@ export async function expression({ session, plan }: Page): Promise<void> {
 
 export const networkIdle = ({ network }: Page) => network.idle();
 
-export async function delay({ session, plan }: Page): Promise<void> {
+export async function delay({ session, settings }: Page): Promise<void> {
   const over = new AbortController();
   void session.ended.then(() => over.abort());
-  await sleep(plan.waits.delayMs, undefined, { signal: over.signal }).catch(() => {});
+  await sleep(settings.waits.delayMs, undefined, { signal: over.signal }).catch(() => {});
 }

@@ -2,7 +2,7 @@
 // Knows what each of these holds of the memory.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { metadataUpdate } from './metadata.ts';
-import { type PdfMetadata, type Printed, type Room, tooLarge } from './printed.ts';
+import { type Budget, type PdfMetadata, type Printed, tooLarge } from './printed.ts';
 import type { Stamps } from './watermark/watermark-pool.ts';
 
 /** Times its size that a PDF takes more while it is stamped: its objects, with bytes of their own, and the new PDF. */
@@ -15,14 +15,14 @@ interface Deps {
 }
 
 /**
- * The finished PDF, which is what is taken of `room` then; nothing is any more when this has thrown.
- * Throws render_failed (output_limit, internal), the error of `room` when that is full, or the signal's reason.
+ * The finished PDF, which is what is taken of `budget` then; nothing is any more when this has thrown.
+ * Throws render_failed (output_limit, internal), the error of `budget` when that is full, or the signal's reason.
  */
 export type Finish = (
   printed: Printed,
   settings: { metadata: PdfMetadata; sandbox: boolean },
   accountId: string,
-  room: Room,
+  budget: Budget,
   signal: AbortSignal,
 ) => Promise<Buffer>;
 
@@ -46,11 +46,11 @@ async function joined(parts: Buffer[], bytes: number, signal: AbortSignal): Prom
 
 export const createFinish =
   ({ stamps, maxBytes }: Deps): Finish =>
-  async ({ pdf }, { metadata, sandbox }, accountId, room, signal) => {
+  async ({ pdf }, { metadata, sandbox }, accountId, budget, signal) => {
     let taken = pdf.bytes;
     let kept = 0;
     const take = (bytes: number) => {
-      if (!room.take(bytes)) throw room.noRoom();
+      if (!budget.take(bytes)) throw budget.overBudget();
       taken += bytes;
     };
     try {
@@ -59,7 +59,7 @@ export const createFinish =
       take(bytes);
       const whole = await joined([...pdf.pieces, update], bytes, signal);
       pdf.pieces.length = 0;
-      room.give(pdf.bytes);
+      budget.give(pdf.bytes);
       taken -= pdf.bytes;
       if (sandbox) take(STAMPING * bytes);
       const finished = sandbox ? await stamps.stamp(whole, accountId, signal) : whole;
@@ -67,6 +67,6 @@ export const createFinish =
       kept = finished.length;
       return finished;
     } finally {
-      room.give(taken - kept);
+      budget.give(taken - kept);
     }
   };

@@ -3,12 +3,12 @@ import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { ChromePdf } from './chrome-pdf.ts';
 
 /** Where a PDF counts while this process holds it. */
-export interface Room {
+export interface Budget {
   /** False, and nothing taken, when there is no room for so many bytes more. */
   take(bytes: number): boolean;
   give(bytes: number): void;
   /** The error for the caller after a refusal. */
-  noRoom(): ApiError;
+  overBudget(): ApiError;
 }
 
 export interface Printed {

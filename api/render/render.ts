@@ -5,10 +5,10 @@ import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
 import type { Leases } from '../leases/leases.ts';
 import type { ConsoleLine } from '../page/page-console.ts';
-import { type ConversationLimits, converse } from '../page/page-session.ts';
-import { plan as planOf } from '../page/render-settings.ts';
+import { type PageSessionLimits, runPageSession } from '../page/page-session.ts';
+import { renderSettings } from '../page/render-settings.ts';
 import type { Finish } from '../pdf/finish.ts';
-import type { Room } from '../pdf/printed.ts';
+import type { Budget } from '../pdf/printed.ts';
 import type { Dispatch } from '../queue/dispatcher.ts';
 import type { PhaseTimings } from '../store/phases.ts';
 import type { Session } from '../workers/session.ts';
@@ -31,7 +31,7 @@ export interface Memory {
   /** The request's body as it came. */
   bodyBytes: number;
   /** Holds the PDF when there is one; its caller gives it back. */
-  room: Room;
+  budget: Budget;
 }
 
 /** What a render tells of itself while it runs, for who keeps a log: it stands there whether the render succeeds or not. */
@@ -59,7 +59,7 @@ interface Deps<C> {
   /** For callers whom nobody knows: served only while no other render waits. */
   trial: boolean;
   dispatch: Dispatch<Session>;
-  limits: ConversationLimits;
+  limits: PageSessionLimits;
   finish: Finish;
   meters: RenderMeters;
 }
@@ -104,9 +104,10 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
         timings[phase] = performance.now() - start;
       }
     };
-    const plan = planOf(request);
     const lease = await timed('admit', leases.admit(caller));
     try {
+      // Only for admitted calls: looking through the HTML takes longer than the rest.
+      const settings = renderSettings(request);
       const start = performance.now();
       let enqueued: number | undefined = start;
       const leaveQueue = () => {
@@ -120,27 +121,27 @@ export function createRender<C extends { requestId: string }>(deps: Deps<C>): Re
         bytes: memory.bodyBytes,
         renderId: caller.requestId,
         egress: lease.intranet ? ('intranet' as const) : ('public' as const),
-        maxMs: limits.renderMs + plan.waits.delayMs + SLOT_GRACE_MS,
+        maxMs: limits.renderMs + settings.waits.delayMs + SLOT_GRACE_MS,
         signal: AbortSignal.any([signal, lease.lost]),
       };
       let spentMs = 0;
-      const converseOnce = (session: Session) => {
+      const renderOnSlot = (session: Session) => {
         const beganMs = performance.now();
-        return converse(session, plan, { ...limits, spentMs }, memory.room, job.signal, timings, trace?.console).finally(() => {
+        return runPageSession(session, settings, { ...limits, spentMs }, memory.budget, job.signal, timings, trace?.console).finally(() => {
           spentMs += performance.now() - beganMs;
         });
       };
       const printed = await dispatch
-        .dispatch(job, converseOnce, phase => {
+        .dispatch(job, renderOnSlot, phase => {
           if (phase === 'queued') enqueued = performance.now();
           else leaveQueue();
         })
         .finally(leaveQueue);
       const { pages } = printed;
-      const pdf = await timed('post', finish(printed, plan, lease.accountId, memory.room, job.signal));
+      const pdf = await timed('post', finish(printed, settings, lease.accountId, memory.budget, job.signal));
       signal.throwIfAborted();
       meters.ran(performance.now() - start);
-      const { sandbox } = plan;
+      const { sandbox } = settings;
       if (trace) Object.assign(trace, { pages, bytes: pdf.length });
       const usage = sandbox ? undefined : await timed('settle', leases.settle(lease));
       return { pdf, pages, sandbox, usage, timings };

@@ -28,7 +28,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       ctx.state.rendering = true;
       if (entry) entry.request = shownRequest(request);
       const rendered = await whileCallerWaits(ctx, signal =>
-        render(request, { ...caller, requestId }, { bodyBytes, room: reservation }, signal, entry?.trace),
+        render(request, { ...caller, requestId }, { bodyBytes, budget: reservation }, signal, entry?.trace),
       );
       answerWithPdf(ctx, rendered);
     } catch (error) {

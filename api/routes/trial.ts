@@ -59,7 +59,7 @@ const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['por
     const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
     ctx.state.body = undefined;
     const { pdf, sandbox } = await whileCallerWaits(ctx, signal =>
-      render(request, { visitor, requestId }, { bodyBytes, room: reservation }, signal),
+      render(request, { visitor, requestId }, { bodyBytes, budget: reservation }, signal),
     );
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', 'inline; filename="render.pdf"');

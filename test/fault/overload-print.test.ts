@@ -1,10 +1,10 @@
 // What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken however the reading ends.
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/page-session.ts';
-import { plan } from '../../api/page/render-settings.ts';
+import { runPageSession } from '../../api/page/page-session.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
 import { createFinish } from '../../api/pdf/finish.ts';
-import type { Room } from '../../api/pdf/printed.ts';
+import type { Budget } from '../../api/pdf/printed.ts';
 import { createStamps } from '../../api/pdf/watermark/watermark-pool.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { SlotLost } from '../../api/workers/slot-port.ts';
@@ -30,21 +30,21 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
   /** Renders on a slot of its own. */
   async function render(
     request: object,
-    room: Room,
+    room: Budget,
     { signal = new AbortController().signal, maxBytes = 100 * MIB, through = (session: Session) => session } = {},
   ) {
     const session = through(await eventually(() => worker.open(HOLDER)));
     try {
       const parsed = parseRenderRequest(request, { ports: [80], allowPorts: [], intranet: false });
       const limits = { renderMs: 50_000, output: { maxBytes, tagged: false } };
-      return await converse(session, plan(parsed), limits, room, signal, {});
+      return await runPageSession(session, renderSettings(parsed), limits, room, signal, {});
     } finally {
       void session.close();
     }
   }
 
   /** Calls `act` as soon as the first piece of a PDF is held. */
-  const atFirstPiece = (room: Room, act: () => void): Room => {
+  const atFirstPiece = (room: Budget, act: () => void): Budget => {
     let pieces = 0;
     return {
       ...room,

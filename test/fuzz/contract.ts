@@ -1,10 +1,9 @@
-// Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the field's name, and what it accepts can be planned.
+// Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the field's name, and what it accepts can be settings.
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../api/http/json-text.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
-import { pageRules } from '../../api/page/page-size-overrides.ts';
-import { plan } from '../../api/page/render-settings.ts';
-import { isStill } from '../../api/page/static-document.ts';
+import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { FIELD_NAMES } from '../../common/contract/fields.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
@@ -202,10 +201,9 @@ export const contract: Fuzzer = {
       const request = parseRenderRequest(parseJson(Buffer.from(text)), RULES);
       const copy = JSON.parse(JSON.stringify(request)) as unknown;
       holds(isDeepStrictEqual(parseRenderRequest(copy, RULES), request), 'a request that is another one when it is read again', text);
-      const planned = plan(request);
-      isStill(planned);
-      pageRules(planned);
-      for (const html of [planned.print.headerHtml, planned.print.footerHtml]) if (html !== undefined) templateHtml(html);
+      const settings = renderSettings(request);
+      pageSizeOverrides(settings);
+      for (const html of [settings.print.headerHtml, settings.print.footerHtml]) if (html !== undefined) templateHtml(html);
     } catch (error) {
       checkRefusal(error, text);
     }

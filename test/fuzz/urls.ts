@@ -1,6 +1,6 @@
 // Addresses of pages as a caller could write them. Nothing is accepted whose host, as the URL standard reads it, is not public, and the guard reads the same host.
 import { isIP } from 'node:net';
-import { plan } from '../../api/page/render-settings.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { decide } from '../../worker/egress/decide.ts';
@@ -172,7 +172,7 @@ function tryAsPage(url: string): void {
     holds(error instanceof ApiError && /^`url` /.test(error.message), `an error that is not about the address (${error})`, url);
     return;
   }
-  const opened = plan(accepted).source as { url: string };
+  const opened = renderSettings(accepted).source as { url: string };
   for (const parsed of [new URL(url), new URL(opened.url)]) {
     const { hostname, protocol, username, password } = parsed;
     const bare = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');

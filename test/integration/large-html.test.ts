@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../api/page/open-html.ts';
-import { converse } from '../../api/page/page-session.ts';
-import { plan } from '../../api/page/render-settings.ts';
+import { runPageSession } from '../../api/page/page-session.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
@@ -70,9 +70,9 @@ describe('a large document', () => {
       context.putImageData(image, 0, 0);
     </script>`;
     const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
-    const room = { take: () => true, give: () => {}, noRoom: overloaded };
-    const planned = plan(parseRenderRequest({ html: noise }, PUBLIC));
-    const { pdf } = await converse(session, planned, limits, room, new AbortController().signal, {});
+    const room = { take: () => true, give: () => {}, overBudget: overloaded };
+    const planned = renderSettings(parseRenderRequest({ html: noise }, PUBLIC));
+    const { pdf } = await runPageSession(session, planned, limits, room, new AbortController().signal, {});
     const bytes = Buffer.concat(pdf.pieces);
     expect(bytes.length).to.be.greaterThan(5 * 2 ** 20);
     expect(bytes.toString('latin1', pdf.tableAt, pdf.tableAt + 4)).to.equal('xref'); // no byte before it is missing

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/page-session.ts';
-import { type Plan, plan } from '../../api/page/render-settings.ts';
+import { runPageSession } from '../../api/page/page-session.ts';
+import { type RenderSettings, renderSettings } from '../../api/page/render-settings.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { html, type Installation, installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';
@@ -100,10 +100,15 @@ describe('the cookies of a render', () => {
     await pressroom.worker.until({ ready: 2 });
     const session = await pressroom.worker.open({ egress: 'intranet' });
     const good = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
-    const wanted: Plan = { ...plan({ url: `${shop}/cookies` } as never), cookies: [good, { ...good, value: 'two; words' }] };
+    const wanted: RenderSettings = {
+      ...renderSettings({ url: `${shop}/cookies` } as never),
+      cookies: [good, { ...good, value: 'two; words' }],
+    };
     const limits = { renderMs: 10_000, output: { maxBytes: 2 ** 20, tagged: false } };
     const signal = new AbortController().signal;
-    const error = await errorOf(converse(session, wanted, limits, createByteBudget(2 ** 20).open(accountHolder('account')), signal, {}));
+    const error = await errorOf(
+      runPageSession(session, wanted, limits, createByteBudget(2 ** 20).open(accountHolder('account')), signal, {}),
+    );
     session.close();
     expect(error).to.include({ code: 'validation_error' });
     expect(error!.message).to.include('`cookies.1`');

@@ -1,8 +1,8 @@
 // How often Chrome prints a single page until it fits on its sheet: once, unless its content depends on the sheet itself.
 import { expect } from 'chai';
 import { overloaded } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/page-session.ts';
-import { plan } from '../../api/page/render-settings.ts';
+import { runPageSession } from '../../api/page/page-session.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
@@ -32,11 +32,11 @@ describe('a single page is printed', () => {
     try {
       const parsed = parseRenderRequest({ single_page: true, margin: NONE, ...request }, { ports: [80], allowPorts: [], intranet: false });
       const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
-      await converse(
+      await runPageSession(
         counting,
-        plan(parsed),
+        renderSettings(parsed),
         limits,
-        { take: () => true, give: () => {}, noRoom: overloaded },
+        { take: () => true, give: () => {}, overBudget: overloaded },
         new AbortController().signal,
         {},
       );

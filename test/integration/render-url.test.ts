@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
-import { converse } from '../../api/page/page-session.ts';
-import { plan } from '../../api/page/render-settings.ts';
+import { runPageSession } from '../../api/page/page-session.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/free-port.ts';
@@ -120,9 +120,9 @@ describe('a render of a URL', () => {
       { ports: [web.port], intranet: true, allowPorts: [] },
     );
     const limits = { renderMs: 4_000, output: { maxBytes: 2 ** 20, tagged: false } };
-    const { pdf } = await converse(
+    const { pdf } = await runPageSession(
       session,
-      plan(request),
+      renderSettings(request),
       limits,
       createByteBudget(2 ** 20).open(accountHolder('account')),
       new AbortController().signal,

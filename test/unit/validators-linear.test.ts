@@ -5,9 +5,9 @@ import { checkBodyHeaders } from '../../api/http/body-headers.ts';
 import { clientIp, parseTrustedProxies } from '../../api/http/client-ip.ts';
 import { parseJson } from '../../api/http/json-text.ts';
 import { templateHtml, withoutLoads } from '../../api/page/header-footer.ts';
-import { pageRules } from '../../api/page/page-size-overrides.ts';
-import { plan } from '../../api/page/render-settings.ts';
-import { isStill } from '../../api/page/static-document.ts';
+import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
+import { renderSettings } from '../../api/page/render-settings.ts';
+import { isStaticHtml } from '../../api/page/static-document.ts';
 import { textString } from '../../api/pdf/metadata.ts';
 import { isPublicAddress, literalAddress, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { cookieDomain } from '../../common/contract/cookies.ts';
@@ -185,7 +185,7 @@ function expectLinear(name: string, run: (length: number) => () => unknown, leng
 }
 
 const asked = (body: object) => parseRenderRequest(body, PUBLIC);
-const planned = (html: string) => plan({ html });
+const settings = (html: string) => renderSettings({ html });
 const ticket = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 const frame = (method: string, params: object) => Buffer.from(JSON.stringify({ id: 1, method, params }));
 
@@ -232,8 +232,8 @@ const READERS: [name: string, read: (text: string) => unknown, maxLength?: numbe
   ['placeholders that are replaced', text => replacePlaceholders(text), 65_536],
   ['what a template runs and loads', text => templateHtml(text), 65_536],
   ['what a style loads', text => withoutLoads(text), 65_536],
-  ['what makes a document live', text => isStill(planned(text))],
-  ['a page’s own rules', text => pageRules(planned(text))],
+  ['what makes a document dynamic', text => isStaticHtml(text)],
+  ['a page’s own rules', text => pageSizeOverrides(settings(text))],
   ['a text of a PDF', text => textString(text)],
   ['an address', text => [isPublicAddress(text), normalizeAddress(text), parseNetwork(text), literalAddress(text)]],
   ['an authority', text => [parseAuthority(text), parseAuthority(text, 80), isHostName(text), parseAbsoluteForm(text)]],

@@ -69,7 +69,7 @@ async function rendered(deps: RenderPdfDeps, call: McpCall, given: unknown, sign
     const request: RenderRequest = parseRenderRequest(fields, { ...ports, intranet: await mayReachIntranet(store, account) });
     entry.request = shownRequest(request);
     await room;
-    const result = await render(request, { accountId: account, user, requestId }, { bodyBytes, room: reservation }, signal, entry.trace);
+    const result = await render(request, { accountId: account, user, requestId }, { bodyBytes, budget: reservation }, signal, entry.trace);
     return { ...result, delivery, filename: pdfFilename(request.metadata?.title) };
   });
   // Counted already, as it would be with a PDF that its caller does not read to the end.

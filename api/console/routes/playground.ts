@@ -49,7 +49,7 @@ export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }
           const request = { ...asked, sandbox: asked.sandbox ?? true };
           entry.request = shownRequest(request);
           ctx.state.rendering = true;
-          return whileCallerWaits(ctx, signal => render(request, member, { bodyBytes, room: reservation }, signal, entry.trace));
+          return whileCallerWaits(ctx, signal => render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace));
         });
         answerWithPdf(ctx, rendered);
       },

@@ -92,11 +92,11 @@ describe('the budget of bytes', () => {
     const [mine, others] = [budget.open(MINE), budget.open(OTHERS)];
     mine.take(75);
     expect(mine.take(1)).to.equal(false);
-    expect(mine.noRoom()).to.include({ code: 'concurrency_limit', status: 429 });
-    expect(mine.noRoom().headers).to.deep.equal({ 'Retry-After': '2', 'X-Concurrency-Limit': '4' });
+    expect(mine.overBudget()).to.include({ code: 'concurrency_limit', status: 429 });
+    expect(mine.overBudget().headers).to.deep.equal({ 'Retry-After': '2', 'X-Concurrency-Limit': '4' });
     expect(others.take(25)).to.equal(true);
     expect(others.take(1)).to.equal(false);
-    expect(others.noRoom()).to.include({ code: 'render_failed', reason: 'overloaded' });
+    expect(others.overBudget()).to.include({ code: 'render_failed', reason: 'overloaded' });
   });
 
   it('counts all requests of an account together', () => {

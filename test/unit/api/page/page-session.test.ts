@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../../api/http/byte-budget.ts';
-import { converse } from '../../../../api/page/page-session.ts';
-import { plan } from '../../../../api/page/render-settings.ts';
+import { runPageSession } from '../../../../api/page/page-session.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
 import { BrowserFailed, SlotLost } from '../../../../api/workers/slot-port.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
@@ -28,35 +28,35 @@ function refusingSession(end: Promise<Awaited<Session['ended']>>, atPrint: () =>
   } as unknown as Session;
 }
 
-const conversation = (session: Session, spentMs = 0) =>
-  converse(
+const renderOn = (session: Session, spentMs = 0) =>
+  runPageSession(
     session,
-    plan(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
+    renderSettings(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
     { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
-    { take: () => true, give: () => {}, noRoom: overloaded },
+    { take: () => true, give: () => {}, overBudget: overloaded },
     new AbortController().signal,
     {},
   );
 
-describe('a conversation in which Chrome refuses a command', () => {
+describe('a page session in which Chrome refuses a command', () => {
   it('fails with the end of the slot, when that is told a moment later', async () => {
     const end = Promise.withResolvers<Awaited<Session['ended']>>();
     const crash = () => setTimeout(end.resolve, 5, { reason: 'renderer_crashed', message: "the page's process crashed" });
-    const error = await errorOf(conversation(refusingSession(end.promise, crash)));
+    const error = await errorOf(renderOn(refusingSession(end.promise, crash)));
     expect(error).to.be.instanceOf(SlotLost).and.include({ end: 'renderer_crashed' });
   });
 
   it('fails as a browser that would not go on, when nothing more is told', async () => {
-    const error = await errorOf(conversation(refusingSession(new Promise(() => {}), () => {})));
+    const error = await errorOf(renderOn(refusingSession(new Promise(() => {}), () => {})));
     expect(error).to.be.instanceOf(BrowserFailed).and.include({ message: 'Printing failed' });
     expect(error!.cause).to.be.instanceOf(CommandFailed);
   });
 });
 
-describe('the time limit of a conversation', () => {
+describe('the time limit of a page session', () => {
   it('includes what an earlier attempt has used', async () => {
     const silent = { frameId: 'frame', ended: new Promise(() => {}), on: () => {}, command: () => new Promise(() => {}) };
-    const error = await errorOf(conversation(silent as unknown as Session, 9_990));
+    const error = await errorOf(renderOn(silent as unknown as Session, 9_990));
     expect(error).to.include({ code: 'render_failed', reason: 'page_timeout' });
     expect(error!.message).to.match(/^The render took longer than 10 s: /);
   });

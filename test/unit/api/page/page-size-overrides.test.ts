@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { pageRules } from '../../../../api/page/page-size-overrides.ts';
-import { plan } from '../../../../api/page/render-settings.ts';
+import { pageSizeOverrides } from '../../../../api/page/page-size-overrides.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
-const rules = (request: object) => pageRules(plan(parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false })));
+const rules = (request: object) =>
+  pageSizeOverrides(renderSettings(parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false })));
 
 describe('the rules that hold over a page’s own', () => {
   it('are none where the page can have none', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../../api/http/byte-budget.ts';
-import { watchMovement } from '../../../../api/page/navigation.ts';
+import { watchNavigation } from '../../../../api/page/navigation.ts';
 import type { Page } from '../../../../api/page/page.ts';
 import { printDocument } from '../../../../api/page/print.ts';
-import { plan } from '../../../../api/page/render-settings.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { leastPdf } from '../../../support/least-pdf.ts';
@@ -32,7 +32,7 @@ function movingPage(
       return { stream: 'a' };
     },
   } as unknown as Session;
-  const movement = watchMovement(session);
+  const navigation = watchNavigation(session);
   const room = {
     take: (bytes: number) => {
       calls.held += bytes;
@@ -41,10 +41,10 @@ function movingPage(
     give: (bytes: number) => {
       calls.held -= bytes;
     },
-    noRoom: overloaded,
+    overBudget: overloaded,
   };
-  const page = { session, movement, plan: plan(parseRenderRequest({ html: 'x' }, PUBLIC)) } as unknown as Page;
-  return { calls, tell, movement, print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room) };
+  const page = { session, navigation, settings: renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)) } as unknown as Page;
+  return { calls, tell, navigation, print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room) };
 }
 const moved = (tell: (event: string, params: object) => void) => tell('Page.frameNavigated', { frame: { id: 'main' } });
 const loaded = (tell: (event: string, params: object) => void) => tell('Page.loadEventFired', {});
@@ -113,11 +113,11 @@ describe('a page that moves on while it is printed', () => {
   });
 });
 
-describe('the movement of a page', () => {
+describe('the navigation of a page', () => {
   const at = (events: [string, object][]) => {
     const page = movingPage(() => {});
     for (const [event, params] of events) page.tell(event, params);
-    return errorOf(page.movement.loaded());
+    return errorOf(page.navigation.loaded());
   };
   const NAVIGATED: [string, object] = ['Page.frameNavigated', { frame: { id: 'main' } }];
   const LEAVES: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'main', disposition: 'currentTab' }];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../../api/http/byte-budget.ts';
 import { print } from '../../../../api/page/print.ts';
-import { plan } from '../../../../api/page/render-settings.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import type { Session } from '../../../../api/workers/session.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { leastPdf } from '../../../support/least-pdf.ts';
@@ -37,9 +37,9 @@ function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
     give: (bytes: number) => {
       held -= bytes;
     },
-    noRoom: overloaded,
+    overBudget: overloaded,
   };
-  const printed = print(session, plan(parseRenderRequest({ html: 'x' }, PUBLIC)), { maxBytes, tagged: false }, room);
+  const printed = print(session, renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)), { maxBytes, tagged: false }, room);
   return { printed, reads: () => reads, held: () => held };
 }
 

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { asChromeTakes } from '../../../../api/page/cookies.ts';
 import { headersFor } from '../../../../api/page/interception.ts';
 import { pageWords } from '../../../../api/page/javascript.ts';
-import type { Plan, PlannedCookie } from '../../../../api/page/render-settings.ts';
+import type { CookieSetting, RenderSettings } from '../../../../api/page/render-settings.ts';
 
 describe('the headers of a request that is held back', () => {
-  const source: Plan['source'] = { kind: 'url', url: 'https://shop.example/a?b', raiseForStatus: 'errors' };
-  const planned = (more: Partial<Plan>) => ({ source, headers: {}, ...more }) as Plan;
+  const source: RenderSettings['source'] = { kind: 'url', url: 'https://shop.example/a?b', raiseForStatus: 'errors' };
+  const planned = (more: Partial<RenderSettings>) => ({ source, headers: {}, ...more }) as RenderSettings;
   const at = (url: string, headers: Record<string, string> = { Accept: '*/*' }) => ({ url, headers });
 
   it('stay as they are when nothing is added', () => {
@@ -52,8 +52,9 @@ describe('the headers of a request that is held back', () => {
 });
 
 describe('a cookie as Chrome takes it', () => {
-  const cookie: PlannedCookie = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
-  const taken = (more: Partial<PlannedCookie>, kind: Plan['source']['kind'] = 'url') => asChromeTakes({ ...cookie, ...more }, kind);
+  const cookie: CookieSetting = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
+  const taken = (more: Partial<CookieSetting>, kind: RenderSettings['source']['kind'] = 'url') =>
+    asChromeTakes({ ...cookie, ...more }, kind);
 
   it('is for one host by an address, and for subdomains by its domain', () => {
     expect(taken({})).to.include({ url: 'http://shop.example/' }).and.not.have.property('domain');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { load } from '../../../../api/page/load.ts';
 import { inPieces, PIECE_CHARS, WHOLE_CHARS } from '../../../../api/page/open-html.ts';
 import type { Page } from '../../../../api/page/page.ts';
-import { plan } from '../../../../api/page/render-settings.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { STEPS } from '../../../../api/page/steps.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';
@@ -20,8 +20,8 @@ async function commandsOf(body: object): Promise<string[]> {
       return { success: true, result: {} };
     },
   };
-  const movement = { documents: () => 1, loaded: async () => {} };
-  await load({ session, plan: plan(parseRenderRequest(body, PUBLIC)), movement } as unknown as Page);
+  const navigation = { documents: () => 1, loaded: async () => {} };
+  await load({ session, settings: renderSettings(parseRenderRequest(body, PUBLIC)), navigation } as unknown as Page);
   return said;
 }
 
@@ -84,7 +84,7 @@ describe('the commands that a render begins with', () => {
 
 describe('the steps of a render', () => {
   it('come in the order of the contract', () => {
-    const all = plan(
+    const all = renderSettings(
       parseRenderRequest(
         {
           url,

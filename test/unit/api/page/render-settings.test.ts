@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Plan, plan } from '../../../../api/page/render-settings.ts';
+import { type RenderSettings, renderSettings } from '../../../../api/page/render-settings.ts';
 import { NAMED_FORMATS } from '../../../../common/contract/lengths.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';
 
 const A4 = NAMED_FORMATS.A4;
 
-const BARE: Plan = {
+const BARE: Omit<RenderSettings, 'isStatic'> = {
   source: { kind: 'html', html: 'x' },
   headers: {},
   cookies: [],
@@ -20,17 +20,20 @@ const BARE: Plan = {
   metadata: {},
   sandbox: false,
 };
-const fromUrl = (url: string, raiseForStatus: 'errors' | 'all' | 'never'): Partial<Plan> => ({
+const fromUrl = (url: string, raiseForStatus: 'errors' | 'all' | 'never'): Partial<RenderSettings> => ({
   source: { kind: 'url', url, raiseForStatus },
 });
-const printed = (print: Partial<Plan['print']>): Partial<Plan> => ({ print: { ...BARE.print, ...print } });
-const waiting = (waits: Partial<Plan['waits']>): Partial<Plan> => ({ waits: { ...BARE.waits, ...waits } });
-const sheet = (widthIn: number, heightIn: number, singlePage = false): Partial<Plan> => ({ paper: { widthIn, heightIn }, singlePage });
+const printed = (print: Partial<RenderSettings['print']>): Partial<RenderSettings> => ({ print: { ...BARE.print, ...print } });
+const waiting = (waits: Partial<RenderSettings['waits']>): Partial<RenderSettings> => ({ waits: { ...BARE.waits, ...waits } });
+const sheet = (widthIn: number, heightIn: number, singlePage = false): Partial<RenderSettings> => ({
+  paper: { widthIn, heightIn },
+  singlePage,
+});
 
 const noMargin = { top: '0', right: '0', bottom: '0', left: '0' };
 
-/** A request (with `html: 'x'` unless it has a url), and in what its plan differs from the bare one. */
-const PLANS: [title: string, body: Record<string, unknown>, differs: Partial<Plan>][] = [
+/** A request (with `html: 'x'` unless it has a url), and in what its settings differ from the bare ones. */
+const SETTINGS: [title: string, body: Record<string, unknown>, differs: Partial<RenderSettings>][] = [
   ['a document alone gets every default', {}, {}],
   ['an address fails on 4xx and 5xx by default', { url: 'https://example.com/a?b#c' }, fromUrl('https://example.com/a?b#c', 'errors')],
   [
@@ -163,19 +166,21 @@ const PLANS: [title: string, body: Record<string, unknown>, differs: Partial<Pla
   ['false where false is the default, of the page too', { landscape: false, single_page: false, wait_for_network_idle: false }, {}],
 ];
 
-describe('the plan of a render', () => {
-  for (const [title, body, differs] of PLANS) {
+describe('the settings of a render', () => {
+  for (const [title, body, differs] of SETTINGS) {
     it(`translates: ${title}`, () => {
       const request = parseRenderRequest('url' in body ? body : { html: 'x', ...body }, PUBLIC);
       const wanted = { ...BARE, ...differs };
       const marginsHold = ['margin', 'header', 'footer'].some(field => field in body);
-      expect(plan(request)).to.deep.equal({ ...wanted, print: { ...wanted.print, marginsHold } });
+      const { isStatic, ...settings } = renderSettings(request);
+      expect(isStatic).to.be.a('boolean');
+      expect(settings).to.deep.equal({ ...wanted, print: { ...wanted.print, marginsHold } });
     });
   }
 
   it('has no member that is undefined', () => {
-    for (const [, body] of PLANS) {
-      const made = plan(parseRenderRequest('url' in body ? body : { html: 'x', ...body }, PUBLIC));
+    for (const [, body] of SETTINGS) {
+      const made = renderSettings(parseRenderRequest('url' in body ? body : { html: 'x', ...body }, PUBLIC));
       for (const part of [made, made.waits, made.print, made.source]) expect(Object.values(part)).not.to.include(undefined);
     }
   });
@@ -195,7 +200,7 @@ describe('the plan of a render', () => {
           expect(() => parseRenderRequest(request, PUBLIC)).to.throw(/leave less than 0\.5 inches/);
           return;
         }
-        const { paper, print } = plan(parseRenderRequest(request, PUBLIC));
+        const { paper, print } = renderSettings(parseRenderRequest(request, PUBLIC));
         expect(paper.widthIn - print.marginIn.left - print.marginIn.right).to.be.at.least(0.4999);
         expect(paper.heightIn - print.marginIn.top - print.marginIn.bottom).to.be.at.least(0.4999);
       }),

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
-import { plan } from '../../../../api/page/render-settings.ts';
-import { isStill } from '../../../../api/page/static-document.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { invoice } from '../../../../bench/invoice.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
-const still = (body: object) => isStill(plan(parseRenderRequest(body, { ports: [80], intranet: false, allowPorts: [] })));
+const isStatic = (body: object) => renderSettings(parseRenderRequest(body, { ports: [80], intranet: false, allowPorts: [] })).isStatic;
 
-describe('a still document', () => {
+describe('a static document', () => {
   const yes: [string, string][] = [
     ['a heading', '<h1>Hello</h1>'],
     ['an invoice with its styles', invoice(1)],
@@ -16,7 +15,7 @@ describe('a still document', () => {
   ];
   for (const [what, html] of yes)
     it(`is ${what}`, () => {
-      expect(still({ html })).to.equal(true);
+      expect(isStatic({ html })).to.equal(true);
     });
 
   const no: [string, string][] = [
@@ -45,7 +44,7 @@ describe('a still document', () => {
   ];
   for (const [what, html] of no)
     it(`has not ${what}`, () => {
-      expect(still({ html })).to.equal(false);
+      expect(isStatic({ html })).to.equal(false);
     });
 
   const waits = [
@@ -62,10 +61,10 @@ describe('a still document', () => {
   ];
   for (const option of waits)
     it(`is not taken for one with ${Object.keys(option)[0]}`, () => {
-      expect(still({ html: '<p>text', ...option })).to.equal(false);
+      expect(isStatic({ html: '<p>text', ...option })).to.equal(false);
     });
 
   it('is no page of the web', () => {
-    expect(still({ url: 'http://example.com/' })).to.equal(false);
+    expect(isStatic({ url: 'http://example.com/' })).to.equal(false);
   });
 });

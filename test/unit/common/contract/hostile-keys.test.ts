@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseJson } from '../../../../api/http/json-text.ts';
-import { plan } from '../../../../api/page/render-settings.ts';
+import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { ApiError } from '../../../../common/contract/errors.ts';
 import { parseRenderRequest, type RenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';
@@ -89,7 +89,7 @@ describe('a member that an object has by itself', () => {
   it('is a header like any other, but for the one that no object can have', () => {
     expect(refused('{"html":"x","extra_http_headers":{"__proto__":"x"}}').message).to.contain('`__proto__`');
     const given = read('{"html":"x","extra_http_headers":{"constructor":"a","toString":"b","prototype":"c"}}');
-    expect(plan(given).headers).to.deep.equal({ constructor: 'a', toString: 'b', prototype: 'c' });
+    expect(renderSettings(given).headers).to.deep.equal({ constructor: 'a', toString: 'b', prototype: 'c' });
   });
 
   it('does no harm inside a value of the wrong type', () => {
@@ -114,6 +114,6 @@ describe('a member that is given twice', () => {
   it('is checked as it is used: the last address is the one that is judged', () => {
     expect(refused('{"url":"https://example.com/","url":"http://127.0.0.1/"}').code).to.equal('ssrf_blocked');
     const request = read('{"url":"http://127.0.0.1/","\\u0075rl":"https://example.com/"}');
-    expect(plan(request).source).to.include({ url: 'https://example.com/' });
+    expect(renderSettings(request).source).to.include({ url: 'https://example.com/' });
   });
 });
