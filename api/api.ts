@@ -109,7 +109,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const trustedProxies = parseTrustedProxies(config.trustedProxies);
   const console = createDashboard(config.dashboard);
 
-  function createDashboard({ on, secret, admin, renderLogKeepMs, company, passwords: passwordSignIn }: ApiConfig['dashboard']) {
+  function createDashboard({ on, secret, admin, renderLogKeepMs, sso, passwords: passwordSignIn }: ApiConfig['dashboard']) {
     if (!on) return undefined;
     if (secret === undefined) {
       log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
@@ -145,7 +145,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
         : undefined,
       admin,
       renderLogKeepMs,
-      company,
+      sso,
       passwordSignIn,
       onSetupLink,
       clientFetch: clientFetch ?? createClientFetch({ deny: config.egress.deny }),

@@ -17,7 +17,7 @@ import {
 import { BILLING_MODES, parsePlans } from './accounts/plans.ts';
 import { adminVariables, readAdminConfig } from './console/auth/admin-config.ts';
 import { parsePrices } from './console/billing/prices.ts';
-import { companyVariables, readCompanyConfig } from './console/sso/sso-config.ts';
+import { readSsoConfig, ssoVariables } from './console/sso/sso-config.ts';
 
 export const apiVariables = z.object({
   PRESSROOM_HOST: text('0.0.0.0', 'an address').describe('Address that the API listens on.'),
@@ -32,7 +32,7 @@ export const apiVariables = z.object({
   PRESSROOM_SECRET: secret(16).describe(
     'Seals what the dashboard must read again, such as secrets of one-time codes. The same for all API processes; without it there is no dashboard.',
   ),
-  ...companyVariables.shape,
+  ...ssoVariables.shape,
   ...adminVariables.shape,
   PRESSROOM_RENDER_LOG_KEEP: duration('720h', 3600e3, 366 * 24 * 3600e3).describe('How long the dashboard keeps the log of renders.'),
   PRESSROOM_MCP: onOff('on').describe(
@@ -118,7 +118,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
       secret: e.PRESSROOM_SECRET,
       admin: readAdminConfig(e),
       renderLogKeepMs: e.PRESSROOM_RENDER_LOG_KEEP,
-      company: readCompanyConfig(e),
+      sso: readSsoConfig(e),
       passwords: e.PRESSROOM_PASSWORDS,
     },
     mcp: {

@@ -12,7 +12,7 @@ import { createRetention } from '../history/retention.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
 import type { FirstAdmin } from './auth/admin-config.ts';
-import { createPeople } from './auth/auth.ts';
+import { createAuth } from './auth/auth.ts';
 import { makeAdmin, setupLink } from './auth/bootstrap.ts';
 import { createOperators } from './auth/operators.ts';
 import { createSessions } from './auth/sessions.ts';
@@ -31,8 +31,8 @@ import { invitationPages } from './pages/invitation.ts';
 import { secondFactorPages } from './pages/second-factor.ts';
 import { setupPages } from './pages/setup.ts';
 import { signInPages } from './pages/sign-in.ts';
-import { companyPages } from './pages/sso.ts';
-import { createProcessReport, type ProcessReportDeps } from './reports/heartbeat.ts';
+import { ssoPages } from './pages/sso.ts';
+import { createHeartbeat, type HeartbeatDeps } from './reports/heartbeat.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { billingRoutes } from './routes/billing.ts';
@@ -52,11 +52,11 @@ import { teamRoutes } from './routes/team.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { createAudit } from './security/audit.ts';
-import type { CompanyConfig } from './sso/sso-config.ts';
+import type { SsoConfig } from './sso/sso-config.ts';
 import { createInvitations } from './users/invitations.ts';
 import { createTeams } from './users/teams.ts';
 
-export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessReportDeps {
+export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatDeps {
   publicUrl: string;
   secret: string;
   /** The first is the one that new keys take. */
@@ -74,7 +74,7 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, ProcessRep
   mcp: (Pick<McpDeps, 'links' | 'renderMs' | 'outputMaxBytes'> & { clients: ProviderDeps['clients'] }) | undefined;
   /** Made at the start when nobody has the address. */
   admin: FirstAdmin | undefined;
-  company: CompanyConfig | undefined;
+  sso: SsoConfig | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
   /** Hears of the link by which the first person gets in; without it the log says it. */
@@ -105,7 +105,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const teams = createTeams(store);
   const invitations = createInvitations(store, teams);
   const operators = createOperators(store, sessions);
-  const people = createPeople({ ...deps, cookies, sessions, audit, companySignIn: deps.company });
+  const auth = createAuth({ ...deps, cookies, sessions, audit, sso: deps.sso });
   const formPage = pageRoutes(deps);
   const { billing, routes: paymentRoutes, services: billingServices } = createBilling({ ...deps, config: deps.billing, audit });
   const oauth = deps.mcp
@@ -114,14 +114,14 @@ export function createConsole(deps: ConsoleDeps): Console {
         resource: mcpResource(publicUrl),
         audit,
         clients: deps.mcp.clients,
-        ipOf: people.entrance.ipOf,
+        ipOf: auth.login.ipOf,
         renderError: (ctx, refusal, back) => showOAuthError(ctx as unknown as Context, refusal, back),
         page: formPage,
       })
     : undefined;
   const rows: ConsoleRoute[] = [
-    ...meRoutes({ ...deps, people, billingMode: billing.mode, mcpUrl: oauth?.resource }),
-    ...twoFactorRoutes(people),
+    ...meRoutes({ ...deps, auth, billingMode: billing.mode, mcpUrl: oauth?.resource }),
+    ...twoFactorRoutes(auth),
     ...(oauth ? appRoutes({ store, grants: oauth.grants, audit }) : []),
     ...settingsRoutes({ accounts, audit }),
     ...teamRoutes({ publicUrl, teams, invitations, audit }),
@@ -141,7 +141,7 @@ export function createConsole(deps: ConsoleDeps): Console {
 
   let files: StaticFiles;
   const toSignIn: Middleware = async (ctx, next) => {
-    if (await people.entrance.signedIn(ctx)) return next();
+    if (await auth.login.signedIn(ctx)) return next();
     ctx.redirect(`/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path + ctx.search)}`}`);
   };
   const page: Middleware = ctx => files.page(ctx);
@@ -149,7 +149,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const firstPerson: Service = {
     name: 'first person',
     start: async () => {
-      if (deps.admin && (await makeAdmin(people, deps.admin))) deps.log.info('the administrator of the configuration was made');
+      if (deps.admin && (await makeAdmin(auth, deps.admin))) deps.log.info('the administrator of the configuration was made');
       if (!cookies.secure)
         deps.log.warn({ publicUrl }, 'the dashboard is reached by plain http: passwords travel in the open, give it https');
       if (new URL(publicUrl).pathname !== '/')
@@ -157,7 +157,7 @@ export function createConsole(deps: ConsoleDeps): Console {
           { publicUrl },
           'the dashboard and /mcp work at the root of a host alone: give PRESSROOM_PUBLIC_URL a host name without a path',
         );
-      const link = await setupLink(people);
+      const link = await setupLink(auth);
       if (!link) return;
       if (deps.onSetupLink) deps.onSetupLink(link);
       else deps.log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
@@ -173,12 +173,12 @@ export function createConsole(deps: ConsoleDeps): Console {
       { method: 'get', path: '/app/assets/{*file}', handle: [ctx => files.asset(ctx)] },
       ...consoleRoutes(rows, { publicUrl, store, sessions, cookies, budget, requests, trustedProxies }),
       ...paymentRoutes,
-      ...signInPages(people, formPage),
-      ...companyPages({ ...deps, people, teams }, formPage),
-      ...secondFactorPages(people, formPage),
-      ...setupPages(people, formPage),
-      ...invitationPages(people, { store, invitations }, formPage),
-      ...(oauth ? [...oauth.routes, ...consentPages(people, oauth, formPage)] : []),
+      ...signInPages(auth, formPage),
+      ...ssoPages({ ...deps, auth, teams }, formPage),
+      ...secondFactorPages(auth, formPage),
+      ...setupPages(auth, formPage),
+      ...invitationPages(auth, { store, invitations }, formPage),
+      ...(oauth ? [...oauth.routes, ...consentPages(auth, oauth, formPage)] : []),
       ...(deps.mcp && oauth ? mcpRoutes({ ...deps, ...deps.mcp, resource: oauth.resource, tokens: oauth.tokens, renders }) : []),
       { method: 'get', path: '/app', handle: [toSignIn, page] },
       { method: 'get', path: '/app/{*path}', handle: [toSignIn, page] },
@@ -186,7 +186,7 @@ export function createConsole(deps: ConsoleDeps): Console {
     services: [
       renders,
       createRetention(store, deps.renderLogKeepMs, deps.log),
-      createProcessReport(deps),
+      createHeartbeat(deps),
       ...billingServices,
       {
         name: 'dashboard',

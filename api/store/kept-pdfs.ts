@@ -3,7 +3,7 @@
 import type { Collection, Db } from 'mongodb';
 
 /** A PDF; its link is given away when every chunk is there. `mongofiles` reads it too. */
-export interface KeptPdfDocument {
+export interface StoredPdfDocument {
   /** The render's id. */
   _id: string;
   length: number;
@@ -25,7 +25,7 @@ export interface KeptPdfDocument {
   };
 }
 
-export interface KeptPdfChunk {
+export interface StoredPdfChunk {
   files_id: string;
   n: number;
   data: Buffer;
@@ -33,8 +33,8 @@ export interface KeptPdfChunk {
 }
 
 export interface KeptPdfCollections {
-  keptPdfs: Collection<KeptPdfDocument>;
-  keptPdfChunks: Collection<KeptPdfChunk>;
+  keptPdfs: Collection<StoredPdfDocument>;
+  keptPdfChunks: Collection<StoredPdfChunk>;
 }
 
 export const keptPdfCollections = (db: Db): KeptPdfCollections => ({

@@ -28,7 +28,7 @@ export {
   upserted,
   withinMs,
 } from './failures.ts';
-export type { KeptPdfChunk, KeptPdfDocument } from './kept-pdfs.ts';
+export type { StoredPdfChunk, StoredPdfDocument } from './kept-pdfs.ts';
 export type { ServerState } from './server-state.ts';
 
 export interface StoreConfig {

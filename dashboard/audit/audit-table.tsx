@@ -10,12 +10,12 @@ import { formatTime } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { When } from '../parts/when.tsx';
-import { actionWords, detailWords } from './labels.ts';
+import { actionLabel, detailLabel } from './labels.ts';
 
 type Entry = AuditPage['items'][number] & Partial<Pick<OperatorAuditPage['items'][number], 'account'>>;
 
 const textOf = ({ actor, action, target, details, ip, account }: Entry) =>
-  [actor, action, actionWords(action), target, detailWords(details), ip, account?.name, account?.id].join(' ').toLowerCase();
+  [actor, action, actionLabel(action), target, detailLabel(details), ip, account?.name, account?.id].join(' ').toLowerCase();
 
 const COLUMNS: Column<Entry>[] = [
   {
@@ -23,7 +23,7 @@ const COLUMNS: Column<Entry>[] = [
     cell: ({ action, target, details }) => (
       <>
         <span>
-          {actionWords(action)}
+          {actionLabel(action)}
           {target && (
             <>
               {' '}
@@ -32,7 +32,7 @@ const COLUMNS: Column<Entry>[] = [
           )}
         </span>
         <Text size="xs" c="dimmed" fw={400}>
-          {detailWords(details)}
+          {detailLabel(details)}
         </Text>
       </>
     ),

@@ -42,7 +42,7 @@ const WORDS: Record<string, string> = {
 };
 
 /** `key.created` -> `Made an API key`. */
-export function actionWords(action: string): string {
+export function actionLabel(action: string): string {
   const plain = action.replace(/[._]/g, ' ');
   return WORDS[action] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
 }
@@ -55,7 +55,7 @@ const shown = (value: Detail) =>
 const named = (name: string) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 
 /** The details in a line; `plan` with `planBefore`, and `role` with `before`, become `plan: starter → growth`. */
-export function detailWords(details: Record<string, Detail>): string {
+export function detailLabel(details: Record<string, Detail>): string {
   const { before, ...others } = details;
   const names = Object.keys(others).filter(name => !(name.endsWith('Before') && name.slice(0, -6) in others));
   const lines = names.map((name, index) => {

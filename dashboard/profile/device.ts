@@ -23,7 +23,7 @@ const SYSTEMS: [RegExp, string][] = [
 
 const named = (rows: [RegExp, string][], text: string) => rows.find(([pattern]) => pattern.test(text))?.[1];
 
-export function deviceWords(userAgent: string): string {
+export function deviceLabel(userAgent: string): string {
   const browser = named(BROWSERS, userAgent);
   const system = named(SYSTEMS, userAgent);
   if (browser && system) return `${browser} on ${system}`;

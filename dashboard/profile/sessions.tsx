@@ -11,7 +11,7 @@ import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
-import { deviceWords } from './device.ts';
+import { deviceLabel } from './device.ts';
 
 const WAYS: Record<SessionInfo['method'], string> = {
   password: 'Password',
@@ -59,7 +59,7 @@ export function SessionsPanel() {
               title: 'Device',
               cell: ({ userAgent, current }) => (
                 <Group gap={6}>
-                  <span title={userAgent}>{deviceWords(userAgent)}</span>
+                  <span title={userAgent}>{deviceLabel(userAgent)}</span>
                   {current && (
                     <Badge variant="light" size="xs">
                       This one
@@ -91,7 +91,7 @@ export function SessionsPanel() {
                     size="xs"
                     variant="default"
                     loading={end.isPending && end.variables.id === session.id}
-                    aria-label={`End the session of ${deviceWords(session.userAgent)} at ${session.ip}`}
+                    aria-label={`End the session of ${deviceLabel(session.userAgent)} at ${session.ip}`}
                     onClick={() => end.mutate(session)}
                   >
                     End

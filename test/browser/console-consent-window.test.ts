@@ -8,7 +8,7 @@ import { looks } from '../support/console-browser.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { asked, PASSWORD, personWithPassword, press, signIn, signInAtTheCompany, words } from '../support/page-steps.ts';
-import { somebody } from '../support/sso-rig.ts';
+import { somebody } from '../support/sso-fixture.ts';
 
 describe('the window of an app that waits for a consent', function () {
   this.timeout(120_000);

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { passwords } from '../../api/console/security/passwords.ts';
 import { createSignInLimits } from '../../api/console/security/sign-in-limits.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
-import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/sso-rig.ts';
+import { pathOf, type SsoFixture, somebody, ssoFixture, words } from '../support/sso-fixture.ts';
 
 describe('who sends the dashboard too much', () => {
-  let rig: CompanyRig;
+  let rig: SsoFixture;
   before(async () => {
-    rig = await companyRig();
+    rig = await ssoFixture();
   });
   after(() => rig.stop());
 
@@ -47,7 +47,7 @@ describe('who sends the dashboard too much', () => {
     const visitor = rig.visitor();
     const back = pathOf(await rig.provider.signIn(await rig.leave(visitor), somebody()));
     const limits = createSignInLimits(rig.store, CONSOLE_SECRET);
-    for (let each = 0; each < 100; each += 1) await limits.company('127.0.0.1');
+    for (let each = 0; each < 100; each += 1) await limits.ssoCallback('127.0.0.1');
     const before = rig.provider.calls.length;
     const answer = await visitor.get(back);
     expect(answer.status).to.equal(429);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createDevices } from '../../api/console/auth/devices.ts';
-import { createEntrance } from '../../api/console/auth/login.ts';
+import { createLogin } from '../../api/console/auth/login.ts';
 import { createSessions } from '../../api/console/auth/sessions.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createCookies } from '../../api/console/kit/cookies.ts';
@@ -71,8 +71,8 @@ describe('the dashboard under attack', () => {
       const [sessions, users, audit] = [createSessions(store), createUsers(store), createAudit(store)];
       const devices = createDevices(CONSOLE_SECRET, cookies);
       const { ctx, set } = visit();
-      const entrance = createEntrance({ sessions, cookies, users, audit, devices, trustedProxies: [] });
-      const error = await entrance.enter(ctx, user, 'password').catch((error: unknown) => error);
+      const login = createLogin({ sessions, cookies, users, audit, devices, trustedProxies: [] });
+      const error = await login.enter(ctx, user, 'password').catch((error: unknown) => error);
       return { error, set, sessions: (await sessions.listOf(user._id)).length };
     }
     const refused = async (user: UserDocument) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createSecondStep } from '../../api/console/auth/pending-two-factor.ts';
+import { createPendingTwoFactor } from '../../api/console/auth/pending-two-factor.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import type { Cookies } from '../../api/console/kit/cookies.ts';
 import { createUsers } from '../../api/console/users/users.ts';
@@ -145,7 +145,7 @@ describe('the second factor', () => {
         kept = value;
       },
     };
-    const step = createSecondStep(CONSOLE_SECRET, cookies as Cookies, createUsers(rig.store), () => at);
+    const step = createPendingTwoFactor(CONSOLE_SECRET, cookies as Cookies, createUsers(rig.store), () => at);
     step.begin({} as never, await stored(), 'password');
     at += 5 * 60_000 - 1;
     expect((await step.waiting({} as never))?.user._id).to.equal(userId);

@@ -4,7 +4,7 @@ import { type AddressedRig, addressedRig } from '../support/addressed-rig.ts';
 import { type ConsoleBrowser, looks } from '../support/console-browser.ts';
 import type { TestProvider } from '../support/identity-provider.ts';
 import { PASSWORD, personWithPassword, signInAtTheCompany } from '../support/page-steps.ts';
-import { somebody } from '../support/sso-rig.ts';
+import { somebody } from '../support/sso-fixture.ts';
 
 describe('the sign-in of the company in a browser', function () {
   this.timeout(120_000);

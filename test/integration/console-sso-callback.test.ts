@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createSeal } from '../../api/console/security/encryption.ts';
+import { createEncryption } from '../../api/console/security/encryption.ts';
 import { CONSOLE_SECRET } from '../support/console-rig.ts';
-import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/sso-rig.ts';
+import { pathOf, type SsoFixture, somebody, ssoFixture, words } from '../support/sso-fixture.ts';
 
 const COOKIE = '__Host-pressroom-company';
 
 describe('the way back from the provider of the company', () => {
-  let rig: CompanyRig;
+  let rig: SsoFixture;
   const lines: string[] = [];
   before(async () => {
-    rig = await companyRig({ log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }) });
+    rig = await ssoFixture({ log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }) });
   });
   beforeEach(() => {
     lines.length = 0;
@@ -62,10 +62,10 @@ describe('the way back from the provider of the company', () => {
   it('is good for ten minutes', async () => {
     const visitor = rig.visitor();
     const path = pathOf(await rig.provider.signIn(await rig.leave(visitor), somebody()));
-    const seal = createSeal(CONSOLE_SECRET, 'company sign-in');
-    const passing = JSON.parse(seal.open(visitor.cookies.get(COOKIE)!)!);
+    const encryption = createEncryption(CONSOLE_SECRET, 'company sign-in');
+    const passing = JSON.parse(encryption.decrypt(visitor.cookies.get(COOKIE)!)!);
     expect(passing.untilMs).to.be.within(Date.now() + 590_000, Date.now() + 600_000);
-    visitor.cookies.set(COOKIE, seal.seal(JSON.stringify({ ...passing, untilMs: Date.now() - 1 })));
+    visitor.cookies.set(COOKIE, encryption.encrypt(JSON.stringify({ ...passing, untilMs: Date.now() - 1 })));
     expect((await visitor.get(path)).status).to.equal(400);
   });
 
@@ -88,20 +88,20 @@ describe('the way back from the provider of the company', () => {
     expect(lastProblem()).to.include({ claim: 'nonce' });
   });
 
-  for (const [what, change, told] of [
+  for (const [what, change, details] of [
     ['another audience', { aud: 'another client' }, { claim: 'aud' }],
     ['several audiences, made for another', { aud: ['pressroom', 'another'], azp: 'another' }, {}],
     ['another issuer', { iss: 'https://login.example' }, { claim: 'iss' }],
-    ['yesterday', { exp: 1_700_000_000, iat: 1_699_999_000 }, { mend: 'the clocks of the provider and of this machine differ' }],
+    ['yesterday', { exp: 1_700_000_000, iat: 1_699_999_000 }, { fix: 'the clocks of the provider and of this machine differ' }],
     ['nobody', { sub: undefined }, {}],
   ] as const)
-    it(`refuses an id token of ${what}, and says in the log what to mend`, async () => {
+    it(`refuses an id token of ${what}, and says in the log what to fix`, async () => {
       const visitor = rig.visitor();
       rig.provider.tamper(claims => ({ ...claims, ...change }));
       const answer = await rig.signIn(visitor, somebody());
       expect(answer.status).to.equal(502);
       expect(words(answer)).to.include('Tell who runs this installation');
-      expect(lastProblem()).to.include(told);
+      expect(lastProblem()).to.include(details);
       expect(await visitor.me()).to.equal(undefined);
     });
 
@@ -143,11 +143,11 @@ describe('the way back from the provider of the company', () => {
     expect(answer.headers['content-security-policy']).to.include("default-src 'none'");
   });
 
-  it('says with a wrong secret what to mend', async () => {
+  it('says with a wrong secret what to fix', async () => {
     const variant = await rig.variant({ PRESSROOM_OIDC_CLIENT_SECRET: 'not the secret' });
     const answer = await rig.signIn(rig.visitor(variant), somebody());
     expect(answer.status).to.equal(502);
-    expect(lastProblem().mend).to.include('_CLIENT_SECRET');
+    expect(lastProblem().fix).to.include('_CLIENT_SECRET');
   });
 
   it('is a page when the provider went down meanwhile', async () => {

@@ -4,16 +4,16 @@ import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { passwords } from '../../api/console/security/passwords.ts';
 import { CONSOLE_SECRET, type ConsoleRig } from '../support/console-rig.ts';
-import { type CompanyRig, companyRig, somebody, type Visitor, words } from '../support/sso-rig.ts';
+import { type SsoFixture, somebody, ssoFixture, type Visitor, words } from '../support/sso-fixture.ts';
 
 const LINK = '/app/sign-in/company/link';
 const PASSWORD = 'a password of the tests';
 
 describe('the sign-in of the company for a person with a password', () => {
-  let rig: CompanyRig;
+  let rig: SsoFixture;
   let hash: string;
   before(async () => {
-    rig = await companyRig();
+    rig = await ssoFixture();
     hash = await passwords.hash(PASSWORD, 'a test');
   });
   after(() => rig.stop());

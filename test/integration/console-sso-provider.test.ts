@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { createCompanyProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/sso/identity-provider.ts';
-import { readCompanyConfig } from '../../api/console/sso/sso-config.ts';
-import type { CompanyProblem } from '../../api/console/sso/sso-error.ts';
+import { createIdentityProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../api/console/sso/identity-provider.ts';
+import { readSsoConfig } from '../../api/console/sso/sso-config.ts';
+import type { SsoError } from '../../api/console/sso/sso-error.ts';
 import { silentLog } from '../../common/log.ts';
 import { type TestProvider, testProvider } from '../support/identity-provider.ts';
-import { somebody } from '../support/sso-rig.ts';
+import { somebody } from '../support/sso-fixture.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
@@ -25,18 +25,18 @@ describe('the provider of the company', () => {
   }
 
   function client(env: Record<string, unknown> = {}, more: { now?: () => number; callTimeoutMs?: number } = {}, of = provider) {
-    const config = readCompanyConfig({
+    const config = readSsoConfig({
       PRESSROOM_OIDC_ISSUER: new URL(of.issuer),
       PRESSROOM_OIDC_CLIENT_ID: of.clientId,
       PRESSROOM_OIDC_CLIENT_SECRET: of.clientSecret,
       PRESSROOM_OIDC_CLIENT_AUTH: 'auto',
       PRESSROOM_OIDC_DOMAINS: ['example.com'],
       ...env,
-    } as Parameters<typeof readCompanyConfig>[0])!;
-    return createCompanyProvider({ config, publicUrl: PUBLIC_URL, log: silentLog, ...more });
+    } as Parameters<typeof readSsoConfig>[0])!;
+    return createIdentityProvider({ config, publicUrl: PUBLIC_URL, log: silentLog, ...more });
   }
 
-  const problemOf = (work: Promise<unknown>): Promise<CompanyProblem> =>
+  const problemOf = (work: Promise<unknown>): Promise<SsoError> =>
     work.then(
       () => {
         throw new Error('it did not fail');
@@ -71,7 +71,7 @@ describe('the provider of the company', () => {
 
   it('is shown the secret as it is configured', async () => {
     const problem = await problemOf(claims(client({ PRESSROOM_OIDC_CLIENT_AUTH: 'post' })));
-    expect(problem.told!['mend']).to.include('_CLIENT_AUTH');
+    expect(problem.details!['fix']).to.include('_CLIENT_AUTH');
   });
 
   it('is asked for the address where the id token does not say it', async () => {
@@ -147,20 +147,20 @@ describe('the provider of the company', () => {
     const made = client();
     await provider.stop();
     started.length = 0;
-    const { status, told } = await problemOf(made.begin());
+    const { status, details } = await problemOf(made.begin());
     expect(status).to.equal(503);
-    expect(told).to.include({ problem: 'the provider cannot be reached', code: 'ECONNREFUSED' });
+    expect(details).to.include({ problem: 'the provider cannot be reached', code: 'ECONNREFUSED' });
   });
 
   it('must be the issuer that is configured, in every letter', async () => {
-    const { told } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: new URL(`${provider.issuer}/tenant`) }).begin());
-    expect(told!['mend']).to.include('PRESSROOM_OIDC_ISSUER');
+    const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: new URL(`${provider.issuer}/tenant`) }).begin());
+    expect(details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
     provider.replace((_request, response) =>
       response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ issuer: 'https://login.example/{tenantid}/v2.0', authorization_endpoint: `${provider.issuer}/auth` })),
     );
-    expect((await problemOf(client().begin())).told!['mend']).to.include('PRESSROOM_OIDC_ISSUER');
+    expect((await problemOf(client().begin())).details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
   });
 
   it('must be of one company, even where the library lets one answer for all of them', async () => {
@@ -169,8 +169,8 @@ describe('the provider of the company', () => {
     const { fetch } = globalThis;
     globalThis.fetch = async () => Response.json({ issuer, authorization_endpoint: `${everybodys}/authorize` });
     try {
-      const { told } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: everybodys }).begin());
-      expect(told!['mend']).to.equal('PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider');
+      const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: everybodys }).begin());
+      expect(details!['fix']).to.equal('PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider');
     } finally {
       globalThis.fetch = fetch;
     }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type CompanyRig, companyRig, pathOf, somebody, words } from '../support/sso-rig.ts';
+import { pathOf, type SsoFixture, somebody, ssoFixture, words } from '../support/sso-fixture.ts';
 
 describe('the sign-in of the company', () => {
-  let rig: CompanyRig;
+  let rig: SsoFixture;
   before(async () => {
-    rig = await companyRig();
+    rig = await ssoFixture();
   });
   after(() => rig.stop());
 
@@ -253,7 +253,7 @@ describe('the sign-in of the company', () => {
   });
 
   it('begins with the setup while there is nobody', async () => {
-    const fresh = await companyRig();
+    const fresh = await ssoFixture();
     try {
       await fresh.store.console.users.deleteMany({});
       const { headers } = await fresh.visitor().get('/app/sign-in/company');

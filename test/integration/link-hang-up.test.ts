@@ -6,11 +6,11 @@ import Router from '@koa/router';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { linkRoute } from '../../api/console/downloads/link.ts';
-import type { KeptPdfs } from '../../api/console/downloads/pdf-store.ts';
+import type { PdfStore } from '../../api/console/downloads/pdf-store.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { LINK_PATH } from '../../api/http/link-path.ts';
 import type { State } from '../../api/http/state.ts';
-import type { KeptPdfDocument } from '../../api/store/store.ts';
+import type { StoredPdfDocument } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { httpCall } from '../support/http-call.ts';
 
@@ -19,9 +19,9 @@ describe('a link whose reader leaves early', () => {
     const asked = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
-    const metadata = { account: 'one' } as KeptPdfDocument['metadata'];
-    const found = { _id: 'x', length: 1, filename: 'a.pdf', metadata } as KeptPdfDocument;
-    const kept: Pick<KeptPdfs, 'byToken' | 'read'> = {
+    const metadata = { account: 'one' } as StoredPdfDocument['metadata'];
+    const found = { _id: 'x', length: 1, filename: 'a.pdf', metadata } as StoredPdfDocument;
+    const kept: Pick<PdfStore, 'byToken' | 'read'> = {
       byToken: async () => {
         asked.resolve();
         await left.promise;
@@ -32,7 +32,7 @@ describe('a link whose reader leaves early', () => {
       },
     };
     const budget = createByteBudget(2 ** 30);
-    const { path, handle } = linkRoute({ kept: kept as KeptPdfs, budget, log: silentLog });
+    const { path, handle } = linkRoute({ kept: kept as PdfStore, budget, log: silentLog });
     const router = new Router<State>();
     router.register(path, ['get'], handle);
     const app = new Koa<State>();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { pdfFilename } from '../../api/console/downloads/filename.ts';
-import { CHUNK_BYTES, createKeptPdfs, type PdfToKeep } from '../../api/console/downloads/pdf-store.ts';
+import { CHUNK_BYTES, createPdfStore, type NewPdf } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
@@ -34,7 +34,7 @@ describe('a link to a PDF', () => {
   const connect = mcpClients();
   const another = moreProcesses();
   const pathOf = (answer: ToolAnswer) => new URL(answer.structuredContent!.url).pathname;
-  const toKeep = (pdf: Buffer, account = rig.accountId): PdfToKeep => ({
+  const toKeep = (pdf: Buffer, account = rig.accountId): NewPdf => ({
     renderId: crypto.randomUUID(),
     account,
     user: developer.id,
@@ -42,7 +42,7 @@ describe('a link to a PDF', () => {
     pages: 1,
     pdf,
   });
-  const kept = () => createKeptPdfs(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
+  const kept = () => createPdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
 
   it('is a download that no browser runs, keeps or passes on', async () => {
     const path = pathOf(await client.render(HELLO));

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createAdapter } from '../../api/console/oauth/adapter.ts';
 import { createOAuthLimits } from '../../api/console/oauth/oauth-limits.ts';
 import { createRefreshTokens } from '../../api/console/oauth/refresh-tokens.ts';
-import { createSeal } from '../../api/console/security/encryption.ts';
+import { createEncryption } from '../../api/console/security/encryption.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { testDatabase } from '../support/mongod.ts';
@@ -29,7 +29,7 @@ describe('the storage of the OAuth server', () => {
     createAdapter(
       {
         store,
-        seal: createSeal(secret, 'oauth'),
+        encryption: createEncryption(secret, 'oauth'),
         refreshTokens: { idOf },
         keepGrant: async () => {},
         endGrant: async grantId => {

@@ -1,7 +1,7 @@
 // Programs whose calls run side by side refresh side by side, a few milliseconds apart: however their answers cross, they stay connected, and end with one refresh token.
 import { expect } from 'chai';
 import { documentId, openPayload } from '../../api/console/oauth/adapter.ts';
-import { createSeal } from '../../api/console/security/encryption.ts';
+import { createEncryption } from '../../api/console/security/encryption.ts';
 import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { accessOf, type Client, refresh, type Tokens, tokensOf, walk } from '../support/oauth-walk.ts';
 
@@ -23,11 +23,11 @@ describe('refreshes side by side', () => {
   /** As if it had been given two minutes ago. */
   async function age(token: string): Promise<void> {
     const { oauth } = rig.store.console;
-    const seal = createSeal(CONSOLE_SECRET, 'oauth');
+    const encryption = createEncryption(CONSOLE_SECRET, 'oauth');
     const _id = documentId('RefreshToken', token);
-    const payload = openPayload(seal, await oauth.findOne({ _id }))!;
+    const payload = openPayload(encryption, await oauth.findOne({ _id }))!;
     const iat = Number(payload['iat']) - 120;
-    await oauth.updateOne({ _id }, { $set: { payload: seal.seal(JSON.stringify({ ...payload, iat }), _id) } });
+    await oauth.updateOne({ _id }, { $set: { payload: encryption.encrypt(JSON.stringify({ ...payload, iat }), _id) } });
   }
 
   it('leave one refresh token, also when one of them had the new one already', async () => {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { Provider } from 'oidc-provider';
 import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js';
 
-export interface CompanyLogin {
+export interface ProviderLogin {
   subject: string;
   /** What the provider says of the person besides; `undefined` is not said. */
   claims: Record<string, unknown>;
@@ -19,9 +19,9 @@ export interface TestProvider {
   /** The environment of an installation that signs in with it. */
   env: Record<string, string>;
   /** Signs in on the provider's page as a browser without cookies does; where the browser is sent in the end, which is not called. */
-  signIn(authorization: string, login: CompanyLogin): Promise<URL>;
+  signIn(authorization: string, login: ProviderLogin): Promise<URL>;
   /** Somebody who may sign in with the subject as the login. */
-  knows(login: CompanyLogin): void;
+  knows(login: ProviderLogin): void;
   /** The person stops on the provider's page. */
   deny(authorization: string): Promise<URL>;
   /** Changes what the provider signs into its id tokens from now on. */
@@ -72,7 +72,7 @@ export async function testProvider({
 }: Options): Promise<TestProvider> {
   const clientId = 'pressroom';
   const clientSecret = `a secret/of+the tests:${randomUUID()}`;
-  const logins = new Map<string, CompanyLogin>();
+  const logins = new Map<string, ProviderLogin>();
   const calls: string[] = [];
   let change: Parameters<TestProvider['tamper']>[0];
   let replaced: Parameters<TestProvider['replace']>[0];

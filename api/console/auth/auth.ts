@@ -6,16 +6,16 @@ import type { Cookies } from '../kit/cookies.ts';
 import type { Audit } from '../security/audit.ts';
 import { passwords } from '../security/passwords.ts';
 import { createSignInLimits } from '../security/sign-in-limits.ts';
-import { type CompanyConfig, isOfCompany } from '../sso/sso-config.ts';
+import { isSsoEmail, type SsoConfig } from '../sso/sso-config.ts';
 import { createUsers } from '../users/users.ts';
 import { createFirstOwner, createSetup } from './bootstrap.ts';
 import { createDevices } from './devices.ts';
-import { createEntrance } from './login.ts';
-import { createSecondStep } from './pending-two-factor.ts';
+import { createLogin } from './login.ts';
+import { createPendingTwoFactor } from './pending-two-factor.ts';
 import type { Sessions } from './sessions.ts';
 import { createTwoFactor } from './two-factor.ts';
 
-export interface PeopleDeps {
+export interface AuthDeps {
   publicUrl: string;
   secret: string;
   store: Store;
@@ -25,26 +25,26 @@ export interface PeopleDeps {
   plans: readonly Plan[];
   trustedProxies: readonly Network[];
   /** What the company's sign-in is called and whose addresses it knows, when there is one. */
-  companySignIn?: Pick<CompanyConfig, 'name' | 'domains'> | undefined;
+  sso?: Pick<SsoConfig, 'name' | 'domains'> | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
 }
 
-export type People = ReturnType<typeof createPeople>;
+export type Auth = ReturnType<typeof createAuth>;
 
-export function createPeople(deps: PeopleDeps) {
-  const { publicUrl, secret, store, cookies, sessions, audit, plans, trustedProxies, companySignIn, passwordSignIn } = deps;
+export function createAuth(deps: AuthDeps) {
+  const { publicUrl, secret, store, cookies, sessions, audit, plans, trustedProxies, sso, passwordSignIn } = deps;
   const users = createUsers(store, passwords);
   const devices = createDevices(secret, cookies);
   return {
     publicUrl,
-    companySignIn,
+    sso,
     passwordSignIn,
     /**
      * Whether somebody new with this address gets a password. Not whom the company knows: the link of an invitation goes to who invites, and would make a person
      * of an address that is another's.
      */
-    newWithPassword: (email: string) => passwordSignIn && !(companySignIn && isOfCompany(email, companySignIn)),
+    newWithPassword: (email: string) => passwordSignIn && !(sso && isSsoEmail(email, sso)),
     cookies,
     sessions,
     audit,
@@ -53,8 +53,8 @@ export function createPeople(deps: PeopleDeps) {
     devices,
     limits: createSignInLimits(store, secret),
     twoFactor: createTwoFactor(store, { secret, label: `Pressroom ${new URL(publicUrl).host}` }),
-    secondStep: createSecondStep(secret, cookies, users),
-    entrance: createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }),
+    pendingTwoFactor: createPendingTwoFactor(secret, cookies, users),
+    login: createLogin({ sessions, cookies, users, audit, devices, trustedProxies }),
     setup: createSetup(store),
     firstOwner: createFirstOwner(store, plans),
   };

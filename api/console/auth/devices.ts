@@ -2,7 +2,7 @@
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import { createSeal } from '../security/encryption.ts';
+import { createEncryption } from '../security/encryption.ts';
 
 const KEPT_MS = 180 * 24 * 3600e3;
 
@@ -14,11 +14,11 @@ export interface Devices {
 }
 
 export function createDevices(secret: string, cookies: Cookies, now = () => Date.now()): Devices {
-  const seal = createSeal(secret, 'device');
+  const encryption = createEncryption(secret, 'device');
 
   function known(ctx: Context, userId: string | undefined): string | undefined {
     const cookie = cookies.passing(ctx, 'device');
-    const text = cookie && userId ? seal.open(cookie, userId) : undefined;
+    const text = cookie && userId ? encryption.decrypt(cookie, userId) : undefined;
     const [id, until] = text?.split(' ') ?? [];
     return Number(until) > now() ? id : undefined;
   }
@@ -27,7 +27,7 @@ export function createDevices(secret: string, cookies: Cookies, now = () => Date
     known,
     remember: (ctx, userId) => {
       const id = known(ctx, userId) ?? randomBase62(20);
-      cookies.setPassing(ctx, 'device', seal.seal(`${id} ${now() + KEPT_MS}`, userId), KEPT_MS);
+      cookies.setPassing(ctx, 'device', encryption.encrypt(`${id} ${now() + KEPT_MS}`, userId), KEPT_MS);
     },
   };
 }

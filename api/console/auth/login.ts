@@ -9,10 +9,10 @@ import type { SignedIn } from '../kit/route.ts';
 import type { Audit } from '../security/audit.ts';
 import type { Users } from '../users/users.ts';
 import type { Devices } from './devices.ts';
-import { proofsOf } from './pending-two-factor.ts';
+import { credentialsHash } from './pending-two-factor.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface Entrance {
+export interface Login {
   /**
    * Opens a session with a token of its own, ends the one that the browser had, and notes it. `user`: as it was when the person proved who they are. Rejects with
    * ApiError `unauthorized` when password, second factor or the right to sign in is another one by now.
@@ -32,7 +32,7 @@ interface Deps {
   trustedProxies: readonly Network[];
 }
 
-export function createEntrance({ sessions, cookies, users, audit, devices, trustedProxies }: Deps): Entrance {
+export function createLogin({ sessions, cookies, users, audit, devices, trustedProxies }: Deps): Login {
   const ipOf = (ctx: Context) => callerIp(ctx, trustedProxies);
 
   async function signedIn(ctx: Context): Promise<SignedIn | undefined> {
@@ -49,7 +49,7 @@ export function createEntrance({ sessions, cookies, users, audit, devices, trust
     const { token, publicId, maxAgeMs } = await sessions.open({ user: _id, method, ip, userAgent: ctx.get('User-Agent') });
     // Checking a password takes its time. A change meanwhile has ended all sessions that there were, and this one was not there yet.
     const current = await users.byId(_id);
-    if (!current || current.disabled || proofsOf(current) !== proofsOf(user)) {
+    if (!current || current.disabled || credentialsHash(current) !== credentialsHash(user)) {
       await sessions.end(_id, publicId);
       throw new ApiError('unauthorized', 'How you sign in was changed in this moment. Sign in again.');
     }

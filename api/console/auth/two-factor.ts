@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import { createSeal } from '../security/encryption.ts';
+import { createEncryption } from '../security/encryption.ts';
 
 const PERIOD_S = 30;
 /** What every app understands. The secret has 160 bits (RFC 4226, section 4). */
@@ -56,10 +56,10 @@ function stepOf(secret: string, code: string, atMs: number): number | undefined 
 export function createTwoFactor(store: Store, { secret, label }: { secret: string; label: string }, now = () => Date.now()): TwoFactor {
   const { users } = store.console;
   const { limits, limited } = store;
-  const seal = createSeal(secret, 'two-factor');
+  const encryption = createEncryption(secret, 'two-factor');
 
-  function opened(sealed: string, user: UserDocument): string {
-    const text = seal.open(sealed, user._id);
+  function opened(encrypted: string, user: UserDocument): string {
+    const text = encryption.decrypt(encrypted, user._id);
     if (text === undefined)
       throw new ApiError(
         'conflict',
@@ -70,7 +70,7 @@ export function createTwoFactor(store: Store, { secret, label }: { secret: strin
 
   async function begin(user: UserDocument) {
     const made = new Secret({ size: SECRET_BYTES });
-    const pending = { secret: seal.seal(made.base32, user._id), at: new Date(now()) };
+    const pending = { secret: encryption.encrypt(made.base32, user._id), at: new Date(now()) };
     const begun = await limited(
       users.updateOne({ _id: user._id, twoFactor: { $exists: false } }, { $set: { twoFactorPending: pending } }, limits),
     );
@@ -102,13 +102,13 @@ export function createTwoFactor(store: Store, { secret, label }: { secret: strin
     return codes;
   }
 
-  async function takeAppCode(user: UserDocument, sealed: string, code: string): Promise<boolean> {
-    const step = stepOf(opened(sealed, user), code, now());
+  async function takeAppCode(user: UserDocument, encrypted: string, code: string): Promise<boolean> {
+    const step = stepOf(opened(encrypted, user), code, now());
     if (step === undefined) return false;
     // Of two who send the same code at once, one moves the step.
     const used = await limited(
       users.updateOne(
-        { _id: user._id, 'twoFactor.secret': sealed, 'twoFactor.lastStep': { $lt: step } },
+        { _id: user._id, 'twoFactor.secret': encrypted, 'twoFactor.lastStep': { $lt: step } },
         { $set: { 'twoFactor.lastStep': step } },
         limits,
       ),

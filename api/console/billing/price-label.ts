@@ -9,7 +9,7 @@ export type PriceFacts = Pick<Stripe.Price, 'currency' | 'unit_amount'> & {
 };
 
 /** `€29.00 / month`, `$300.00 / 3 months`; null for a price with tiers or with fractions of the smallest coin. */
-export function priceWords({ currency, unit_amount, recurring }: PriceFacts): string | null {
+export function priceLabel({ currency, unit_amount, recurring }: PriceFacts): string | null {
   if (unit_amount === null) return null;
   const code = currency.toUpperCase();
   const format = new Intl.NumberFormat('en', { style: 'currency', currency: code });

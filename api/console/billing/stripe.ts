@@ -3,7 +3,7 @@ import { Stripe } from 'stripe';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
-import { priceWords } from './price-label.ts';
+import { priceLabel } from './price-label.ts';
 import { ACCOUNT_METADATA } from './subscription.ts';
 
 export interface StripeAccess {
@@ -134,7 +134,7 @@ export function stripePayments(access: StripeAccess, log: Log): Payments {
       ask('read price', async () => {
         const price = await stripe.prices.retrieve(id, { expand: ['product'] });
         const { product } = price;
-        return { title: typeof product === 'object' && 'name' in product ? product.name : '', amount: priceWords(price) };
+        return { title: typeof product === 'object' && 'name' in product ? product.name : '', amount: priceLabel(price) };
       }),
 
     async readEvent(body, signature) {

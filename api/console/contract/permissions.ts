@@ -28,7 +28,7 @@ export const MAY: Record<Role, readonly Permission[]> = {
   viewer: READS,
 };
 
-export const ROLE_WORDS: Record<Role, string> = {
+export const ROLE_DESCRIPTIONS: Record<Role, string> = {
   owner: 'Everything, and who else is an owner',
   admin: 'Everything but paying and owners',
   developer: 'Keys, renders, playground and usage',

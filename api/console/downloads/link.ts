@@ -6,10 +6,10 @@ import type { ByteBudget } from '../../http/byte-budget.ts';
 import { LINK_ROUTE } from '../../http/link-path.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import { ClientClosed, type Context, type Middleware, type Route } from '../../http/state.ts';
-import type { KeptPdfDocument } from '../../store/store.ts';
+import type { StoredPdfDocument } from '../../store/store.ts';
 import { createAccountShares } from './account-shares.ts';
 import { linkPage } from './link-page.ts';
-import { CHUNK_BYTES, type KeptPdfs } from './pdf-store.ts';
+import { CHUNK_BYTES, type PdfStore } from './pdf-store.ts';
 
 /** What links may hold of the memory for renders: enough for dozens of downloads at a time, too little for strangers with a link to be in anybody's way. */
 export const LINKS_SHARE = 1 / 16;
@@ -20,7 +20,7 @@ const unknown = () => new ApiError('not_found', 'There is no PDF behind this lin
 const gone = () => new ApiError('gone', 'The link has ended: PDFs are kept for a short time only. Render the document again.');
 const busy = () => new ApiError('unavailable', 'Too many PDFs are being downloaded at the moment. Try again.', { retryAfterS: 2 });
 
-function describe(ctx: Context, kept: KeptPdfDocument): void {
+function describe(ctx: Context, kept: StoredPdfDocument): void {
   // `attachment`: with the policy below browsers show no PDF, and from the dashboard's origin none should be shown. It sets the type by the name.
   ctx.attachment(kept.filename, {
     fallback: kept.filename
@@ -45,7 +45,7 @@ async function* startingWith(first: IteratorResult<Buffer, void>, rest: AsyncIte
 }
 
 interface LinkDeps {
-  kept: KeptPdfs;
+  kept: PdfStore;
   /** Of the whole process. */
   budget: ByteBudget;
   log: Log;

@@ -2,17 +2,17 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
-import type { KeptPdfChunk, KeptPdfDocument, Store } from '../../store/store.ts';
+import type { Store, StoredPdfChunk, StoredPdfDocument } from '../../store/store.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 
-export interface KeptPdfLimits {
+export interface PdfStoreLimits {
   /** How long a link works. */
   ttlMs: number;
   /** Of all PDFs that an account keeps at a time. Renders that run at the same moment may exceed it by what they make. */
   accountMaxBytes: number;
 }
 
-export interface PdfToKeep {
+export interface NewPdf {
   renderId: string;
   account: string;
   user: string;
@@ -22,17 +22,17 @@ export interface PdfToKeep {
 }
 
 /** All of them throw ApiError `unavailable` while the database does not answer. */
-export interface KeptPdfs {
+export interface PdfStore {
   /** Throws ApiError `rate_limited`, with the time until something goes, while the account keeps as much as it may. */
   checkRoom(account: string): Promise<void>;
   /** Resolves when every process can serve it. `token` is the link's and stands nowhere else. Ends with the signal's reason when that aborts. */
-  keep(pdf: PdfToKeep, signal: AbortSignal): Promise<{ token: string; sha256: string; expiresAt: Date }>;
+  keep(pdf: NewPdf, signal: AbortSignal): Promise<{ token: string; sha256: string; expiresAt: Date }>;
   /** `gone`: there was such a link, and its time is over. */
-  byToken(token: string): Promise<KeptPdfDocument | 'gone' | undefined>;
+  byToken(token: string): Promise<StoredPdfDocument | 'gone' | undefined>;
   /** Of this person in this account; undefined for anybody else's and for one whose time is over. */
-  byRender(renderId: string, whose: { account: string; user: string }): Promise<KeptPdfDocument | undefined>;
+  byRender(renderId: string, whose: { account: string; user: string }): Promise<StoredPdfDocument | undefined>;
   /** Its bytes, in pieces of at most CHUNK_BYTES. Throws Error when a piece is missing. */
-  read(kept: KeptPdfDocument): AsyncGenerator<Buffer, void>;
+  read(kept: StoredPdfDocument): AsyncGenerator<Buffer, void>;
 }
 
 /** The default of GridFS: a power of two would leave each document just over one. */
@@ -52,9 +52,9 @@ const full = (accountMaxBytes: number, retryAfterS: number) =>
   );
 
 /** A hundred MiB hashed and sent in one go would hold up every other render for a tenth of a second. */
-function* batchesOf({ renderId, pdf }: PdfToKeep, expiresAt: Date): Generator<KeptPdfChunk[], void> {
+function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<StoredPdfChunk[], void> {
   for (let from = 0; from < pdf.length; from += CHUNKS_AT_ONCE * CHUNK_BYTES) {
-    const chunks: KeptPdfChunk[] = [];
+    const chunks: StoredPdfChunk[] = [];
     for (let at = from; at < Math.min(pdf.length, from + CHUNKS_AT_ONCE * CHUNK_BYTES); at += CHUNK_BYTES)
       chunks.push({ files_id: renderId, n: at / CHUNK_BYTES, data: pdf.subarray(at, at + CHUNK_BYTES), expiresAt });
     yield chunks;
@@ -67,7 +67,7 @@ async function allOf(operations: Promise<unknown>[]): Promise<void> {
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
-export function createKeptPdfs(store: Store, { ttlMs, accountMaxBytes }: KeptPdfLimits, now = () => Date.now()): KeptPdfs {
+export function createPdfStore(store: Store, { ttlMs, accountMaxBytes }: PdfStoreLimits, now = () => Date.now()): PdfStore {
   const { keptPdfs, keptPdfChunks } = store.console;
   const { limits } = store;
 
@@ -97,9 +97,9 @@ export function createKeptPdfs(store: Store, { ttlMs, accountMaxBytes }: KeptPdf
       throw full(accountMaxBytes, Math.max(1, Math.ceil((found.first.getTime() - at.getTime()) / 1_000)));
   }
 
-  const insertChunks = (chunks: KeptPdfChunk[]) => limited(() => keptPdfChunks.insertMany(chunks, { ordered: false, ...limits }));
+  const insertChunks = (chunks: StoredPdfChunk[]) => limited(() => keptPdfChunks.insertMany(chunks, { ordered: false, ...limits }));
 
-  async function keep(given: PdfToKeep, signal: AbortSignal) {
+  async function keep(given: NewPdf, signal: AbortSignal) {
     const { renderId, account, user, filename, pages, pdf } = given;
     const token = createToken();
     const at = now();
@@ -107,7 +107,7 @@ export function createKeptPdfs(store: Store, { ttlMs, accountMaxBytes }: KeptPdf
     const rememberedUntil = new Date(at + ttlMs + REMEMBERED_MS);
     try {
       const hash = createHash('sha256');
-      let last: KeptPdfChunk[] = [];
+      let last: StoredPdfChunk[] = [];
       for (const batch of batchesOf(given, new Date(at + ttlMs + READ_ON_MS))) {
         if (last.length > 0) await insertChunks(last);
         signal.throwIfAborted();
@@ -131,7 +131,7 @@ export function createKeptPdfs(store: Store, { ttlMs, accountMaxBytes }: KeptPdf
     }
   }
 
-  const live = (kept: KeptPdfDocument | null) => (kept && kept.metadata.expiresAt.getTime() > now() ? kept : undefined);
+  const live = (kept: StoredPdfDocument | null) => (kept && kept.metadata.expiresAt.getTime() > now() ? kept : undefined);
 
   return {
     checkRoom,

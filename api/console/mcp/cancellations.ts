@@ -58,7 +58,7 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
     }, LOOK_EVERY_MS);
   }
 
-  async function tellOthers(grantId: string, name: string): Promise<void> {
+  async function notifyOthers(grantId: string, name: string): Promise<void> {
     store.primary.throwIfMissing();
     const at = new Date();
     const update = {
@@ -91,7 +91,7 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
       if (name === undefined) return;
       const here = running.get(keyOf(grantId, name));
       if (here) here.controller.abort(reason());
-      else await tellOthers(grantId, name).catch(failed);
+      else await notifyOthers(grantId, name).catch(failed);
     },
   };
 }

@@ -8,7 +8,7 @@ import { LINK_PATH } from '../../http/link-path.ts';
 import type { Route } from '../../http/state.ts';
 import { createAccountShares } from '../downloads/account-shares.ts';
 import { linkRoute } from '../downloads/link.ts';
-import { createKeptPdfs, type KeptPdfLimits } from '../downloads/pdf-store.ts';
+import { createPdfStore, type PdfStoreLimits } from '../downloads/pdf-store.ts';
 import type { AccessTokens } from '../oauth/access.ts';
 import type { PlaygroundDeps } from '../routes/playground.ts';
 import { door, postsAlone } from './authenticate.ts';
@@ -23,7 +23,7 @@ export interface McpDeps extends PlaygroundDeps {
   /** What tokens must be for: the address of the endpoint, as the OAuth server writes it. */
   resource: string;
   tokens: AccessTokens;
-  links: KeptPdfLimits;
+  links: PdfStoreLimits;
   budget: ByteBudget;
   requests: AccountRequests;
   /** Of one render, for the words of the tool. */
@@ -39,7 +39,7 @@ const WORDS = { missing: 'Send a JSON-RPC message.', tooLarge: 'Send less html, 
 
 export function mcpRoutes(deps: McpDeps): Route[] {
   const { publicUrl, resource, links, budget, requests, bodyMaxBytes, renderMs, outputMaxBytes, log } = deps;
-  const kept = createKeptPdfs(deps.store, links);
+  const kept = createPdfStore(deps.store, links);
   const description = toolDescription({ bodyMaxBytes, renderMs, outputMaxBytes, linkMs: links.ttlMs });
   const linkOf = (token: string) => `${publicUrl}${LINK_PATH}/${token}`;
   const shares = createAccountShares(budget, ANSWERS_SHARE, RESOURCE_MAX_BYTES * HELD_PER_EMBEDDED_BYTE);

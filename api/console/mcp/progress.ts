@@ -17,7 +17,7 @@ function stageOf({ timings, bytes }: Pick<RenderTrace, 'timings' | 'bytes'> = { 
 }
 
 /** Gives what ends it. `trace` gives the render's, once there is one. Does nothing for a client that gave no token, or one that is longer than anybody's. */
-export function tellProgress({ mcpReq }: ServerContext, trace: () => RenderTrace | undefined): () => void {
+export function reportProgress({ mcpReq }: ServerContext, trace: () => RenderTrace | undefined): () => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined || String(progressToken).length > MAX_TOKEN_LENGTH) return () => {};
   const startMs = performance.now();

@@ -10,16 +10,16 @@ import { asApiError } from '../../http/errors.ts';
 import { ClientClosed } from '../../http/state.ts';
 import type { RenderTrace } from '../../render/render.ts';
 import { pdfFilename } from '../downloads/filename.ts';
-import type { KeptPdfs } from '../downloads/pdf-store.ts';
+import type { PdfStore } from '../downloads/pdf-store.ts';
 import { mayReachIntranet } from '../kit/intranet.ts';
 import type { Access } from '../oauth/access.ts';
 import type { PlaygroundDeps } from '../routes/playground.ts';
 import { CANCELLED, failure, success } from './answers.ts';
-import { tellProgress } from './progress.ts';
+import { reportProgress } from './progress.ts';
 import { DELIVERIES, type Delivery, EMBEDDED_MAX_BYTES } from './tool.ts';
 
 export interface RenderPdfDeps extends Pick<PlaygroundDeps, 'store' | 'render' | 'renders' | 'ports'> {
-  kept: KeptPdfs;
+  kept: PdfStore;
   /** Of a token, the link. */
   linkOf(token: string): string;
   log: Log;
@@ -98,7 +98,7 @@ export async function renderPdf(deps: RenderPdfDeps, call: McpCall, given: unkno
   context.mcpReq.signal.addEventListener('abort', onCancel);
   if (context.mcpReq.signal.aborted) onCancel();
   let trace: RenderTrace | undefined;
-  const endProgress = tellProgress(context, () => trace);
+  const endProgress = reportProgress(context, () => trace);
   try {
     const onTrace = (begun: RenderTrace) => {
       trace = begun;

@@ -1,6 +1,6 @@
 // Looks access tokens up for what they open. Nothing is remembered from one call to the next, so that whatever was taken away is gone at once.
 import type { Store } from '../../store/store.ts';
-import type { Seal } from '../security/encryption.ts';
+import type { Encryption } from '../security/encryption.ts';
 import { type AccessTokens, SCOPE } from './access.ts';
 import { documentId, openPayload } from './adapter.ts';
 import type { Grants } from './grants.ts';
@@ -8,12 +8,12 @@ import type { Grants } from './grants.ts';
 /** As the provider makes them. */
 const SHAPE = /^[\w-]{20,100}$/;
 
-export function createAccessTokens(store: Store, seal: Seal, grants: Grants, now = () => Date.now()): AccessTokens {
+export function createAccessTokens(store: Store, encryption: Encryption, grants: Grants, now = () => Date.now()): AccessTokens {
   return {
     verify: async (token, resource) => {
       if (!SHAPE.test(token)) return undefined;
       const living = { _id: documentId('AccessToken', token), expiresAt: { $gt: new Date(now()) } };
-      const payload = openPayload(seal, await store.limited(store.console.oauth.findOne(living, store.limits)));
+      const payload = openPayload(encryption, await store.limited(store.console.oauth.findOne(living, store.limits)));
       const { grantId, aud, scope } = payload ?? {};
       if (grantId === undefined || aud !== resource || !String(scope).split(' ').includes(SCOPE)) return undefined;
       const grant = await grants.valid(grantId);

@@ -1,6 +1,6 @@
-// Where oidc-provider keeps what it must find again: MongoDB, shared by all API processes. What is stored is sealed, and named by a hash.
+// Where oidc-provider keeps what it must find again: MongoDB, shared by all API processes. What is stored is encrypted, and named by a hash.
 import type { OAuthDocument, Store } from '../../store/store.ts';
-import type { Seal } from '../security/encryption.ts';
+import type { Encryption } from '../security/encryption.ts';
 import { hashToken } from '../security/tokens.ts';
 import { REPEAT_MS, type RefreshTokens } from './refresh-tokens.ts';
 
@@ -27,7 +27,7 @@ export interface Adapter {
 
 interface Deps {
   store: Store;
-  seal: Seal;
+  encryption: Encryption;
   refreshTokens: RefreshTokens;
   /** A token of the consent lives until then. */
   keepGrant(grantId: string, until: Date): Promise<void>;
@@ -42,9 +42,9 @@ interface Deps {
 /** The name of a document. */
 export const documentId = (kind: string, id: string): string => `${kind}:${hashToken(id)}`;
 
-/** The document's payload, when it is not over and this installation sealed it. */
-export function openPayload(seal: Seal, document: OAuthDocument | null): Payload | undefined {
-  const text = document ? seal.open(document.payload, document._id) : undefined;
+/** The document's payload, when it is not over and this installation encrypted it. */
+export function openPayload(encryption: Encryption, document: OAuthDocument | null): Payload | undefined {
+  const text = document ? encryption.decrypt(document.payload, document._id) : undefined;
   if (text === undefined) return undefined;
   const payload = JSON.parse(text) as Payload;
   return document?.consumedAt ? { ...payload, consumed: Math.floor(document.consumedAt.getTime() / 1_000) } : payload;
@@ -52,7 +52,7 @@ export function openPayload(seal: Seal, document: OAuthDocument | null): Payload
 
 /** One adapter a kind of thing. */
 export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string) => Adapter {
-  const { store, seal, refreshTokens, keepGrant, endGrant, alreadyUsed, onRepeated } = deps;
+  const { store, encryption, refreshTokens, keepGrant, endGrant, alreadyUsed, onRepeated } = deps;
   const { oauth } = store.console;
   const { limits, limited } = store;
   const living = () => ({ $gt: new Date(now()) });
@@ -64,7 +64,7 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
    * one, the answer may have got lost a moment ago. After that it is a theft (https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
    */
   async function mayRepeat(document: OAuthDocument): Promise<boolean> {
-    const { grantId, rotations = 0 } = openPayload(seal, document) ?? {};
+    const { grantId, rotations = 0 } = openPayload(encryption, document) ?? {};
     if (grantId === undefined) return false;
     const _id = documentId('RefreshToken', refreshTokens.idOf(grantId, rotations + 1));
     const successor = await limited(oauth.findOne({ _id }, { projection: { consumedAt: 1 }, ...limits }));
@@ -78,7 +78,7 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
       const _id = documentId(kind, id);
       const expiresAt = new Date(now() + (expiresInS === undefined ? UNUSED_CLIENT_MS : expiresInS * 1_000));
       const { grantId, uid } = payload;
-      const set: Omit<OAuthDocument, '_id'> = { payload: seal.seal(JSON.stringify(payload), _id), expiresAt };
+      const set: Omit<OAuthDocument, '_id'> = { payload: encryption.encrypt(JSON.stringify(payload), _id), expiresAt };
       // A consent names itself, so that what ends it takes it along.
       const of = kind === 'Grant' ? id : grantId;
       if (of !== undefined) set.grantId = of;
@@ -90,11 +90,11 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
     },
     find: async id => {
       const document = await limited(oauth.findOne({ _id: documentId(kind, id), expiresAt: living() }, limits));
-      const payload = openPayload(seal, document);
+      const payload = openPayload(encryption, document);
       if (payload && (await repeats(kind, document))) delete payload['consumed'];
       return payload;
     },
-    findByUid: async uid => openPayload(seal, await limited(oauth.findOne({ uid: hashToken(uid), expiresAt: living() }, limits))),
+    findByUid: async uid => openPayload(encryption, await limited(oauth.findOne({ uid: hashToken(uid), expiresAt: living() }, limits))),
     // Only devices without a browser have such codes, and none are let in.
     findByUserCode: async () => undefined,
     consume: async id => {

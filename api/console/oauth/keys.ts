@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
-import { createSeal } from '../security/encryption.ts';
+import { createEncryption } from '../security/encryption.ts';
 
 export interface OAuthKeys {
   /** Sign the cookies of a consent on its way; the first signs, all are accepted. */
@@ -46,18 +46,18 @@ export function keysInUse(keys: readonly OAuthKey[], nowMs: number): OAuthKeys {
 
 /** Reads and writes them. */
 function ringIn(store: Store, secret: string) {
-  const seal = createSeal(secret, 'oauth keys');
+  const encryption = createEncryption(secret, 'oauth keys');
   const { meta, limits, limited } = store;
   return {
     async read(): Promise<{ stored: string | undefined; keys: OAuthKey[] | undefined }> {
       const stored = (await limited(meta.findOne({ _id: STORED_AS }, limits)))?.sealed;
-      const text = stored === undefined ? undefined : seal.open(stored);
+      const text = stored === undefined ? undefined : encryption.decrypt(stored);
       return { stored, keys: text === undefined ? undefined : (JSON.parse(text) as OAuthKey[]) };
     },
     /** False when they are not those that were read any more. */
     async write(keys: readonly OAuthKey[], stored: string | undefined): Promise<boolean> {
       const asRead = { _id: STORED_AS, sealed: stored ?? { $exists: false } };
-      const sealed = seal.seal(JSON.stringify(keys));
+      const sealed = encryption.encrypt(JSON.stringify(keys));
       try {
         const written = await limited(meta.updateOne(asRead, { $set: { sealed } }, { upsert: stored === undefined, ...limits }));
         return written.matchedCount + written.upsertedCount === 1;

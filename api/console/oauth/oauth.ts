@@ -8,7 +8,7 @@ import type { Context, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../html/page-route.ts';
 import type { Audit } from '../security/audit.ts';
-import { createSeal } from '../security/encryption.ts';
+import { createEncryption } from '../security/encryption.ts';
 import type { AccessTokens } from './access.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type Adapter, createAdapter } from './adapter.ts';
@@ -60,7 +60,7 @@ interface Made {
 
 export function createOAuth(deps: OAuthDeps): OAuth {
   const { publicUrl, resource, secret, store, audit, budget, log, clients, ipOf, renderError, page } = deps;
-  const seal = createSeal(secret, 'oauth');
+  const encryption = createEncryption(secret, 'oauth');
   const refreshTokens = createRefreshTokens(secret);
   const grants = createGrants(store);
   const limit = createOAuthLimits(store, secret);
@@ -95,7 +95,7 @@ export function createOAuth(deps: OAuthDeps): OAuth {
     const told = overDatabase(loaded, store, log);
     const adapter = createAdapter({
       store,
-      seal,
+      encryption,
       refreshTokens,
       keepGrant: grants.keepUntil,
       endGrant: grantId => endGrant(grantId, loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse'),
@@ -131,7 +131,7 @@ export function createOAuth(deps: OAuthDeps): OAuth {
   return {
     resource,
     grants,
-    tokens: createAccessTokens(store, seal, grants),
+    tokens: createAccessTokens(store, encryption, grants),
     consents: createConsents({
       provider: async () => (await made()).provider,
       count,

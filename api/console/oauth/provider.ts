@@ -9,7 +9,7 @@ import { CLIENT_AUTH_METHODS } from './client-metadata.ts';
 import type { OAuthKeys } from './keys.ts';
 import { isDue, type RefreshTokens } from './refresh-tokens.ts';
 import { keepRefused, onward, type Refusal } from './refused-requests.ts';
-import { tellUnreadable } from './unreadable-documents.ts';
+import { reportUnreadable } from './unreadable-documents.ts';
 
 export const COOKIES = {
   session: 'pressroom-oauth-session',
@@ -146,7 +146,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
     return deps.refreshTokens.idOf(this.grantId, this.rotations);
   };
   provider.on('authorization.error', keepRefused as never);
-  tellUnreadable(provider);
+  reportUnreadable(provider);
   // Its host and protocol are written into each request, from the public URL.
   provider.proxy = true;
   provider.use(async (ctx, next) => {

@@ -39,7 +39,7 @@ export function redirectName(uri: string): string {
 }
 
 /** The same as a sentence's end: "It will get the answer …". */
-export function redirectWords(uri: string): string {
+export function redirectLabel(uri: string): string {
   const { protocol, host } = new URL(uri);
   if (protocol === 'https:') return `at ${host}`;
   return isLoopback(uri) ? `on this computer (${host})` : `in the program that opens ${protocol} links`;

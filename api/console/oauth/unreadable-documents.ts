@@ -26,7 +26,7 @@ const mayPass = ({ cause, error_detail = '' }: Failed) =>
   !(cause instanceof ClientRefused) && !/^unexpected response status [34]/.test(error_detail);
 
 /** For the calls that an app makes by itself; people get a page. */
-export function tellUnreadable(provider: Provider): void {
+export function reportUnreadable(provider: Provider): void {
   const tell = (ctx: ProviderContext, error: Failed) => {
     if (!UNREADABLE.test(error.error_description ?? '') || !mayPass(error)) return;
     ctx.status = 503;

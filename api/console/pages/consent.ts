@@ -1,7 +1,7 @@
 // The page on which a person allows an app to render in their name, or does not. Owns its words; what a consent is, is decided elsewhere.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { withNext } from '../html/next-path.ts';
 import { hidden, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
@@ -12,7 +12,7 @@ import { SCOPE } from '../oauth/access.ts';
 import type { Asking } from '../oauth/consents.ts';
 import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
-import { redirectName, redirectWords } from '../oauth/redirects.ts';
+import { redirectLabel, redirectName } from '../oauth/redirects.ts';
 import type { Refusal } from '../oauth/refused-requests.ts';
 import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 
@@ -54,7 +54,7 @@ export function showOAuthError(ctx: Context, { error, error_description: descrip
 }
 
 export function consentPages(
-  { sessions, cookies, audit, entrance, publicUrl }: Pick<People, 'sessions' | 'cookies' | 'audit' | 'entrance' | 'publicUrl'>,
+  { sessions, cookies, audit, login, publicUrl }: Pick<Auth, 'sessions' | 'cookies' | 'audit' | 'login' | 'publicUrl'>,
   { consents, grants }: Pick<OAuth, 'consents' | 'grants'>,
   route: ReturnType<typeof pageRoutes>,
 ): PageRoute[] {
@@ -81,7 +81,7 @@ export function consentPages(
 <p><button class="main-button" name="answer" value="allow">Allow</button></p>`;
     const none = markup`<p class="notice">There is no account in which you may render, so you cannot allow it. Ask an owner or admin of your account for the role of a developer.</p>`;
     const body = markup`<p>${who}${proven === undefined ? undefined : markup` (from <strong>${proven}</strong>)`} asks to make PDFs in your name.</p>
-<p>The answer goes to it ${redirectWords(asking.redirectUri)}. Go on only if you have just connected it yourself.</p>
+<p>The answer goes to it ${redirectLabel(asking.redirectUri)}. Go on only if you have just connected it yourself.</p>
 <form method="post" action="${consentPath(uidOf(ctx))}">
 ${hidden('user', user.id)}
 ${accounts.length === 0 ? none : may}
@@ -94,7 +94,7 @@ ${accounts.length === 0 ? none : may}
   async function look(ctx: Context): Promise<void> {
     const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
     if (!asking) return gone(ctx);
-    const signedIn = await entrance.signedIn(ctx);
+    const signedIn = await login.signedIn(ctx);
     if (!signedIn) return ctx.redirect(withNext('/app/sign-in', ctx.path));
     await show(ctx, asking, signedIn);
   }
@@ -103,7 +103,7 @@ ${accounts.length === 0 ? none : may}
   async function leave(ctx: Context, { user: { id: user, email }, sessionId }: SignedIn): Promise<void> {
     await sessions.end(user, sessionId);
     cookies.clear(ctx, 'session');
-    await audit.note({ user, actor: email, ip: entrance.ipOf(ctx) }, { action: 'person.signed_out' });
+    await audit.note({ user, actor: email, ip: login.ipOf(ctx) }, { action: 'person.signed_out' });
     seeOther(ctx, withNext('/app/sign-in', ctx.path));
   }
 
@@ -111,7 +111,7 @@ ${accounts.length === 0 ? none : may}
     const sent = await formBody(ctx.req);
     const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
     if (!asking) return gone(ctx);
-    const signedIn = await entrance.signedIn(ctx);
+    const signedIn = await login.signedIn(ctx);
     if (!signedIn) return seeOther(ctx, withNext('/app/sign-in', ctx.path));
     // Somebody else has signed in since the page was shown: what it said is not theirs.
     if (sent.get('user') !== signedIn.user.id)
@@ -123,7 +123,7 @@ ${accounts.length === 0 ? none : may}
     if (!account) return show(ctx, asking, signedIn, 'You may not render in that account any more.', 403);
     const onward = await consents.allow(ctx.req, ctx.res, asking, { user, account: account.id });
     await audit.note(
-      { account: account.id, user, actor: email, ip: entrance.ipOf(ctx) },
+      { account: account.id, user, actor: email, ip: login.ipOf(ctx) },
       {
         action: 'app.connected',
         target: appName(asking),

@@ -2,9 +2,9 @@
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { nameText } from '../contract/common.ts';
-import { ROLE_WORDS } from '../contract/permissions.ts';
+import { ROLE_DESCRIPTIONS } from '../contract/permissions.ts';
 import { newPassword } from '../contract/users.ts';
 import { withNext } from '../html/next-path.ts';
 import { field, form, hidden, seeOther, sendPage } from '../html/page.ts';
@@ -34,11 +34,11 @@ const problem = (schema: (typeof schemas)['name'] | typeof newPassword, value: s
 };
 
 export function invitationPages(
-  people: People,
+  auth: Auth,
   { store, invitations }: { store: Store; invitations: Invitations },
   route: ReturnType<typeof pageRoutes>,
 ): PageRoute[] {
-  const { users, sessions, cookies, entrance, audit, publicUrl, companySignIn, newWithPassword } = people;
+  const { users, sessions, cookies, login, audit, publicUrl, sso, newWithPassword } = auth;
 
   function askForToken(ctx: Context): void {
     const token = field({
@@ -74,7 +74,7 @@ export function invitationPages(
       ctx,
       {
         title: `Join ${account.name}`,
-        body: markup`<p class="lead">${invitation.email} is invited as ${invitation.role}. ${ROLE_WORDS[invitation.role]}.</p>${rest}`,
+        body: markup`<p class="lead">${invitation.email} is invited as ${invitation.role}. ${ROLE_DESCRIPTIONS[invitation.role]}.</p>${rest}`,
       },
       status,
     );
@@ -111,12 +111,8 @@ export function invitationPages(
       return send(ctx, open, markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`, 403);
     if (invited)
       return send(ctx, open, markup`<p><a class="main-button" href="${withNext('/app/sign-in', ACCEPT_PAGE)}">Sign in to accept</a></p>`);
-    if (companySignIn && !newWithPassword(open.invitation.email))
-      return send(
-        ctx,
-        open,
-        markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${companySignIn.name}</a></p>`,
-      );
+    if (sso && !newWithPassword(open.invitation.email))
+      return send(ctx, open, markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${sso.name}</a></p>`);
     asNewPerson(ctx, open);
   }
 
@@ -128,7 +124,7 @@ export function invitationPages(
   async function look(ctx: Context): Promise<void> {
     const open = await openOf(ctx);
     if (!open) return gone(ctx);
-    const signedIn = await entrance.signedIn(ctx);
+    const signedIn = await login.signedIn(ctx);
     show(ctx, open, signedIn?.user.email, await users.byEmail(open.invitation.email));
   }
 
@@ -138,7 +134,7 @@ export function invitationPages(
     if (!open) return false;
     cookies.clear(ctx, 'invitation');
     await audit.note(
-      { account: open.account.id, user: user._id, actor: user.email, ip: entrance.ipOf(ctx) },
+      { account: open.account.id, user: user._id, actor: user.email, ip: login.ipOf(ctx) },
       { action: 'member.joined', target: user.email, details: { role: open.invitation.role } },
     );
     return true;
@@ -156,7 +152,7 @@ export function invitationPages(
       if (!joined) await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
     }
     if (!joined) return gone(ctx);
-    await entrance.enter(ctx, user, 'invitation');
+    await login.enter(ctx, user, 'invitation');
     seeOther(ctx, '/app');
   }
 
@@ -164,7 +160,7 @@ export function invitationPages(
     const sent = await formBody(ctx.req);
     const open = await openOf(ctx);
     if (!open) return gone(ctx);
-    const signedIn = await entrance.signedIn(ctx);
+    const signedIn = await login.signedIn(ctx);
     const invited = await users.byEmail(open.invitation.email);
     const as = sent.get('as');
     if (as === 'somebody-else' && signedIn) {

@@ -1,7 +1,7 @@
 // The page of the second factor: a code of the app, or a recovery code. Owns its words and what a wrong code leads to.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
@@ -9,8 +9,8 @@ import { formBody } from '../kit/form-body.ts';
 
 const PATH = '/app/sign-in/code';
 
-export function secondFactorPages(people: People, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { limits, devices, entrance, secondStep, twoFactor, audit } = people;
+export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
+  const { limits, devices, login, pendingTwoFactor, twoFactor, audit } = auth;
 
   const isRecovery = (ctx: Context) => ctx.query['recovery'] !== undefined;
 
@@ -51,20 +51,20 @@ export function secondFactorPages(people: People, route: ReturnType<typeof pageR
   }
 
   const startAgain = (ctx: Context, why: string, status: number) => {
-    secondStep.end(ctx);
+    pendingTwoFactor.end(ctx);
     const body = markup`<p><a class="main-button" href="${withNext('/app/sign-in', nextPath(ctx.query['next']))}">Sign in again</a></p>`;
     sendPage(ctx, { title: 'Sign in again', error: why, body }, status);
   };
   const tooLate = 'This sign-in took longer than five minutes, or your password was changed meanwhile.';
 
   async function open(ctx: Context): Promise<void> {
-    if (await secondStep.waiting(ctx)) show(ctx);
+    if (await pendingTwoFactor.waiting(ctx)) show(ctx);
     else ctx.redirect(withNext('/app/sign-in', nextPath(ctx.query['next'])));
   }
 
   async function submit(ctx: Context): Promise<void> {
     const code = (await formBody(ctx.req)).get('code').trim();
-    const waiting = await secondStep.waiting(ctx);
+    const waiting = await pendingTwoFactor.waiting(ctx);
     if (!waiting) return startAgain(ctx, tooLate, 401);
     if (code === '') return show(ctx, 'Type the code.', 400);
     const { user, id, method } = waiting;
@@ -76,7 +76,7 @@ export function secondFactorPages(people: People, route: ReturnType<typeof pageR
       return show(ctx, message, status);
     }
     const used = await twoFactor.use(user, code.slice(0, 40));
-    const actor = { user: user._id, actor: user.email, ip: entrance.ipOf(ctx) };
+    const actor = { user: user._id, actor: user.email, ip: login.ipOf(ctx) };
     if (!used) {
       await audit.note(actor, { action: 'person.second_factor_failed' });
       ctx.state.code = 'unauthorized';
@@ -88,8 +88,8 @@ export function secondFactorPages(people: People, route: ReturnType<typeof pageR
     }
     await limits.secondFactorWasRight(attempt);
     if (used === 'recovery') await audit.note(actor, { action: 'person.recovery_code_used' });
-    secondStep.end(ctx);
-    await entrance.enter(ctx, user, method);
+    pendingTwoFactor.end(ctx);
+    await login.enter(ctx, user, method);
     seeOther(ctx, nextPath(ctx.query['next']));
   }
 

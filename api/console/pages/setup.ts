@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { emailText, MAX_EMAIL, nameText } from '../contract/common.ts';
 import { newPassword } from '../contract/users.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
@@ -23,8 +23,8 @@ const schemas: Record<Exclude<Name, 'token'>, z.ZodType<string>> = {
   account: nameText(),
 };
 
-export function setupPages(people: People, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { setup, users, firstOwner, entrance, audit, publicUrl } = people;
+export function setupPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
+  const { setup, users, firstOwner, login, audit, publicUrl } = auth;
 
   function show(ctx: Context, withAccount: boolean, typed: Values = {}, wrong: Values = {}, status = 200): void {
     const first = FIELDS.find(name => wrong[name] !== undefined) ?? 'token';
@@ -104,8 +104,8 @@ export function setupPages(people: People, route: ReturnType<typeof pageRoutes>)
     const user = await users.create({ email: good.email!, name: good.name!, password: good.password!, operator: true });
     if (waiting === undefined || !(await firstOwner.own(waiting, user._id)))
       await firstOwner.ownNew(good.account ?? `Team of ${good.name}`, user._id);
-    await audit.note({ user: user._id, actor: user.email, ip: entrance.ipOf(ctx) }, { action: 'operator.created', target: user.email });
-    await entrance.enter(ctx, user, 'setup');
+    await audit.note({ user: user._id, actor: user.email, ip: login.ipOf(ctx) }, { action: 'operator.created', target: user.email });
+    await login.enter(ctx, user, 'setup');
     seeOther(ctx, '/app');
   }
 

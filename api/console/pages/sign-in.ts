@@ -2,7 +2,7 @@
 import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { MAX_EMAIL } from '../contract/common.ts';
 import { MAX_PASSWORD } from '../contract/users.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
@@ -21,15 +21,15 @@ interface Shown {
   passwordError?: string;
 }
 
-export function signInPages(people: People, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { users, passwords, limits, devices, entrance, secondStep, setup, publicUrl, companySignIn, passwordSignIn } = people;
+export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
+  const { users, passwords, limits, devices, login, pendingTwoFactor, setup, publicUrl, sso, passwordSignIn } = auth;
   const host = new URL(publicUrl).host;
 
   /** The company's button, and the form of the password; where passwords are for operators alone, the button comes first. */
   function ways(next: string, passwordForm: Markup): Markup {
-    if (!companySignIn) return passwordForm;
+    if (!sso) return passwordForm;
     const button = (kind: string) =>
-      markup`<p><a class="main-button${kind}" href="${withNext('/app/sign-in/company', next)}">${companySignIn.name}</a></p>`;
+      markup`<p><a class="main-button${kind}" href="${withNext('/app/sign-in/company', next)}">${sso.name}</a></p>`;
     return passwordSignIn
       ? markup`${passwordForm}<p class="or">or</p>${button(' quiet')}`
       : markup`${button('')}<p class="or">operators of this installation</p>${passwordForm}`;
@@ -69,7 +69,7 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
 
   async function open(ctx: Context): Promise<void> {
     const next = nextPath(ctx.query['next']);
-    if (await entrance.signedIn(ctx)) return ctx.redirect(next);
+    if (await login.signedIn(ctx)) return ctx.redirect(next);
     if (await setup.needed()) return ctx.redirect('/app/setup');
     show(ctx, { next });
   }
@@ -84,7 +84,7 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
     if (password === '') return show(ctx, { next, email, passwordError: 'Type your password.' }, 400);
 
     const user = await users.byEmail(email);
-    const attempt = { email, ip: entrance.ipOf(ctx), device: devices.known(ctx, user?._id) };
+    const attempt = { email, ip: login.ipOf(ctx), device: devices.known(ctx, user?._id) };
     const asker: Asker =
       user && attempt.device !== undefined ? { who: 'known', id: user._id } : { who: 'stranger', id: subscriberOf(attempt.ip) };
     let good: boolean;
@@ -101,17 +101,17 @@ export function signInPages(people: People, route: ReturnType<typeof pageRoutes>
       return show(ctx, { next, email, error: 'The email address or the password is wrong.' }, 401);
     }
     await limits.passwordWasRight(attempt);
-    // Operators keep theirs: they could not mend the company's sign-in otherwise.
+    // Operators keep theirs: they could not fix the company's sign-in otherwise.
     if (!passwordSignIn && !user.operator) {
       ctx.state.code = 'forbidden';
-      const error = `Passwords are switched off here. Sign in with ${companySignIn?.name ?? 'the company’s sign-in'}.`;
+      const error = `Passwords are switched off here. Sign in with ${sso?.name ?? 'the company’s sign-in'}.`;
       return show(ctx, { next, email, error }, 403);
     }
     if (user.twoFactor) {
-      secondStep.begin(ctx, user, 'password');
+      pendingTwoFactor.begin(ctx, user, 'password');
       return seeOther(ctx, withNext('/app/sign-in/code', next));
     }
-    await entrance.enter(ctx, user, 'password');
+    await login.enter(ctx, user, 'password');
     seeOther(ctx, next);
   }
 

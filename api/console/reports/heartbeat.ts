@@ -7,7 +7,7 @@ import type { Dispatch } from '../../queue/dispatcher.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
 import type { Workers } from '../../workers/workers.ts';
 
-export interface ProcessReportDeps {
+export interface HeartbeatDeps {
   store: Store;
   pool: string;
   dispatch: Pick<Dispatch<never>, 'waiting'>;
@@ -18,14 +18,14 @@ export interface ProcessReportDeps {
 const LOOK_EVERY_MS = 2_000;
 /** While nothing changes; each report says for how long it is good. */
 const SAY_EVERY_MS = 10_000;
-export const REPORT_GOOD_MS = 30_000;
+export const HEARTBEAT_VALID_MS = 30_000;
 /** Those who wait most. The document stays small whatever happens. */
 const MAX_ACCOUNTS = 100;
 const MAX_WORKERS = 1_000;
 
 type Seen = Pick<ProcessDocument, 'queue' | 'workers'>;
 
-function look({ dispatch, workers }: Pick<ProcessReportDeps, 'dispatch' | 'workers'>): Seen {
+function look({ dispatch, workers }: Pick<HeartbeatDeps, 'dispatch' | 'workers'>): Seen {
   const { byAccount, oldestMs } = dispatch.waiting();
   const most = [...byAccount].sort(([, one], [, other]) => other - one).slice(0, MAX_ACCOUNTS);
   return {
@@ -46,7 +46,7 @@ function look({ dispatch, workers }: Pick<ProcessReportDeps, 'dispatch' | 'worke
   };
 }
 
-export function createProcessReport(deps: ProcessReportDeps, everyMs = LOOK_EVERY_MS): Service {
+export function createHeartbeat(deps: HeartbeatDeps, everyMs = LOOK_EVERY_MS): Service {
   const { store, pool, log } = deps;
   const _id = `${hostname()}-${randomUUID().slice(0, 8)}`;
   const startedAt = new Date();
@@ -63,7 +63,7 @@ export function createProcessReport(deps: ProcessReportDeps, everyMs = LOOK_EVER
     try {
       store.primary.throwIfMissing();
       const now = Date.now();
-      const report = { at: new Date(now), expires: new Date(now + REPORT_GOOD_MS), pool, startedAt, ...seen };
+      const report = { at: new Date(now), expires: new Date(now + HEARTBEAT_VALID_MS), pool, startedAt, ...seen };
       await store.limited(store.console.processes.replaceOne({ _id }, report, { upsert: true, ...store.limits }));
       [said, saidMs] = [words, performance.now()];
     } catch (error) {

@@ -4,7 +4,7 @@ import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { API_VERSION } from '../../../common/contract/openapi.ts';
 import type { BillingMode, Plan } from '../../accounts/plans.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { notSignedIn } from '../auth/sessions.ts';
 import { MAY } from '../contract/permissions.ts';
 import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/users.ts';
@@ -14,7 +14,7 @@ const DAY_MS = 24 * 3600e3;
 
 export interface MeDeps {
   store: Store;
-  people: People;
+  auth: Auth;
   plans: readonly Plan[];
   billingMode: BillingMode;
   renderLogKeepMs: number;
@@ -23,7 +23,7 @@ export interface MeDeps {
 }
 
 /** The person as stored. A session whose person is gone has just ended. */
-export async function storedUser({ users }: People, id: string): Promise<UserDocument> {
+export async function storedUser({ users }: Auth, id: string): Promise<UserDocument> {
   const user = await users.byId(id);
   if (!user) throw notSignedIn();
   return user;
@@ -31,7 +31,7 @@ export async function storedUser({ users }: People, id: string): Promise<UserDoc
 
 /** Rejects with ApiError `validation_error` naming `field` when the password is another one, `rate_limited` after too many tries. Who has none need not say one. */
 export async function checkPassword(
-  { passwords, limits }: People,
+  { passwords, limits }: Auth,
   user: UserDocument,
   field: string,
   typed: string | undefined,
@@ -44,8 +44,8 @@ export async function checkPassword(
   await limits.againWasRight(user._id, 'password');
 }
 
-export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps): ConsoleRoute[] {
-  const { users, sessions, cookies, audit, publicUrl, companySignIn } = people;
+export function meRoutes({ store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps): ConsoleRoute[] {
+  const { users, sessions, cookies, audit, publicUrl, sso } = auth;
   const { limits, limited } = store;
 
   async function accountsOf(user: string) {
@@ -62,7 +62,7 @@ export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs, m
   }
 
   async function tellMe(id: string) {
-    const user = await storedUser(people, id);
+    const user = await storedUser(auth, id);
     return {
       user: {
         id,
@@ -78,7 +78,7 @@ export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs, m
         version: API_VERSION,
         publicUrl,
         billing: billingMode,
-        companySignIn: companySignIn?.name ?? null,
+        companySignIn: sso?.name ?? null,
         plans: [...plans],
         renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
         mcpUrl: mcpUrl ?? null,
@@ -121,8 +121,8 @@ export function meRoutes({ store, people, plans, billingMode, renderLogKeepMs, m
       answer: 'none',
       handle: async call => {
         const { user: me, sessionId } = call.signedIn;
-        const user = await storedUser(people, me.id);
-        await checkPassword(people, user, 'current', call.body.current);
+        const user = await storedUser(auth, me.id);
+        await checkPassword(auth, user, 'current', call.body.current);
         if (!(await users.setPassword(me.id, call.body.next, user.password ?? null)))
           throw new ApiError('conflict', 'The password was changed at the same time. Sign in again.');
         const ended = await sessions.endAll(me.id, sessionId);

@@ -1,13 +1,13 @@
 // The rows of the second factor. Each asks for what only the person knows, and ends the person's other sessions when it changes how they sign in.
 import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
-import type { People } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
 import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/users.ts';
 import { type Call, type ConsoleRoute, route } from '../kit/route.ts';
 import { checkPassword, storedUser } from './me.ts';
 
-export function twoFactorRoutes(people: People): ConsoleRoute[] {
-  const { twoFactor, limits, sessions, audit } = people;
+export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
+  const { twoFactor, limits, sessions, audit } = auth;
 
   async function checkCode(user: UserDocument, typed: string): Promise<void> {
     await limits.again(user._id, 'code');
@@ -31,8 +31,8 @@ export function twoFactorRoutes(people: People): ConsoleRoute[] {
       body: passwordAgain,
       answer: twoFactorBegun,
       handle: async call => {
-        const user = await storedUser(people, call.signedIn.user.id);
-        await checkPassword(people, user, 'password', call.body.password);
+        const user = await storedUser(auth, call.signedIn.user.id);
+        await checkPassword(auth, user, 'password', call.body.password);
         return twoFactor.begin(user);
       },
     }),
@@ -45,7 +45,7 @@ export function twoFactorRoutes(people: People): ConsoleRoute[] {
       body: code,
       answer: recoveryCodes,
       handle: async call => {
-        const codes = await twoFactor.confirm(await storedUser(people, call.signedIn.user.id), call.body.code);
+        const codes = await twoFactor.confirm(await storedUser(auth, call.signedIn.user.id), call.body.code);
         await changed(call, 'person.two_factor_on');
         return { recoveryCodes: codes };
       },
@@ -59,7 +59,7 @@ export function twoFactorRoutes(people: People): ConsoleRoute[] {
       body: code,
       answer: recoveryCodes,
       handle: async call => {
-        const user = await storedUser(people, call.signedIn.user.id);
+        const user = await storedUser(auth, call.signedIn.user.id);
         await checkCode(user, call.body.code);
         const codes = await twoFactor.renewRecoveryCodes(user._id);
         await audit.record(call, { action: 'person.recovery_codes_renewed' }, 'installation');
@@ -75,7 +75,7 @@ export function twoFactorRoutes(people: People): ConsoleRoute[] {
       body: code,
       answer: 'none',
       handle: async call => {
-        const user = await storedUser(people, call.signedIn.user.id);
+        const user = await storedUser(auth, call.signedIn.user.id);
         await checkCode(user, call.body.code);
         await twoFactor.off(user._id);
         await changed(call, 'person.two_factor_off');

@@ -19,7 +19,7 @@ const OF_EMAIL = { max: 100, windowMs: 3600e3 };
 /** Guesses of codes by who knows the password already. Of a million codes three are good at any time: ten a day find one in ninety years. */
 const OF_SECOND_FACTOR = { max: 10, windowMs: 24 * 3600e3 };
 /** Ways back from the company's provider, of which each makes us ask it. A whole office comes from one address in the morning. */
-const OF_COMPANY = { max: 100, windowMs: 60_000 };
+const OF_SSO_CALLBACKS = { max: 100, windowMs: 60_000 };
 const OF_PASSING = { max: 5, windowMs: 600_000 };
 
 export type Confirmation = 'password' | 'code';
@@ -43,7 +43,7 @@ export interface SignInLimits {
   again(user: string, what: Confirmation): Promise<void>;
   againWasRight(user: string, what: Confirmation): Promise<void>;
   /** Counts a way back from the company's provider. Rejects with ApiError `rate_limited`. */
-  company(ip: string): Promise<void>;
+  ssoCallback(ip: string): Promise<void>;
 }
 
 export const pauseAfterMs = (tries: number): number =>
@@ -107,6 +107,6 @@ export function createSignInLimits(store: Store, secret: string, now = () => Dat
     secondFactorWasRight: ({ user, device }) => forget(codes(user, device)),
     again: (user, what) => hold(() => growing(digest('again', what, user))),
     againWasRight: (user, what) => forget(digest('again', what, user)),
-    company: ip => hold(() => within(digest('company', subscriberOf(ip)), OF_COMPANY)),
+    ssoCallback: ip => hold(() => within(digest('company', subscriberOf(ip)), OF_SSO_CALLBACKS)),
   };
 }

@@ -19,9 +19,9 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import type { Log } from '../../../common/log.ts';
-import { companyProblem } from './provider-errors.ts';
-import type { CompanyConfig } from './sso-config.ts';
-import { beginAgain, CompanyProblem } from './sso-error.ts';
+import { toSsoError } from './provider-errors.ts';
+import type { SsoConfig } from './sso-config.ts';
+import { beginAgain, SsoError } from './sso-error.ts';
 
 /** The longest that one call to the provider may take; a sign-in makes four at most. */
 const CALL_TIMEOUT_MS = 5_000;
@@ -42,7 +42,7 @@ export interface Begun {
 }
 
 /** Who came back, in the provider's words. */
-export interface CompanyClaims {
+export interface IdentityClaims {
   issuer: string;
   subject: string;
   email: string | undefined;
@@ -51,15 +51,15 @@ export interface CompanyClaims {
   name: string | undefined;
 }
 
-export interface CompanyProvider {
-  /** Where the browser goes. Rejects with CompanyProblem. */
+export interface IdentityProvider {
+  /** Where the browser goes. Rejects with SsoError. */
   begin(): Promise<{ url: URL; begun: Begun }>;
-  /** Checks what came back, and who it is. Rejects with CompanyProblem. */
-  finish(query: URLSearchParams, begun: Begun): Promise<CompanyClaims>;
+  /** Checks what came back, and who it is. Rejects with SsoError. */
+  finish(query: URLSearchParams, begun: Begun): Promise<IdentityClaims>;
 }
 
 const tooMuch = () =>
-  new CompanyProblem(502, 'The company’s sign-in answers with too much.', { problem: `an answer of more than ${MAX_ANSWER_BYTES} bytes` });
+  new SsoError(502, 'The company’s sign-in answers with too much.', { problem: `an answer of more than ${MAX_ANSWER_BYTES} bytes` });
 
 /** Node's fetch, but for an answer without an end. */
 const boundedFetch: CustomFetch = async (url, options) => {
@@ -76,7 +76,7 @@ const boundedFetch: CustomFetch = async (url, options) => {
   return new Response(answer.body.pipeThrough(bound), answer);
 };
 
-function clientAuth({ clientAuth, clientSecret }: CompanyConfig, server: ServerMetadata) {
+function clientAuth({ clientAuth, clientSecret }: SsoConfig, server: ServerMetadata) {
   const taken = server.token_endpoint_auth_methods_supported;
   // Absent means `client_secret_basic` (OpenID Connect Discovery, section 3).
   const basic = clientAuth === 'basic' || (clientAuth === 'auto' && (!taken || taken.includes('client_secret_basic')));
@@ -84,7 +84,7 @@ function clientAuth({ clientAuth, clientSecret }: CompanyConfig, server: ServerM
 }
 
 interface Deps {
-  config: CompanyConfig;
+  config: SsoConfig;
   /** Without a slash at its end. */
   publicUrl: string;
   log: Log;
@@ -94,18 +94,18 @@ interface Deps {
 }
 
 /** Nothing is asked of the provider before somebody signs in. */
-export function createCompanyProvider({
+export function createIdentityProvider({
   config,
   publicUrl,
   log,
   now = () => performance.now(),
   callTimeoutMs = CALL_TIMEOUT_MS,
-}: Deps): CompanyProvider {
+}: Deps): IdentityProvider {
   const redirectUri = new URL(`${publicUrl}/app/sign-in/company/callback`).href;
   const insecure = config.issuer.protocol === 'http:' ? [allowInsecureRequests] : [];
   let metadata: { server: ServerMetadata; readAtMs: number } | undefined;
   let reading: Promise<ServerMetadata> | undefined;
-  let failed: { problem: CompanyProblem; atMs: number } | undefined;
+  let failed: { problem: SsoError; atMs: number } | undefined;
   let running = 0;
 
   async function read(): Promise<ServerMetadata> {
@@ -118,15 +118,15 @@ export function createCompanyProvider({
       const server = { ...found.serverMetadata() };
       // The library lets some providers answer for all their customers at once: then anybody's administrator could vouch for our addresses.
       if (!URL.canParse(server.issuer) || new URL(server.issuer).href !== config.issuer.href)
-        throw new CompanyProblem(502, 'The company’s sign-in is not set up for one company.', {
+        throw new SsoError(502, 'The company’s sign-in is not set up for one company.', {
           problem: 'the provider is another issuer than the configured one',
-          mend: 'PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider',
+          fix: 'PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider',
         });
       failed = undefined;
       metadata = { server, readAtMs: now() };
       return server;
     } catch (error) {
-      const problem = companyProblem(error, [config.clientSecret]);
+      const problem = toSsoError(error, [config.clientSecret]);
       failed = { problem, atMs: now() };
       throw problem;
     } finally {
@@ -147,7 +147,7 @@ export function createCompanyProvider({
       if (!metadata) throw error;
       // It still signs people in perhaps; if not, the next call says why.
       log.warn(
-        (error as CompanyProblem).told ?? {},
+        (error as SsoError).details ?? {},
         'the discovery document of the company’s sign-in could not be read again; the old one is used',
       );
       return metadata.server;
@@ -164,7 +164,7 @@ export function createCompanyProvider({
     return made;
   }
 
-  async function claimsOf(current: URL, { state, nonce, verifier }: Begun): Promise<CompanyClaims> {
+  async function claimsOf(current: URL, { state, nonce, verifier }: Begun): Promise<IdentityClaims> {
     const made = await configuration();
     const tokens = await authorizationCodeGrant(made, current, {
       expectedState: state,
@@ -202,12 +202,12 @@ export function createCompanyProvider({
   /** Of all that goes wrong, and never of more at once than the provider should bear. */
   async function asProblem<T>(work: () => Promise<T>, secrets: readonly string[]): Promise<T> {
     if (running >= MAX_AT_ONCE)
-      throw new CompanyProblem(503, 'Too many people sign in through the company at this moment. Try again in a few seconds.');
+      throw new SsoError(503, 'Too many people sign in through the company at this moment. Try again in a few seconds.');
     running += 1;
     try {
       return await work();
     } catch (error) {
-      throw companyProblem(error, [config.clientSecret, ...secrets]);
+      throw toSsoError(error, [config.clientSecret, ...secrets]);
     } finally {
       running -= 1;
     }

@@ -26,7 +26,7 @@ function domains(entries: string[]): string[] {
   });
 }
 
-export const companyVariables = z.object({
+export const ssoVariables = z.object({
   PRESSROOM_OIDC_ISSUER: parsed(text(undefined, 'an https URL'), issuer).describe(
     'Turns on the sign-in of the company by OpenID Connect: the issuer, as the provider writes it in its discovery document. Register `PRESSROOM_PUBLIC_URL/app/sign-in/company/callback` there. A second factor is the provider’s business: who comes from it is not asked for the one of the dashboard.',
   ),
@@ -51,7 +51,7 @@ export const companyVariables = z.object({
   ),
 });
 
-export interface CompanyConfig {
+export interface SsoConfig {
   issuer: URL;
   clientId: string;
   clientSecret: string;
@@ -67,11 +67,11 @@ export interface CompanyConfig {
 }
 
 /** Whether the company's sign-in is for this address. Exact: no subdomains, and nothing that merely ends like it. */
-export const isOfCompany = (email: string, { domains }: Pick<CompanyConfig, 'domains'>): boolean =>
+export const isSsoEmail = (email: string, { domains }: Pick<SsoConfig, 'domains'>): boolean =>
   domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 
 /** Undefined where the company's sign-in is off. Throws ConfigError that names what is missing. */
-export function readCompanyConfig(e: z.output<typeof companyVariables>): CompanyConfig | undefined {
+export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | undefined {
   const needed = {
     PRESSROOM_OIDC_ISSUER: e.PRESSROOM_OIDC_ISSUER,
     PRESSROOM_OIDC_CLIENT_ID: e.PRESSROOM_OIDC_CLIENT_ID,

@@ -8,19 +8,19 @@ import type { Audit } from '../security/audit.ts';
 import { MAX_MEMBERS } from '../users/team-rules.ts';
 import type { Teams } from '../users/teams.ts';
 import type { Identity, Users } from '../users/users.ts';
-import type { CompanyClaims } from './identity-provider.ts';
-import { type CompanyConfig, isOfCompany } from './sso-config.ts';
-import { CompanyProblem } from './sso-error.ts';
+import type { IdentityClaims } from './identity-provider.ts';
+import { isSsoEmail, type SsoConfig } from './sso-config.ts';
+import { SsoError } from './sso-error.ts';
 
-export type CompanyPerson =
+export type SsoUser =
   | { kind: 'known'; user: UserDocument }
   /** The address is of somebody with a password, who must show it once: the person at the provider may be another one. */
   | { kind: 'unproven'; user: UserDocument; identity: Identity };
 
-export interface Company {
-  /** Finds the person, or makes one. Throws CompanyProblem for who may not sign in; its message is for the person. `ip` is for the audit log. */
-  personOf(claims: CompanyClaims, ip: string): Promise<CompanyPerson>;
-  /** The person has shown the password. Throws CompanyProblem when either has been linked otherwise meanwhile. */
+export interface SsoUsers {
+  /** Finds the person, or makes one. Throws SsoError for who may not sign in; its message is for the person. `ip` is for the audit log. */
+  userOf(claims: IdentityClaims, ip: string): Promise<SsoUser>;
+  /** The person has shown the password. Throws SsoError when either has been linked otherwise meanwhile. */
   link(user: UserDocument, identity: Identity, ip: string): Promise<void>;
   /**
    * What follows a sign-in: the first one ever makes the person a member of the configured account. Returns whether the person is a member of any account.
@@ -29,7 +29,7 @@ export interface Company {
 }
 
 interface Deps {
-  config: Pick<CompanyConfig, 'domains' | 'trustEmail' | 'account' | 'role'>;
+  config: Pick<SsoConfig, 'domains' | 'trustEmail' | 'account' | 'role'>;
   store: Store;
   users: Users;
   teams: Teams;
@@ -37,20 +37,20 @@ interface Deps {
   log: Log;
 }
 
-const refused = (problem: string, message: string) => new CompanyProblem(403, message, { problem });
+const refused = (problem: string, message: string) => new SsoError(403, message, { problem });
 
 const disabled = () => refused('the person is disabled', 'You may not sign in here any more. Ask who runs this installation.');
 
 const anothers = (email: string) =>
-  new CompanyProblem(
+  new SsoError(
     409,
     `${email} belongs to somebody here whom the company’s sign-in knows as another person. If that was you, ask who runs this installation to forget it.`,
     { problem: 'the address is linked to another subject of the provider' },
   );
 
-export function createCompany({ config, store, users, teams, audit, log }: Deps): Company {
+export function createSsoUsers({ config, store, users, teams, audit, log }: Deps): SsoUsers {
   function checkDomain(email: string): void {
-    if (isOfCompany(email, config)) return;
+    if (isSsoEmail(email, config)) return;
     throw refused(
       'the domain is not in PRESSROOM_OIDC_DOMAINS',
       `${email.slice(0, MAX_EMAIL)} may not sign in here. Use an address of ${config.domains.join(' or ')}.`,
@@ -58,7 +58,7 @@ export function createCompany({ config, store, users, teams, audit, log }: Deps)
   }
 
   /** The address by which a person comes for the first time. */
-  function provenEmail({ email, emailVerified }: CompanyClaims): string {
+  function provenEmail({ email, emailVerified }: IdentityClaims): string {
     const parsed = emailText.safeParse(email);
     if (!parsed.success)
       throw refused('the provider says no address', 'The company’s sign-in did not say your email address. Have one entered there.');
@@ -80,7 +80,7 @@ export function createCompany({ config, store, users, teams, audit, log }: Deps)
     await audit.note({ user: user._id, actor: user.email, ip }, { action: 'person.company_linked' });
   }
 
-  async function made(email: string, claims: CompanyClaims, ip: string): Promise<UserDocument | undefined> {
+  async function made(email: string, claims: IdentityClaims, ip: string): Promise<UserDocument | undefined> {
     const { issuer, subject } = claims;
     const name = nameText().safeParse(claims.name).data ?? email.slice(0, email.lastIndexOf('@')).slice(0, 100);
     try {
@@ -94,7 +94,7 @@ export function createCompany({ config, store, users, teams, audit, log }: Deps)
     }
   }
 
-  async function found(claims: CompanyClaims): Promise<UserDocument | undefined> {
+  async function found(claims: IdentityClaims): Promise<UserDocument | undefined> {
     const user = await users.byIdentity(claims.issuer, claims.subject);
     if (!user) return undefined;
     if (user.disabled) throw disabled();
@@ -103,7 +103,7 @@ export function createCompany({ config, store, users, teams, audit, log }: Deps)
     return user;
   }
 
-  async function personOf(claims: CompanyClaims, ip: string): Promise<CompanyPerson> {
+  async function userOf(claims: IdentityClaims, ip: string): Promise<SsoUser> {
     const known = await found(claims);
     if (known) return { kind: 'known', user: known };
     const email = provenEmail(claims);
@@ -144,7 +144,7 @@ export function createCompany({ config, store, users, teams, audit, log }: Deps)
   }
 
   return {
-    personOf,
+    userOf,
     link,
     async arrived(user, ip) {
       if (config.account !== undefined && user.lastSignInAt === undefined) await join(user, config.account, ip);

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { MAY, PERMISSIONS, ROLE_WORDS } from '../../../../api/console/contract/permissions.ts';
-import { actionWords, detailWords } from '../../../../dashboard/audit/labels.ts';
+import { MAY, PERMISSIONS, ROLE_DESCRIPTIONS } from '../../../../api/console/contract/permissions.ts';
+import { actionLabel, detailLabel } from '../../../../dashboard/audit/labels.ts';
 import { phasesOf } from '../../../../dashboard/playground/server-timing.ts';
-import { deviceWords } from '../../../../dashboard/profile/device.ts';
+import { deviceLabel } from '../../../../dashboard/profile/device.ts';
 import { ROLES, rolesToGive } from '../../../../dashboard/team/roles.ts';
 
 describe('words of the dashboard', () => {
@@ -18,8 +18,8 @@ describe('words of the dashboard', () => {
   });
 
   it('tell what was done, also of an action that nobody has put into words', () => {
-    expect(actionWords('key.created')).to.equal('Made an API key');
-    expect(actionWords('budget.set_high')).to.equal('Budget set high');
+    expect(actionLabel('key.created')).to.equal('Made an API key');
+    expect(actionLabel('budget.set_high')).to.equal('Budget set high');
   });
 
   it('are there for every action that the server records', async () => {
@@ -31,30 +31,30 @@ describe('words of the dashboard', () => {
     );
     const actions = new Set(quoted.filter(name => !(PERMISSIONS as readonly string[]).includes(name)));
     expect(actions.size).to.be.greaterThan(20);
-    expect([...actions].filter(action => actionWords(action).toLowerCase() === action.replace(/[._]/g, ' '))).to.deep.equal([]);
+    expect([...actions].filter(action => actionLabel(action).toLowerCase() === action.replace(/[._]/g, ' '))).to.deep.equal([]);
   });
 
   it('tell of a change what it was before', () => {
-    expect(detailWords({ before: 'viewer', role: 'admin' })).to.equal('role: viewer → admin');
-    expect(detailWords({ plan: 'growth', planBefore: 'free', intranet: true, intranetBefore: false })).to.equal(
+    expect(detailLabel({ before: 'viewer', role: 'admin' })).to.equal('role: viewer → admin');
+    expect(detailLabel({ plan: 'growth', planBefore: 'free', intranet: true, intranetBefore: false })).to.equal(
       'plan: free → growth, intranet: no → yes',
     );
-    expect(detailWords({ before: 'Acme' })).to.equal('before: Acme');
-    expect(detailWords({})).to.equal('');
+    expect(detailLabel({ before: 'Acme' })).to.equal('before: Acme');
+    expect(detailLabel({})).to.equal('');
   });
 
   it('name a browser and its system', () => {
     const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
-    expect(deviceWords(`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome}`)).to.equal('Chrome on Windows');
-    expect(deviceWords(`Mozilla/5.0 (X11; Linux x86_64) ${chrome} Edg/150.0`)).to.equal('Edge on Linux');
-    expect(deviceWords('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Safari/604.1')).to.equal(
+    expect(deviceLabel(`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome}`)).to.equal('Chrome on Windows');
+    expect(deviceLabel(`Mozilla/5.0 (X11; Linux x86_64) ${chrome} Edg/150.0`)).to.equal('Edge on Linux');
+    expect(deviceLabel('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Safari/604.1')).to.equal(
       'Safari on iPhone',
     );
-    expect(deviceWords('')).to.equal('Unknown device');
+    expect(deviceLabel('')).to.equal('Unknown device');
   });
 
   it('tell of every role what the server’s own words do', () => {
-    expect(Object.fromEntries(ROLES.map(({ role, may }) => [role, may]))).to.deep.equal(ROLE_WORDS);
+    expect(Object.fromEntries(ROLES.map(({ role, may }) => [role, may]))).to.deep.equal(ROLE_DESCRIPTIONS);
     expect(ROLES.map(({ role }) => role)).to.have.members(Object.keys(MAY));
     expect(rolesToGive('admin').map(({ role }) => role)).not.to.include('owner');
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { priceWords } from '../../../../../api/console/billing/price-label.ts';
+import { priceLabel } from '../../../../../api/console/billing/price-label.ts';
 import { createPriceList } from '../../../../../api/console/billing/price-list.ts';
 import { parsePrices } from '../../../../../api/console/billing/prices.ts';
 import { relevant, type SubscriptionFacts, taken } from '../../../../../api/console/billing/subscription.ts';
@@ -167,6 +167,6 @@ describe('a price in words', () => {
   ];
   for (const [currency, unit_amount, recurring, words] of cases)
     it(`of ${unit_amount} ${currency} is ${words}`, () => {
-      expect(priceWords({ currency, unit_amount, recurring })?.replaceAll('\u00a0', ' ') ?? null).to.equal(words);
+      expect(priceLabel({ currency, unit_amount, recurring })?.replaceAll('\u00a0', ' ') ?? null).to.equal(words);
     });
 });

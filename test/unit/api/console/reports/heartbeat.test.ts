@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createProcessReport } from '../../../../../api/console/reports/heartbeat.ts';
+import { createHeartbeat } from '../../../../../api/console/reports/heartbeat.ts';
 import type { ProcessDocument, Store } from '../../../../../api/store/store.ts';
 import { silentLog } from '../../../../../common/log.ts';
 import { PROTOCOL, type WorkerStatus } from '../../../../../common/protocol.ts';
@@ -41,7 +41,7 @@ describe('the report of a process', () => {
         return { byAccount: waiting, oldestMs: 0 };
       },
     };
-    const report = createProcessReport(
+    const report = createHeartbeat(
       { store: store as unknown as Store, pool: 'default', dispatch, workers: { list: () => workers }, log: silentLog },
       1,
     );

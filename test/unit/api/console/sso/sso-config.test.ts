@@ -21,11 +21,11 @@ const problem = (env: Record<string, string>): string => {
 
 describe('the configuration of the company’s sign-in', () => {
   it('is off where nothing is said, and passwords are on', () => {
-    expect(read({})).to.include({ company: undefined, passwords: true });
+    expect(read({})).to.include({ sso: undefined, passwords: true });
   });
 
   it('reads what there is, with domains as they stand in addresses', () => {
-    expect(read(WHOLE).company).to.deep.equal({
+    expect(read(WHOLE).sso).to.deep.equal({
       issuer: new URL('https://login.example.com/tenant'),
       clientId: 'pressroom',
       clientSecret: 'very secret',
@@ -51,7 +51,7 @@ describe('the configuration of the company’s sign-in', () => {
 
   it('takes an issuer over https, and over http on this machine alone', () => {
     for (const issuer of ['http://localhost:8081', 'http://127.0.0.1:8081/realms/a', 'http://[::1]:1', 'https://a.example/'])
-      expect(read({ ...WHOLE, PRESSROOM_OIDC_ISSUER: issuer }).company!.issuer.href).to.equal(new URL(issuer).href);
+      expect(read({ ...WHOLE, PRESSROOM_OIDC_ISSUER: issuer }).sso!.issuer.href).to.equal(new URL(issuer).href);
     for (const issuer of [
       'http://login.example.com',
       'http://localhost.example.com',

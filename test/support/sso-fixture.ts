@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig } from './console-rig.ts';
 import type { Answer } from './http-call.ts';
-import { type CompanyLogin, type TestProvider, testProvider } from './identity-provider.ts';
+import { type ProviderLogin, type TestProvider, testProvider } from './identity-provider.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
@@ -16,7 +16,7 @@ export interface Visitor {
   me(): Promise<{ id: string; email: string; name: string; company: boolean; accounts: { id: string; role: string }[] } | undefined>;
 }
 
-export interface CompanyRig extends ConsoleRig {
+export interface SsoFixture extends ConsoleRig {
   provider: TestProvider;
   /** One more API process of this installation, configured otherwise. */
   variant(env: Record<string, string>): Promise<ConsoleRig>;
@@ -24,11 +24,11 @@ export interface CompanyRig extends ConsoleRig {
   /** Leaves for the provider; the URL there. */
   leave(visitor: Visitor, next?: string): Promise<string>;
   /** The whole way; the answer to the callback. */
-  signIn(visitor: Visitor, login: CompanyLogin, next?: string): Promise<Answer>;
+  signIn(visitor: Visitor, login: ProviderLogin, next?: string): Promise<Answer>;
 }
 
 /** Somebody of the company whom nobody has seen before. */
-export function somebody(claims: Record<string, unknown> = {}): CompanyLogin & { email: string } {
+export function somebody(claims: Record<string, unknown> = {}): ProviderLogin & { email: string } {
   const email = `${randomUUID()}@example.com`;
   return { subject: randomUUID(), email, claims: { email, email_verified: true, name: 'Ada Lovelace', ...claims } };
 }
@@ -80,14 +80,14 @@ function visitorOf(rig: ConsoleRig): Visitor {
   };
 }
 
-export async function companyRig({
+export async function ssoFixture({
   env = {},
   log,
   ...options
 }: Partial<Parameters<typeof testProvider>[0]> & { env?: Record<string, string> } & Pick<
     NonNullable<Parameters<typeof consoleRig>[0]>,
     'log'
-  > = {}): Promise<CompanyRig> {
+  > = {}): Promise<SsoFixture> {
   const provider = await testProvider({ callback: CALLBACK, ...options });
   const rig = await consoleRig({ workers: 0, env: { ...provider.env, ...env }, ...(log && { log }) });
   // Without anybody there would be the setup first.
