@@ -1,12 +1,12 @@
-// What the controller tells Prometheus of its pools and of itself.
+// The metrics of pools.
 import type { Metrics } from '../common/operations.ts';
 import { type BrowserPool, CONDITIONS, type Condition } from '../crds/browser-pool.ts';
 import { REASONS, type Reason } from './decide/model.ts';
-import type { Told } from './status.ts';
+import type { PoolReport } from './status.ts';
 
 export interface PoolMetrics {
-  /** `conditions` are those of the status that was made of it. */
-  told(told: Told, conditions: readonly Condition[]): void;
+  /** `conditions` are those of the pool's new status. */
+  report(report: PoolReport, conditions: readonly Condition[]): void;
   /** A decision that changes the size. */
   decided(pool: BrowserPool, reason: Reason): void;
   forget(pool: BrowserPool): void;
@@ -46,17 +46,17 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
   const labelsOf = ({ metadata }: BrowserPool) => ({ namespace: metadata.namespace, pool: metadata.name });
 
   return {
-    told(told, holding) {
-      const labels = labelsOf(told.pool);
-      const { scaling, replicas, paused } = told.pool.spec;
-      gauges.desired.set(labels, told.decision.pods);
-      gauges.ready.set(labels, told.pods.ready);
+    report(report, holding) {
+      const labels = labelsOf(report.pool);
+      const { scaling, replicas, paused } = report.pool.spec;
+      gauges.desired.set(labels, report.decision.pods);
+      gauges.ready.set(labels, report.pods.ready);
       gauges.min.set(labels, replicas ?? scaling.minReplicas);
       gauges.max.set(labels, replicas ?? scaling.maxReplicas);
       gauges.autoscaled.set(labels, paused || replicas !== undefined ? 0 : 1);
-      if (told.load.kind === 'measured') {
-        gauges.busy.set(labels, told.load.busySlots);
-        gauges.queued.set(labels, told.load.queuedRenders);
+      if (report.load.kind === 'measured') {
+        gauges.busy.set(labels, report.load.busySlots);
+        gauges.queued.set(labels, report.load.queuedRenders);
       } else {
         gauges.busy.remove(labels);
         gauges.queued.remove(labels);
@@ -75,7 +75,7 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
     forgetAll() {
       for (const gauge of Object.values(gauges)) gauge.reset();
       conditions.reset();
-      // Whose pool goes while another leads would be told of for ever.
+      // A pool that is deleted while another controller leads would be reported for ever.
       decisions.reset();
     },
   };

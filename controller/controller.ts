@@ -1,4 +1,4 @@
-// Wires the controller: watches, loads, leader election, and the line of pools that are looked at. Returns the services in the order in which they start.
+// Wires the controller: watches, loads, leader election, and the queue of pools to reconcile. Returns the services in the order in which they start.
 import { randomUUID } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Service } from '../common/lifecycle.ts';
@@ -10,13 +10,14 @@ import type { ControllerConfig } from './config.ts';
 import { poolMetrics } from './controller-metrics.ts';
 import { createApplied } from './kubernetes/applied.ts';
 import { createEvents } from './kubernetes/events.ts';
-import { createLeader, NotLeader } from './kubernetes/leader.ts';
+import { createLeader } from './kubernetes/leader.ts';
 import { kubernetes } from './kubernetes/resources.ts';
-import { createTransport, hasStatus } from './kubernetes/transport.ts';
+import { createTransport, type Transport } from './kubernetes/transport.ts';
 import { createWatches } from './kubernetes/watches.ts';
-import { createLoads } from './loads.ts';
-import { createPrometheus } from './prometheus.ts';
-import { createReconcile } from './reconcile.ts';
+import { LoadCache } from './load/load-cache.ts';
+import { createPrometheus, type Prometheus } from './load/prometheus.ts';
+import { Reconciler } from './reconcile.ts';
+import { ReconcileLoop } from './reconcile-loop.ts';
 import { createWorkQueue } from './work-queue.ts';
 
 /** The longest that one call to the API server may take. */
@@ -25,12 +26,6 @@ const CALL_MS = 10_000;
 const LEASE_CALL_MS = 4_000;
 /** The longest that Prometheus may take. */
 const PROMETHEUS_MS = 5_000;
-/** Pools that are looked at at once. */
-const HANDS = 8;
-/** How soon a pool is looked at that came before the first news of the load. */
-const NOT_BEGUN_MS = 100;
-
-const namespaceOf = (key: string) => key.split('/', 1)[0]!;
 
 export interface Controller {
   services: Service[];
@@ -38,22 +33,37 @@ export interface Controller {
   ready(): boolean;
 }
 
-export function createController(config: ControllerConfig, kubeConfig: KubeConfig, log: Log, metrics: Metrics): Controller {
+/** Counts the calls to the Kubernetes API. */
+function countedTransport(kubeConfig: KubeConfig, metrics: Metrics): Transport {
   const requests = metrics.counter('pressroom_kubernetes_requests_total', 'Calls to the Kubernetes API, by how they ended.', [
     'verb',
     'resource',
     'outcome',
   ]);
-  const transport = createTransport(kubeConfig, {
+  return createTransport(kubeConfig, {
     timeoutMs: CALL_MS,
     userAgent: 'pressroom-controller',
     count: ({ verb, resource }, outcome) => requests.inc({ verb, resource, outcome }),
   });
+}
+
+function prometheusOf({ prometheus: { url, token } }: ControllerConfig, metrics: Metrics): Prometheus | undefined {
+  return url === undefined ? undefined : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
+}
+
+/** What selects the objects that the controller makes. */
+const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
+  .map(([label, value]) => `${label}=${value}`)
+  .join(',');
+
+export function createController(config: ControllerConfig, kubeConfig: KubeConfig, log: Log, metrics: Metrics): Controller {
+  const { namespaces, lease } = config;
+  const transport = countedTransport(kubeConfig, metrics);
   const leader = createLeader({
     api: kubernetes(transport, { timeoutMs: LEASE_CALL_MS }),
-    namespace: config.lease.namespace,
-    name: config.lease.name,
-    identity: `${config.lease.holder}_${randomUUID()}`,
+    namespace: lease.namespace,
+    name: lease.name,
+    identity: `${lease.holder}_${randomUUID()}`,
     log,
     onChange: leading => (leading ? begin() : forget()),
   });
@@ -64,42 +74,29 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
   const queue = createWorkQueue(metrics);
   const watches = createWatches({
     transport,
-    namespaces: config.namespaces,
-    selector: Object.entries(MANAGED_BY)
-      .map(([label, value]) => `${label}=${value}`)
-      .join(','),
+    namespaces,
+    selector: MANAGED_SELECTOR,
     poolLabel: POOL_LABEL,
     log,
     metrics,
     onChange: key => leader.leading() && queue.add(key),
   });
-  const { url, token, intervalMs } = config.prometheus;
-  const prometheus = url === undefined ? undefined : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
-  const loads = createLoads({
-    prometheus,
-    namespaces: config.namespaces,
-    intervalMs,
-    wanted: leader.leading,
+  const loads = new LoadCache({
+    prometheus: prometheusOf(config, metrics),
+    namespaces,
+    intervalMs: config.prometheus.intervalMs,
+    isLeading: leader.leading,
     log,
     metrics,
-    // What fails waits for its time: that there is news of the load mends nothing.
+    // A pool that failed waits for its retry: news of the load does not repair it.
     onLooked: () => addAll(queue.addUnlessFailing),
   });
-  const events = createEvents({ api, instance: config.lease.holder, log });
+  const events = createEvents({ api, instance: lease.holder, log });
   const applied = createApplied(api);
   const pools = poolMetrics(metrics);
   const act = createAct({ api, applied, find: watches.find });
-  const reconcile = createReconcile({ api, known: watches, loads, act, events, metrics: pools, log });
-  const seconds = metrics.histogram(
-    'pressroom_reconcile_duration_seconds',
-    'How long a look at a pool took, by how it ended.',
-    ['outcome'],
-    [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 10],
-  );
-  // A rate does not see the first step of a series that was not there before it.
-  for (const outcome of ['ok', 'conflict', 'error']) seconds.zero({ outcome });
-
-  const lastFailure = new Map<string, string>();
+  const reconciler = new Reconciler({ api, known: watches, loads, act, events, metrics: pools, log });
+  const loop = new ReconcileLoop({ queue, reconciler, leader, watches, loads, events, log, metrics });
 
   function addAll(add: (key: string) => void): void {
     if (!leader.leading()) return;
@@ -112,48 +109,16 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
     addAll(queue.add);
   }
 
-  /** What was known of a time before may be wrong: somebody else has acted, or will. */
+  /** What was known of an earlier time may be wrong: another controller has acted, or will. */
   function forget(): void {
     applied.clear();
-    reconcile.forgetAll();
+    reconciler.forgetAll();
     pools.forgetAll();
   }
 
-  async function work(key: string): Promise<void> {
-    // Half a list would look like pods that are gone. It is added again with the next news of the load.
-    if (!leader.leading() || !watches.synced(namespaceOf(key))) return;
-    if (!loads.begun()) return queue.addAfter(key, NOT_BEGUN_MS);
-    const end = seconds.startTimer();
-    try {
-      const again = await reconcile(key);
-      end({ outcome: 'ok' });
-      queue.forget(key);
-      lastFailure.delete(key);
-      if (again !== undefined) queue.addAfter(key, again);
-    } catch (error) {
-      const conflict = hasStatus(error, 409);
-      end({ outcome: conflict ? 'conflict' : 'error' });
-      if (error instanceof NotLeader) return;
-      const { message } = error as Error;
-      // The same again and again is said once.
-      const level = conflict || lastFailure.get(key) === message ? 'debug' : 'warn';
-      log[level]({ pool: key, err: error }, 'a look at a pool did not work; trying again');
-      lastFailure.set(key, message);
-      queue.addAfterFailure(key);
-    }
-  }
-
-  const hands: Service = {
-    name: 'reconcile',
-    start: async () => queue.start(HANDS, work),
-    stop: async () => {
-      await queue.stop();
-      await events.flush();
-    },
-  };
   const connection: Service = { name: 'kubernetes', start: async () => {}, stop: async () => transport.close() };
   return {
-    services: [connection, ...watches.services, leader, loads, hands],
+    services: [connection, ...watches.services, leader, loads, loop],
     ready: watches.synced,
   };
 }

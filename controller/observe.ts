@@ -1,7 +1,7 @@
 // What is known of a pool at this moment: its Deployment, its pods and its load, in few words.
 import type { Observation } from './decide/model.ts';
 import type { Deployment, Pod } from './kubernetes/objects.ts';
-import type { PoolLoad } from './loads.ts';
+import type { PoolLoad } from './load/load-cache.ts';
 
 export interface DeploymentSeen {
   /** Pods that it asks for. */

@@ -4,7 +4,7 @@ import { selectorText } from './children.ts';
 import type { Decision, Load, SlowScrape } from './decide/model.ts';
 import type { DeploymentSeen, PodsSeen } from './observe.ts';
 
-export interface Told {
+export interface PoolReport {
   pool: BrowserPool;
   decision: Decision;
   load: Load;
@@ -29,7 +29,7 @@ const unknownLoad = ({ reason, message }: Extract<Load, { kind: 'unknown' }>) =>
 const slowScrapeWords = ({ intervalMs, queueTimeoutMs }: SlowScrape) =>
   `Prometheus scrapes the API every ${intervalMs / 1_000} s, and a render waits at most ${queueTimeoutMs / 1_000} s for a slot: renders of a burst may fail before the pool has grown. Scrape the API at least every ${queueTimeoutMs / 2_000} s, better every 2 s.`;
 
-const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
+const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
   Ready({ pool, decision, deployment, pods, problem }) {
     if (problem) return no('NotApplied', problem);
     if (!deployment) return no('NoDeployment', 'The Deployment is not there yet.');
@@ -76,13 +76,19 @@ const VERDICTS: Record<ConditionType, (told: Told) => Verdict> = {
 };
 
 /** `now` is when a condition changed that changes; one whose status stays keeps its time. */
-export function conditionsOf(told: Told, now: Date): Condition[] {
-  const before = new Map(told.pool.status?.conditions?.map(condition => [condition.type, condition]));
+export function conditionsOf(report: PoolReport, now: Date): Condition[] {
+  const before = new Map(report.pool.status?.conditions?.map(condition => [condition.type, condition]));
   return Object.entries(VERDICTS).map(([type, verdict]) => {
-    const next = verdict(told);
+    const next = verdict(report);
     const old = before.get(type);
     const lastTransitionTime = old?.status === next.status ? old.lastTransitionTime : stamp(now);
-    return { type, ...next, message: next.message.slice(0, 1_000), observedGeneration: told.pool.metadata.generation, lastTransitionTime };
+    return {
+      type,
+      ...next,
+      message: next.message.slice(0, 1_000),
+      observedGeneration: report.pool.metadata.generation,
+      lastTransitionTime,
+    };
   });
 }
 
@@ -90,8 +96,8 @@ export function conditionsOf(told: Told, now: Date): Condition[] {
 const stamp = (time: Date) => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** The whole status. Fields that are left out are taken away by the apply. */
-export function statusOf(told: Told, now: Date): BrowserPoolStatus & { conditions: Condition[] } {
-  const { pool, decision, load, deployment, problem } = told;
+export function statusOf(report: PoolReport, now: Date): BrowserPoolStatus & { conditions: Condition[] } {
+  const { pool, decision, load, deployment, problem } = report;
   // What could not be written has changed nothing.
   const changed = problem === undefined && deployment !== undefined && deployment.wanted !== decision.pods;
   const before = pool.status;
@@ -106,17 +112,17 @@ export function statusOf(told: Told, now: Date): BrowserPoolStatus & { condition
     ...(changed || !before?.lastScaleTime
       ? { lastScaleTime: stamp(now), lastScaleReason: reasonWord(decision) }
       : { lastScaleTime: before.lastScaleTime, lastScaleReason: before.lastScaleReason }),
-    conditions: conditionsOf(told, now),
+    conditions: conditionsOf(report, now),
   };
 }
 
-/** Conditions about which an Event is worth its while when their status changes, and the status that is bad news. */
+/** Conditions whose change is reported by an Event, and the status that is bad. */
 export const WORSE: Record<string, string> = { MetricsAvailable: 'False', ChromeSandboxed: 'False', ScalingLimited: 'True' };
 
-/** Conditions of `after` that an Event should tell of. */
+/** Conditions of `after` whose change is reported by an Event. */
 export function changedFor(before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): Condition[] {
   const was = new Map(before?.conditions?.map(condition => [condition.type, condition]));
-  // What a new pool begins with is no news, unless it is bad. That a pool is as small as it may be is its owner's wish, and its end no news either.
+  // What a new pool begins with is not reported, unless it is bad. Nor is the smallest size that the owner allows, or its end.
   return (after.conditions ?? []).filter(({ type, status, reason }) => {
     const old = was.get(type);
     if (!(type in WORSE) || reason === 'Min' || old?.reason === 'Min') return false;
@@ -128,7 +134,7 @@ export function changedFor(before: BrowserPoolStatus | undefined, after: Browser
 const SENTENCES_EVERY_MS = 15_000;
 
 /** Whether `next` is worth a write, when the last one was `sinceMs` ago. */
-export function worthTelling(before: BrowserPoolStatus | undefined, next: BrowserPoolStatus, sinceMs: number): boolean {
+export function needsWrite(before: BrowserPoolStatus | undefined, next: BrowserPoolStatus, sinceMs: number): boolean {
   if (comparable(withoutSentences(next)) !== comparable(withoutSentences(before ?? {}))) return true;
   return sinceMs >= SENTENCES_EVERY_MS && comparable(next) !== comparable(before);
 }

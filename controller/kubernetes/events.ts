@@ -1,4 +1,4 @@
-// Events on pools: what `kubectl describe` shows. Written aside; losing one harms nothing but its reader.
+// Events on pools: what `kubectl describe` shows. Written in the background; a lost Event has no effect.
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../common/log.ts';
 import { type BrowserPool, GROUP, KIND, VERSION } from '../../crds/browser-pool.ts';
@@ -8,7 +8,7 @@ import { FIELD_MANAGER, GROUP_VERSION_OF, type Kubernetes, microTime } from './r
 const BURST = 25;
 const REFILL_MS = 300_000;
 
-export interface Happening {
+export interface PoolEvent {
   type: 'Normal' | 'Warning';
   /** One word for machines, in UpperCamelCase. */
   reason: string;
@@ -18,14 +18,14 @@ export interface Happening {
 }
 
 export interface Events {
-  tell(pool: BrowserPool, happening: Happening): void;
+  report(pool: BrowserPool, event: PoolEvent): void;
   /** Waits for what is on its way. */
   flush(): Promise<void>;
 }
 
 interface Options {
   api: Kubernetes;
-  /** Who tells: the name of this controller's pod. */
+  /** The reporting instance: the name of this controller's pod. */
   instance: string;
   log: Log;
   clock?: () => number;
@@ -35,7 +35,7 @@ export function createEvents({ api, instance, log, clock = () => performance.now
   const buckets = new Map<string, { tokens: number; at: number }>();
   const writing = new Set<Promise<void>>();
 
-  function mayTell(uid: string): boolean {
+  function mayReport(uid: string): boolean {
     const now = clock();
     const bucket = buckets.get(uid) ?? { tokens: BURST, at: now };
     const tokens = Math.min(BURST, bucket.tokens + (now - bucket.at) / REFILL_MS);
@@ -46,9 +46,9 @@ export function createEvents({ api, instance, log, clock = () => performance.now
   }
 
   return {
-    tell(pool, { type, reason, action, note }) {
+    report(pool, { type, reason, action, note }) {
       const { name, namespace, uid, resourceVersion } = pool.metadata;
-      if (!mayTell(uid)) return log.debug({ pool: name, namespace, reason }, 'an event was left out: too many');
+      if (!mayReport(uid)) return log.debug({ pool: name, namespace, reason }, 'an event was left out: too many');
       const event = {
         apiVersion: GROUP_VERSION_OF.events,
         kind: 'Event',

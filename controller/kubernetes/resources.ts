@@ -47,6 +47,8 @@ export interface Written {
   apiVersion: string;
   kind: string;
   metadata: { name: string; namespace: string; [field: string]: unknown };
+  spec?: object;
+  status?: object;
 }
 
 export interface ObjectList<T> {

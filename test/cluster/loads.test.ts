@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
-import { createLoads, type Loads, type PoolLoad } from '../../controller/loads.ts';
-import { createPrometheus } from '../../controller/prometheus.ts';
+import { LoadCache, type PoolLoad } from '../../controller/load/load-cache.ts';
+import { createPrometheus } from '../../controller/load/prometheus.ts';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
@@ -34,7 +34,7 @@ const worker = (pool: string, claimed: number) =>
 describe('the load that the controller reads from a real Prometheus', function () {
   this.timeout(2 * SLOW_MS);
   let prometheus: Prometheus | undefined;
-  let loads: Loads | undefined;
+  let loads: LoadCache | undefined;
   const processes: Process[] = [];
   const named: Record<string, Process> = {};
 
@@ -60,18 +60,18 @@ describe('the load that the controller reads from a real Prometheus', function (
     await loads.start();
   });
   after(async () => {
-    await loads?.stop(AbortSignal.timeout(10_000));
+    await loads?.stop();
     for (const each of processes) each.close();
     await prometheus?.stop();
   });
 
   function loadsOf(url: string, namespaces: string[]) {
     const metrics = createMetrics({ processDefaults: false });
-    return createLoads({
+    return new LoadCache({
       prometheus: createPrometheus({ url, token: undefined, timeoutMs: 1_000 }, metrics),
       namespaces,
       intervalMs: INTERVAL_MS,
-      wanted: () => true,
+      isLeading: () => true,
       log: silentLog,
       metrics,
       onLooked: () => {},
@@ -150,7 +150,7 @@ describe('the load that the controller reads from a real Prometheus', function (
         expect(load.kind === 'unknown' && load.message).to.equal(`http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
       });
     } finally {
-      await nowhere.stop(AbortSignal.timeout(10_000));
+      await nowhere.stop();
     }
   });
 });

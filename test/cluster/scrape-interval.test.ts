@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { scrapeSecondsOf } from '../../controller/loads.ts';
+import { scrapeSecondsOf } from '../../controller/load/load-queries.ts';
 import { runCommand } from '../../standalone/run-command.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';

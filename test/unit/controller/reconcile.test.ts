@@ -5,12 +5,12 @@ import { createAct } from '../../../controller/act.ts';
 import { childrenOf } from '../../../controller/children.ts';
 import { poolMetrics } from '../../../controller/controller-metrics.ts';
 import { createApplied } from '../../../controller/kubernetes/applied.ts';
-import type { Happening } from '../../../controller/kubernetes/events.ts';
+import type { PoolEvent } from '../../../controller/kubernetes/events.ts';
 import type { Pod } from '../../../controller/kubernetes/objects.ts';
 import type { Kubernetes, KubernetesObject, Resource, Written } from '../../../controller/kubernetes/resources.ts';
 import { KubernetesError } from '../../../controller/kubernetes/transport.ts';
-import type { PoolLoad } from '../../../controller/loads.ts';
-import { createReconcile } from '../../../controller/reconcile.ts';
+import type { PoolLoad } from '../../../controller/load/load-cache.ts';
+import { Reconciler } from '../../../controller/reconcile.ts';
 import type { BrowserPool, BrowserPoolSpecInput } from '../../../crds/browser-pool.ts';
 import type { Json } from '../../cluster/kube/api-request.ts';
 import { browserPool } from '../../support/pools.ts';
@@ -87,17 +87,17 @@ function fakeCluster() {
 
 function rig(spec: Partial<BrowserPoolSpecInput> = {}) {
   const cluster = fakeCluster();
-  const told: Happening[] = [];
+  const reported: PoolEvent[] = [];
   const pods: Pod[] = [];
   const state = { now: 1_000_000, load: UNKNOWN };
   cluster.put('browserpools', browserPool({ spec }));
   cluster.watch('browserpools');
-  const reconcile = createReconcile({
+  const reconciler = new Reconciler({
     api: cluster.api,
     known: { pool: () => cluster.find('browserpools', 'press', 'main') as BrowserPool | undefined, podsOf: () => pods },
     loads: { of: () => state.load },
     act: createAct({ api: cluster.api, applied: createApplied(cluster.api), find: cluster.find }),
-    events: { tell: (_, happening) => void told.push(happening), flush: async () => {} },
+    events: { report: (_, event) => void reported.push(event), flush: async () => {} },
     metrics: poolMetrics(createMetrics({ processDefaults: false })),
     log: silentLog,
     clock: () => state.now,
@@ -105,12 +105,12 @@ function rig(spec: Partial<BrowserPoolSpecInput> = {}) {
   });
   return {
     cluster,
-    told,
+    reported,
     pods,
     state,
-    look: () => reconcile(KEY),
+    look: () => reconciler.reconcile(KEY),
     fails: () =>
-      reconcile(KEY).then(
+      reconciler.reconcile(KEY).then(
         () => expect.fail('it went well'),
         (error: Error) => error,
       ),
@@ -143,7 +143,7 @@ describe('a look at a pool', () => {
   });
 
   it('does not take its own writes back while no watch tells of them', async () => {
-    const { cluster, look, state, told, status, spec } = rig({ replicas: 2 });
+    const { cluster, look, state, reported, status, spec } = rig({ replicas: 2 });
     await look();
     cluster.watch(...everything);
     state.now += 60_000;
@@ -151,16 +151,16 @@ describe('a look at a pool', () => {
     await look();
     const said = status();
     expect(said).to.include({ desiredReplicas: 4, lastScaleReason: 'Fixed' });
-    const before = [cluster.writes.length, told.length];
+    const before = [cluster.writes.length, reported.length];
     state.now += 60_000;
     await look();
     expect(status().lastScaleTime).to.equal(said.lastScaleTime);
     expect(status().conditions).to.deep.equal(said.conditions);
-    expect([cluster.writes.length, told.length]).to.deep.equal(before);
+    expect([cluster.writes.length, reported.length]).to.deep.equal(before);
   });
 
   it('knows what is its own when a watch is two writes behind, or one', async () => {
-    const { cluster, look, told, spec } = rig({ replicas: 2 });
+    const { cluster, look, reported, spec } = rig({ replicas: 2 });
     await look();
     cluster.watch(...everything);
     spec({ replicas: 4 });
@@ -168,24 +168,24 @@ describe('a look at a pool', () => {
     const between = structuredClone(cluster.get('deployments', 'main-workers'));
     spec({ replicas: 3 });
     await look();
-    const before = told.length;
+    const before = reported.length;
     await look();
-    expect(told.length, 'with none of both').to.equal(before);
+    expect(reported.length, 'with none of both').to.equal(before);
     const newest = cluster.get('deployments', 'main-workers');
     cluster.show('deployments', between);
     await look();
-    expect(told.length, 'with the first of both').to.equal(before);
+    expect(reported.length, 'with the first of both').to.equal(before);
     expect(cluster.get('deployments', 'main-workers')).to.equal(newest);
   });
 
   it('tells of pages that hit bounds once in five minutes', async () => {
-    const { look, told, state } = rig();
+    const { look, reported, state } = rig();
     state.load = { ...UNKNOWN, pageEnds: new Map([['memory', 2]]) };
     for (const minutes of [0, 4, 1]) {
       state.now += minutes * 60_000;
       await look();
     }
-    expect(told.filter(({ reason }) => reason === 'PagesHitBounds').length).to.equal(2);
+    expect(reported.filter(({ reason }) => reason === 'PagesHitBounds').length).to.equal(2);
   });
 
   it('says again what somebody else made of its status', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { queriesFor } from '../../../controller/loads.ts';
-import { PAGE_END_REASONS, pageEndsNote } from '../../../controller/page-ends.ts';
+import { queriesFor } from '../../../../controller/load/load-queries.ts';
+import { PAGE_END_REASONS, pageEndsNote } from '../../../../controller/load/page-ends.ts';
 
 describe('the Event about pages that hit bounds', () => {
   it('counts them by bound, in whole renders', () => {

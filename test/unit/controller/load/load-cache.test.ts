@@ -1,13 +1,12 @@
 import { expect } from 'chai';
-import { silentLog } from '../../../common/log.ts';
-import { createMetrics } from '../../../common/operations.ts';
-import { createLoads, type Loads } from '../../../controller/loads.ts';
-import { observe } from '../../../controller/observe.ts';
-import type { Series } from '../../../controller/prometheus.ts';
-import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../../../common/log.ts';
+import { createMetrics } from '../../../../common/operations.ts';
+import { LoadCache } from '../../../../controller/load/load-cache.ts';
+import type { Series } from '../../../../controller/load/prometheus.ts';
+import { observe } from '../../../../controller/observe.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const HOUR_MS = 3_600_000;
-const BOUND = AbortSignal.timeout(60_000);
 
 const series = (name: string, pod: string, value: number, job = 'pods'): Series => ({
   labels: { __name__: name, namespace: 'press', pool: 'main', pod, job, ...(name === 'pressroom_slots' && { state: 'claimed' }) },
@@ -17,13 +16,13 @@ const fact = (name: string, value: number): Series => ({ labels: { fact: name, n
 const facts = (apis: number) => [fact('age', 1), fact('samples', 12), fact('seen', apis)];
 
 describe('the load of a pool', () => {
-  let loads: Loads | undefined;
-  afterEach(() => loads?.stop(BOUND));
+  let loads: LoadCache | undefined;
+  afterEach(() => loads?.stop());
 
   /** `answer` is what Prometheus says; it is asked once an hour, and when something begins. */
   function rig(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
     const state = { now: 0, leading: true, asked: 0 };
-    loads = createLoads({
+    loads = new LoadCache({
       prometheus: {
         query: async promql => {
           if (promql.includes('label_replace')) return [...facts(apis), ...more];
@@ -33,7 +32,7 @@ describe('the load of a pool', () => {
       },
       namespaces: [],
       intervalMs: HOUR_MS,
-      wanted: () => state.leading,
+      isLeading: () => state.leading,
       log: silentLog,
       metrics: createMetrics({ processDefaults: false }),
       onLooked: () => {},
@@ -51,14 +50,14 @@ describe('the load of a pool', () => {
       ],
       2,
     );
-    await loads.start(BOUND);
+    await loads.start();
     await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 7, busySlots: 3, partial: false }));
   });
 
   it('comes with the time that renders have run, and the age of the newest sample', async () => {
     const running = (pod: string, seconds: number) => series('pressroom_slots_running_seconds', pod, seconds);
     const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3), running('w-1', 2.5), running('w-2', 4)]);
-    await loads.start(BOUND);
+    await loads.start();
     const told = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
     await eventually(() => expect(loads.of('press', 'main')).to.include(told));
   });
@@ -68,7 +67,7 @@ describe('the load of a pool', () => {
       async () => [series('pressroom_queue_depth', 'api-1', 3), series('pressroom_queue_depth', 'api-2', Number.NaN)],
       2,
     );
-    await loads.start(BOUND);
+    await loads.start();
     await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 3, partial: true }));
   });
 
@@ -95,7 +94,7 @@ describe('the load of a pool', () => {
   it('comes with what pages did in the last minutes, by reason', async () => {
     const ends = { labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' }, value: 2.1 };
     const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
-    await loads.start(BOUND);
+    await loads.start();
     await eventually(() => expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]));
   });
 
@@ -108,17 +107,17 @@ describe('the load of a pool', () => {
   ] as const)
     it(`says ${slowScrape ? '' : 'not '}that Prometheus asks too rarely when it asks every ${seconds} s and renders wait for 30 s`, async () => {
       const { loads } = rig(async () => depths, 1, [fact('scrape', seconds)]);
-      await loads.start(BOUND);
+      await loads.start();
       await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }));
     });
 
   it('says nothing of scrapes before there are samples of some minutes, or without a time for waits', async () => {
     const { loads } = rig(async () => depths);
-    await loads.start(BOUND);
+    await loads.start();
     await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
-    await loads.stop(BOUND);
+    await loads.stop();
     const older = rig(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
-    await older.start(BOUND);
+    await older.start();
     await eventually(() => expect(older.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
   });
 
@@ -126,7 +125,7 @@ describe('the load of a pool', () => {
     const first = Promise.withResolvers<Series[]>();
     const { loads, state } = rig(() => first.promise);
     state.leading = false;
-    await loads.start(BOUND);
+    await loads.start();
     expect(loads.begun()).to.equal(false);
     state.leading = true;
     loads.begin();
@@ -140,7 +139,7 @@ describe('the load of a pool', () => {
   it('is asked for again after a moment in which nobody led', async () => {
     const { loads, state } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
     state.leading = false;
-    await loads.start(BOUND);
+    await loads.start();
     state.leading = true;
     await eventually(() => expect(loads.begun()).to.equal(true));
     expect(loads.of('press', 'main')).to.include({ kind: 'measured' });
@@ -149,7 +148,7 @@ describe('the load of a pool', () => {
   it('is told as unknown when Prometheus says nothing for long', async () => {
     const never = Promise.withResolvers<Series[]>();
     const { loads, state } = rig(() => never.promise);
-    await loads.start(BOUND);
+    await loads.start();
     loads.begin();
     state.now += 3_000;
     expect(loads.begun()).to.equal(true);

@@ -1,5 +1,5 @@
 // Asks Prometheus a question. What it cannot answer is an Error whose sentence an SRE can use.
-import type { Metrics } from '../common/operations.ts';
+import type { Metrics } from '../../common/operations.ts';
 
 export interface Series {
   labels: Record<string, string>;

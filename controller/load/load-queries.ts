@@ -1,0 +1,94 @@
+// The two queries that read the load of all pools from Prometheus, and what their answers mean for each pool.
+import { PAGE_END_REASONS, PAGE_ENDS_MINUTES } from './page-ends.ts';
+import type { Series } from './prometheus.ts';
+
+/** What Prometheus has of one pool. */
+export interface PoolSamples {
+  busyByPod: Map<string, number>;
+  /** Of each API. By pod, since Prometheus may have the same process twice: found by two jobs. */
+  queuedByPod: Map<string, number>;
+  /** Seconds, of each worker. */
+  runningByPod: Map<string, number>;
+  pageEnds: Map<string, number>;
+  oldestWaitS: number;
+  apisSeen: number;
+  ageS: number;
+  samplesAMinute: number;
+  /** Undefined until samples of five minutes are there. */
+  scrapeS: number | undefined;
+  /** Of the API that lets renders wait for the shortest time. */
+  queueTimeoutS: number;
+}
+
+/** The seconds between two samples of a metric, by pool, once it is there for five minutes: fewer samples of a younger process say nothing. */
+export const scrapeSecondsOf = (selector: string): string =>
+  `300 / max by (namespace, pool) (count_over_time(${selector}[5m]) and ${selector} offset 5m)`;
+
+/** Two queries for all pools, however many there are. */
+export function queriesFor(namespaces: readonly string[]): { values: string; facts: string } {
+  const scope = namespaces.length > 0 ? `namespace=~"${namespaces.join('|')}"` : 'namespace!=""';
+  const of = (metric: string, range = '') => `${metric}{pool!="",${scope}}${range}`;
+  const as = (fact: string, promql: string) => `label_replace(${promql}, "fact", "${fact}", "", "")`;
+  const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
+  return {
+    // By name in one selector: `or` would take two metrics of one pod for the same series.
+    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_queue_timeout_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
+    facts: [
+      as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
+      as('samples', `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
+      as('scrape', scrapeSecondsOf(of('pressroom_queue_depth'))),
+      as('page_ends', `sum by (namespace, pool, reason) (max by (namespace, pool, pod, reason) (${pageEnds})) > 0`),
+      as('seen', `count by (namespace, pool) (count by (namespace, pool, pod) (count_over_time(${of('pressroom_queue_depth', '[1m]')})))`),
+    ].join(' or '),
+  };
+}
+
+const BY_POD: Record<string, 'busyByPod' | 'runningByPod'> = {
+  pressroom_slots: 'busyByPod',
+  pressroom_slots_running_seconds: 'runningByPod',
+};
+
+/** By `namespace/name` of the pool. */
+export function samplesByPool(values: readonly Series[], facts: readonly Series[]): Map<string, PoolSamples> {
+  const pools = new Map<string, PoolSamples>();
+  const samplesOf = ({ namespace, pool }: Record<string, string>): PoolSamples => {
+    const key = `${namespace}/${pool}`;
+    let samples = pools.get(key);
+    if (!samples) {
+      samples = {
+        busyByPod: new Map(),
+        queuedByPod: new Map(),
+        runningByPod: new Map(),
+        pageEnds: new Map(),
+        oldestWaitS: 0,
+        apisSeen: 0,
+        ageS: 0,
+        samplesAMinute: 0,
+        scrapeS: undefined,
+        queueTimeoutS: Number.POSITIVE_INFINITY,
+      };
+      pools.set(key, samples);
+    }
+    return samples;
+  };
+  for (const { labels, value } of values) {
+    if (!Number.isFinite(value)) continue;
+    const samples = samplesOf(labels);
+    if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds') samples.oldestWaitS = Math.max(samples.oldestWaitS, value);
+    else if (labels.__name__ === 'pressroom_queue_timeout_seconds') samples.queueTimeoutS = Math.min(samples.queueTimeoutS, value);
+    else {
+      const byPod = samples[BY_POD[labels.__name__ ?? ''] ?? 'queuedByPod'];
+      const pod = labels.pod ?? labels.instance ?? '';
+      byPod.set(pod, Math.max(value, byPod.get(pod) ?? 0));
+    }
+  }
+  for (const { labels, value } of facts) {
+    const samples = samplesOf(labels);
+    if (labels.fact === 'page_ends') samples.pageEnds.set(labels.reason ?? '', value);
+    else if (labels.fact === 'age') samples.ageS = value;
+    else if (labels.fact === 'scrape') samples.scrapeS = value;
+    else if (labels.fact === 'samples') samples.samplesAMinute = value;
+    else samples.apisSeen = value;
+  }
+  return pools;
+}
