@@ -10,9 +10,9 @@ import type { ControllerConfig } from './config.ts';
 import { poolMetrics } from './controller-metrics.ts';
 import { createApplied } from './kubernetes/applied.ts';
 import { createEvents } from './kubernetes/events.ts';
-import { createLeader } from './kubernetes/leader.ts';
+import { Leader } from './kubernetes/leader.ts';
 import { kubernetes } from './kubernetes/resources.ts';
-import { createTransport, type Transport } from './kubernetes/transport.ts';
+import { Transport } from './kubernetes/transport.ts';
 import { createWatches } from './kubernetes/watches.ts';
 import { LoadCache } from './load/load-cache.ts';
 import { createPrometheus, type Prometheus } from './load/prometheus.ts';
@@ -40,7 +40,7 @@ function countedTransport(kubeConfig: KubeConfig, metrics: Metrics): Transport {
     'resource',
     'outcome',
   ]);
-  return createTransport(kubeConfig, {
+  return new Transport(kubeConfig, {
     timeoutMs: CALL_MS,
     userAgent: 'pressroom-controller',
     count: ({ verb, resource }, outcome) => requests.inc({ verb, resource, outcome }),
@@ -59,7 +59,7 @@ const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
 export function createController(config: ControllerConfig, kubeConfig: KubeConfig, log: Log, metrics: Metrics): Controller {
   const { namespaces, lease } = config;
   const transport = countedTransport(kubeConfig, metrics);
-  const leader = createLeader({
+  const leader = new Leader({
     api: kubernetes(transport, { timeoutMs: LEASE_CALL_MS }),
     namespace: lease.namespace,
     name: lease.name,
@@ -70,7 +70,7 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
   metrics.gauge('pressroom_controller_leader', 'Whether this controller is the one that acts: 1 or 0.', [], gauge =>
     gauge.set(leader.leading() ? 1 : 0),
   );
-  const api = kubernetes(transport, { mayWrite: leader.assertLeading });
+  const api = kubernetes(transport, { mayWrite: () => leader.assertLeading() });
   const queue = createWorkQueue(metrics);
   const watches = createWatches({
     transport,
@@ -85,7 +85,7 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
     prometheus: prometheusOf(config, metrics),
     namespaces,
     intervalMs: config.prometheus.intervalMs,
-    isLeading: leader.leading,
+    isLeading: () => leader.leading(),
     log,
     metrics,
     // A pool that failed waits for its retry: news of the load does not repair it.

@@ -1,7 +1,7 @@
 // A command that speaks to the API server once and ends: for the hooks of the chart.
 import { ConfigError } from '../../common/config.ts';
 import { loadKubeConfig } from './kube-config.ts';
-import { createTransport, KubernetesError, type Transport } from './transport.ts';
+import { KubernetesError, Transport } from './transport.ts';
 
 /** The longest that one call may take. */
 const CALL_MS = 30_000;
@@ -11,7 +11,7 @@ export async function runOnce(work: (given: { transport: Transport; namespace: s
   let transport: Transport | undefined;
   try {
     const { kubeConfig, namespace } = loadKubeConfig();
-    transport = createTransport(kubeConfig, { timeoutMs: CALL_MS, userAgent: 'pressroom-setup', count: () => {} });
+    transport = new Transport(kubeConfig, { timeoutMs: CALL_MS, userAgent: 'pressroom-setup', count: () => {} });
     process.stdout.write(`${await work({ transport, namespace })}\n`);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);

@@ -3,7 +3,7 @@
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch';
 
@@ -18,26 +18,23 @@ export interface Call {
   timeoutMs?: number | undefined;
 }
 
-export interface WatchEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Record<string, unknown>;
+/** Of a BOOKMARK, only the `resourceVersion` is there. */
+export type WatchEvent<T = unknown> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
+  | { type: 'ERROR'; object: { code?: number; message?: string } };
+
+/** How a watch is read. */
+export interface WatchOptions<T> {
+  /** A watch on which nothing comes for so long is ended. */
+  idleMs: number;
+  signal: AbortSignal;
+  /** The API server has accepted the watch. */
+  onOpen?(): void;
+  /** What it throws ends the watch. */
+  onEvent(event: WatchEvent<T>): void;
 }
 
-export interface Transport {
-  /** Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with another Error when there is no answer in time. */
-  call<T>(call: Call): Promise<T>;
-  /**
-   * Reads events until the API server ends the watch, which is its normal end. Rejects when it refuses, breaks off or says nothing for `idleMs`. What `onEvent` throws rejects too.
-   * `onOpen` is called when it is accepted.
-   */
-  watch(
-    call: Omit<Call, 'verb' | 'body'>,
-    options: { idleMs: number; signal: AbortSignal; onOpen?(): void; onEvent(event: WatchEvent): void },
-  ): Promise<void>;
-  close(): void;
-}
-
-/** The API server's own refusal. `reason` is its word, such as Conflict, NotFound, Forbidden, Expired. */
+/** A refusal of the API server. `reason` is the server's, such as Conflict, NotFound, Forbidden, Expired. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly status: number;
@@ -60,7 +57,7 @@ function readStatus(body: string): { message: string; reason: string } {
   }
 }
 
-/** Lines that are not empty. Not by node:readline, whose iterator hears nothing of a stream's errors. */
+/** Lines that are not empty. Not by node:readline, whose iterator does not throw a stream's errors. */
 async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   response.setEncoding('utf8');
   let parts: string[] = [];
@@ -106,65 +103,106 @@ const ANSWER_MAX_BYTES = 64 * 2 ** 20;
 
 export type Counted = (call: Pick<Call, 'verb' | 'resource'>, outcome: string) => void;
 
-/** `timeoutMs` bounds each call as a whole; `count` hears how each ended (`ok`, the status, or `no_answer`). */
-export function createTransport(
-  config: KubeConfig,
-  { timeoutMs, userAgent, count }: { timeoutMs: number; userAgent: string; count: Counted },
-): Transport {
-  const cluster = config.getCurrentCluster();
-  if (!cluster) throw new Error('the kubeconfig names no cluster');
-  const base = new URL(cluster.server);
-  const secure = base.protocol === 'https:';
-  // One for calls and one for watches: a watch holds its connection for minutes, and there are as many as there are namespaces to watch. None may wait for another's end.
-  const agents = [64, Number.POSITIVE_INFINITY].map(
-    maxSockets => new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' }),
-  );
-  const [callAgent, watchAgent] = agents;
+interface TransportOptions {
+  /** Bounds each call as a whole. */
+  timeoutMs: number;
+  userAgent: string;
+  /** Called with how each call ended: `ok`, the status, or `no_answer`. */
+  count: Counted;
+}
 
-  async function optionsFor({ verb, path, query = {} }: Call, agent: HttpAgent | undefined, signal: AbortSignal): Promise<RequestOptions> {
-    const url = new URL(base.href.replace(/\/$/, '') + path);
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
-    const options: RequestOptions = { method: METHODS[verb], headers: {}, signal };
-    // The files of the credentials are read anew each time: a service account's token changes every hour.
-    await config.applyToHTTPSOptions(options);
-    return {
-      ...options,
-      protocol: url.protocol,
-      hostname: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port,
-      path: url.pathname + url.search,
-      agent: cluster!.proxyUrl ? options.agent : agent,
-      headers: { ...options.headers, Accept: 'application/json', 'User-Agent': userAgent },
-    };
+async function read(response: IncomingMessage): Promise<string> {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > ANSWER_MAX_BYTES) response.destroy(new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`));
+  });
+  return await text(response);
+}
+
+async function throwUnlessOk(call: Call, response: IncomingMessage): Promise<void> {
+  const status = response.statusCode ?? 0;
+  if (status >= 200 && status < 300) return;
+  throw new KubernetesError(call, status, await read(response));
+}
+
+export class Transport {
+  readonly #config: KubeConfig;
+  readonly #options: TransportOptions;
+  readonly #cluster: Cluster;
+  readonly #base: URL;
+  /**
+   * One agent for calls and one for watches: a watch holds its connection for minutes, and there are as many as namespaces to watch. No
+   * watch waits for the end of another.
+   */
+  readonly #callAgent: HttpAgent;
+  readonly #watchAgent: HttpAgent;
+
+  constructor(config: KubeConfig, options: TransportOptions) {
+    this.#config = config;
+    this.#options = options;
+    const cluster = config.getCurrentCluster();
+    if (!cluster) throw new Error('the kubeconfig names no cluster');
+    this.#cluster = cluster;
+    this.#base = new URL(cluster.server);
+    this.#callAgent = this.#createAgent(64);
+    this.#watchAgent = this.#createAgent(Number.POSITIVE_INFINITY);
   }
 
-  async function send(call: Call, agent: HttpAgent | undefined, signal: AbortSignal): Promise<IncomingMessage> {
-    const options = await optionsFor(call, agent, signal);
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    return await new Promise((resolve, reject) => {
-      const request = (secure ? requestHttps : requestHttp)(options, resolve);
-      request.on('error', reject);
-      if (body !== undefined) request.setHeader('Content-Type', CONTENT_TYPES[call.verb] ?? 'application/json');
-      request.end(body);
+  /** Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with another Error when there is no answer in time. */
+  call<T>(call: Call): Promise<T> {
+    return this.#counted(call, async () => {
+      const limitMs = call.timeoutMs ?? this.#options.timeoutMs;
+      const signal = AbortSignal.timeout(limitMs);
+      try {
+        const response = await this.#send(call, this.#callAgent, signal);
+        await throwUnlessOk(call, response);
+        return parsed<T>(call, await read(response));
+      } catch (error) {
+        if (error instanceof KubernetesError || !signal.aborted) throw error;
+        throw new Error(`${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`, { cause: error });
+      }
     });
   }
 
-  async function read(response: IncomingMessage): Promise<string> {
-    let bytes = 0;
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > ANSWER_MAX_BYTES) response.destroy(new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`));
+  /** Reads events until the API server ends the watch, which is its normal end. Rejects when it refuses, breaks off or sends nothing for `idleMs`. */
+  watch<T>(parts: Omit<Call, 'verb' | 'body'>, { idleMs, signal, onOpen, onEvent }: WatchOptions<T>): Promise<void> {
+    const call: Call = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
+    return this.#counted(call, async () => {
+      const silence = new AbortController();
+      const idle = setTimeout(() => silence.abort(new Error(`watch ${call.resource}: nothing received for ${idleMs} ms`)), idleMs);
+      const ended = AbortSignal.any([signal, silence.signal]);
+      try {
+        const response = await this.#send(call, this.#watchAgent, ended);
+        await throwUnlessOk(call, response);
+        onOpen?.();
+        response.on('data', () => idle.refresh());
+        // A connection that is cut throws here; a server that ends a watch does not.
+        for await (const line of linesOf(response)) onEvent(JSON.parse(line) as WatchEvent<T>);
+        ended.throwIfAborted();
+      } catch (error) {
+        throw silence.signal.aborted ? silence.signal.reason : error;
+      } finally {
+        clearTimeout(idle);
+      }
     });
-    return await text(response);
   }
 
-  async function refuseUnlessGood(call: Call, response: IncomingMessage): Promise<void> {
-    const status = response.statusCode ?? 0;
-    if (status >= 200 && status < 300) return;
-    throw new KubernetesError(call, status, await read(response));
+  close(): void {
+    this.#callAgent.destroy();
+    this.#watchAgent.destroy();
   }
 
-  async function counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  #isSecure(): boolean {
+    return this.#base.protocol === 'https:';
+  }
+
+  #createAgent(maxSockets: number): HttpAgent {
+    return new (this.#isSecure() ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' });
+  }
+
+  async #counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    const { count } = this.#options;
     try {
       const result = await work();
       count(call, 'ok');
@@ -175,45 +213,31 @@ export function createTransport(
     }
   }
 
-  return {
-    call: <T>(call: Call) =>
-      counted(call, async () => {
-        const limitMs = call.timeoutMs ?? timeoutMs;
-        const signal = AbortSignal.timeout(limitMs);
-        try {
-          const response = await send(call, callAgent, signal);
-          await refuseUnlessGood(call, response);
-          return parsed<T>(call, await read(response));
-        } catch (error) {
-          if (error instanceof KubernetesError || !signal.aborted) throw error;
-          throw new Error(`${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`, { cause: error });
-        }
-      }),
+  async #send(call: Call, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
+    const options = await this.#requestOptions(call, agent, signal);
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    return await new Promise((resolve, reject) => {
+      const request = (this.#isSecure() ? requestHttps : requestHttp)(options, resolve);
+      request.on('error', reject);
+      if (body !== undefined) request.setHeader('Content-Type', CONTENT_TYPES[call.verb] ?? 'application/json');
+      request.end(body);
+    });
+  }
 
-    watch: (parts, { idleMs, signal, onOpen, onEvent }) => {
-      const call: Call = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
-      return counted(call, async () => {
-        const silence = new AbortController();
-        const idle = setTimeout(() => silence.abort(new Error(`watch ${call.resource}: nothing heard for ${idleMs} ms`)), idleMs);
-        const ended = AbortSignal.any([signal, silence.signal]);
-        try {
-          const response = await send(call, watchAgent, ended);
-          await refuseUnlessGood(call, response);
-          onOpen?.();
-          response.on('data', () => idle.refresh());
-          // A connection that is cut throws here; a server that ends a watch does not.
-          for await (const line of linesOf(response)) onEvent(JSON.parse(line) as WatchEvent);
-          ended.throwIfAborted();
-        } catch (error) {
-          throw silence.signal.aborted ? silence.signal.reason : error;
-        } finally {
-          clearTimeout(idle);
-        }
-      });
-    },
-
-    close() {
-      for (const agent of agents) agent.destroy();
-    },
-  };
+  async #requestOptions({ verb, path, query = {} }: Call, agent: HttpAgent, signal: AbortSignal): Promise<RequestOptions> {
+    const url = new URL(this.#base.href.replace(/\/$/, '') + path);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+    const options: RequestOptions = { method: METHODS[verb], headers: {}, signal };
+    // Reads the files of the credentials each time: a service account's token changes every hour.
+    await this.#config.applyToHTTPSOptions(options);
+    return {
+      ...options,
+      protocol: url.protocol,
+      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port,
+      path: url.pathname + url.search,
+      agent: this.#cluster.proxyUrl ? options.agent : agent,
+      headers: { ...options.headers, Accept: 'application/json', 'User-Agent': this.#options.userAgent },
+    };
+  }
 }

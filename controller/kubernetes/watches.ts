@@ -4,7 +4,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { BrowserPool } from '../../crds/browser-pool.ts';
 import { COST, type Pod } from './objects.ts';
-import { createReflector, keyOf, type Reflector } from './reflector.ts';
+import { keyOf, Reflector } from './reflector.ts';
 import type { KubernetesObject, Resource } from './resources.ts';
 import type { Transport } from './transport.ts';
 
@@ -94,13 +94,13 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
   function reflect(resource: Watched, namespace: string | undefined): Reflector<KubernetesObject> {
     const pools = resource === 'browserpools';
     restarts.inc({ resource }, 0);
-    return createReflector<KubernetesObject>({
+    return new Reflector<KubernetesObject>({
       resource,
       namespace,
       ...(!pools && { labelSelector: selector }),
       transport,
       log,
-      ...(resource === 'pods' && { keep: slim as never }),
+      ...(resource === 'pods' && { keep: slim }),
       onChange(now, before) {
         if (resource === 'pods') index(now as Pod | undefined, before as Pod | undefined);
         const object = (now ?? before)!;

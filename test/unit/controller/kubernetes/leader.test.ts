@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../../common/log.ts';
-import { createLeader, NotLeader } from '../../../../controller/kubernetes/leader.ts';
+import { Leader, NotLeader } from '../../../../controller/kubernetes/leader.ts';
 import type { Kubernetes } from '../../../../controller/kubernetes/resources.ts';
 import { KubernetesError } from '../../../../controller/kubernetes/transport.ts';
 import type { Json } from '../../../cluster/kube/api-request.ts';
 import { eventually } from '../../../support/eventually.ts';
-
-const BOUND = AbortSignal.timeout(60_000);
 
 describe('who leads', () => {
   function rig() {
@@ -26,7 +24,7 @@ describe('who leads', () => {
       create: write,
       update: write,
     } as unknown as Kubernetes;
-    const leader = createLeader({
+    const leader = new Leader({
       api,
       namespace: 'press',
       name: 'one',
@@ -40,7 +38,7 @@ describe('who leads', () => {
 
   it('forgets what was when it stood still, another led meanwhile and has given up', async () => {
     const { leader, state, write, holder } = rig();
-    await leader.start(BOUND);
+    await leader.start();
     try {
       await eventually(() => expect(leader.leading()).to.equal(true));
       // All of that between two of its own looks.
@@ -51,7 +49,7 @@ describe('who leads', () => {
       await eventually(() => expect(leader.leading()).to.equal(true));
       expect(state.changes).to.deep.equal([true, false, true]);
     } finally {
-      await leader.stop(BOUND);
+      await leader.stop();
     }
   });
 
@@ -59,11 +57,11 @@ describe('who leads', () => {
     const { leader, state, write, holder, metadata } = rig();
     const given = { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'room' } };
     await write(undefined, { metadata: given });
-    await leader.start(BOUND);
+    await leader.start();
     await eventually(() => expect(leader.leading()).to.equal(true));
     expect(state.changes).to.deep.equal([true]);
     expect(metadata(), 'when it leads').to.deep.include(given);
-    await leader.stop(BOUND);
+    await leader.stop();
     expect(holder()).to.equal('');
     expect(metadata(), 'when it has ended').to.deep.include(given);
   });

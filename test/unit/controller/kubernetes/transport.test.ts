@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
-import { createTransport, type Transport, type WatchEvent } from '../../../../controller/kubernetes/transport.ts';
+import { Transport, type WatchEvent } from '../../../../controller/kubernetes/transport.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 describe('calls to the Kubernetes API', () => {
@@ -23,7 +23,7 @@ describe('calls to the Kubernetes API', () => {
     );
     counts = [];
     const count = (_: unknown, outcome: string) => void counts.push(outcome);
-    transport = createTransport(kubeConfig, { timeoutMs: 5_000, userAgent: 'tests', count });
+    transport = new Transport(kubeConfig, { timeoutMs: 5_000, userAgent: 'tests', count });
   });
   afterEach(async () => {
     transport.close();
@@ -68,9 +68,9 @@ describe('calls to the Kubernetes API', () => {
       }
       response.end();
     };
-    const heard: unknown[] = [];
-    await watch(({ object }) => heard.push(object.name));
-    expect(heard).to.deep.equal(names);
+    const received: unknown[] = [];
+    await watch(({ object }) => received.push((object as { name: string }).name));
+    expect(received).to.deep.equal(names);
   });
 
   it('read an event of a few megabytes', async () => {
@@ -78,7 +78,7 @@ describe('calls to the Kubernetes API', () => {
     answer = (_, response) => response.end(`${JSON.stringify({ type: 'ADDED', object: { big } })}\n`);
     let length = 0;
     await watch(({ object }) => {
-      length = (object.big as string).length;
+      length = (object as { big: string }).big.length;
     });
     expect(length).to.equal(big.length);
   });
