@@ -21,7 +21,7 @@ import { createTrialDoor } from './leases/trial-admission.ts';
 import { trialLeases } from './leases/trial-leases.ts';
 import { createFinish } from './pdf/finish.ts';
 import { createStamps } from './pdf/watermark/watermark-pool.ts';
-import { createDispatch } from './queue/dispatcher.ts';
+import { Dispatcher } from './queue/dispatcher.ts';
 import { createRecentTimes } from './render/recent-times.ts';
 import { createRender } from './render/render.ts';
 import { renderMetrics } from './render/render-metrics.ts';
@@ -90,7 +90,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const { reach } = tunnels;
   const workers = createWorkers({ sources, pool, secret, log, reach });
   const connections = createConnections({ reach });
-  const dispatch = createDispatch({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
+  const dispatch = new Dispatcher({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
   const stamps = createStamps();
   const finish = createFinish({ stamps, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);

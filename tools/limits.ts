@@ -117,7 +117,7 @@ export const limitRows = (): LimitRow[] => [
     answer: code('rate_limited'),
     source: 'leases/trial-admission.ts',
     proofs: [
-      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
+      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each entry, from whomever' },
       { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
     ],
   },
@@ -137,7 +137,7 @@ export const limitRows = (): LimitRow[] => [
     source: 'queue/fair-queue.ts',
     proofs: [
       { file: 'unit/api/queue/fair-queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
-      { file: 'unit/api/queue/dispatch-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
+      { file: 'unit/api/queue/dispatcher-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
       { file: 'fault/overload-queue.test.ts', title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After' },
     ],
   },
@@ -217,7 +217,7 @@ export const limitRows = (): LimitRow[] => [
     answer: code('unavailable'),
     source: 'console/downloads/link.ts',
     proofs: [
-      { file: 'integration/mcp-links.test.ts', title: 'of one account leaves places for those of others, however many read it slowly' },
+      { file: 'integration/mcp-links.test.ts', title: 'of one account leaves entries for those of others, however many read it slowly' },
     ],
   },
   {

@@ -1,19 +1,27 @@
-// Which render gets which worker's slot, and when: a place in the line, the work on the slot, one retry elsewhere when a worker or its Chrome died.
-
+// Gives each render a slot of a worker: its entry in the queue, the work on the slot, and one retry elsewhere when a worker or its Chrome died.
+// Driven by events (a render arrives, a worker reports, a slot opens or not) and by two timers: the end of the oldest wait, and a retry for throttled renders.
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
-import type { EgressPolicy } from '../../common/ticket.ts';
+import { type EgressPolicy, signTicket } from '../../common/ticket.ts';
 import { overShare } from '../accounts/account-errors.ts';
-import { BrowserFailed, type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../workers/slot-port.ts';
+import {
+  BrowserFailed,
+  type OpenSlot,
+  type SlotEndReason,
+  SlotLost,
+  SlotRefused,
+  type SlotSession,
+  WorkerUnreachable,
+} from '../workers/slot-port.ts';
 import type { Workers } from '../workers/workers.ts';
-import { dispatchMetrics } from './dispatch-metrics.ts';
-import { createQueue, type QueueBounds } from './fair-queue.ts';
-import { createLine, type Waiter } from './line.ts';
-import type { WaitLimits } from './wait-deadline.ts';
+import { Announcer } from './announcer.ts';
+import { type DispatchMetrics, dispatchMetrics } from './dispatch-metrics.ts';
+import { FairQueue, type QueueBounds, type QueueEntry } from './fair-queue.ts';
+import { WaitDeadlines, type WaitLimits } from './wait-deadline.ts';
 
 export interface Job {
   accountId: string;
-  /** Of a trial: the caller, who is an account of its own for the worker. */
+  /** Of a trial: the anonymous client, which is an account of its own for the worker. */
   visitor?: string;
   /** Served only when no other render waits. */
   trial: boolean;
@@ -24,31 +32,16 @@ export interface Job {
   egress: EgressPolicy;
   /** The worker ends the slot when it is this old. */
   maxMs: number;
-  /** The client went, or the lease is lost: the job leaves at once. */
+  /** The client disconnected, or the lease is lost: the job ends at once. */
   signal: AbortSignal;
 }
 
 /** `queued` at the start and once more before a retry, `running` when a slot is open. */
 export type DispatchPhase = 'queued' | 'running';
 
-export interface Dispatch<S extends SlotSession> {
-  /**
-   * Waits for a slot, calls `work` with it, gives it back, and answers as `work` did. `work` rejects with SlotLost when its slot went, with BrowserFailed
-   * when Chrome would not go on. `work` may be called twice: a slot that went with its worker or Chrome is replaced once, at the old place in the line.
-   * Rejects with render_failed / queue_full, no_worker or worker_lost, with concurrency_limit when the account has its share of the queue, with the signal's reason, or with what `work` threw.
-   */
-  dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T>;
-  /** Renders that wait for a slot. */
-  depth(): number;
-  /** The same by account, and for how long the first of them has waited. Takes time in proportion to the line's length. */
-  waiting(): { byAccount: Map<string, number>; oldestMs: number };
-  /** Resolves when nothing waits or runs, at once when that is so now. */
-  drained(): Promise<void>;
-}
-
-export interface DispatchOptions<S extends SlotSession> {
+export interface DispatcherOptions<S extends SlotSession> {
   queue: QueueBounds & WaitLimits;
-  workers: Pick<Workers, 'api' | 'known' | 'pick' | 'claim' | 'room' | 'announce' | 'totals' | 'onChange'>;
+  workers: Pick<Workers, 'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'onChange'>;
   openSlot: OpenSlot<S>;
   /** Signs the tickets. */
   secret: string;
@@ -58,57 +51,134 @@ export interface DispatchOptions<S extends SlotSession> {
   now?: () => number;
 }
 
-/** The worker or its whole Chrome went. Any other end would come again with the same page. */
-const WORTH_A_RETRY: ReadonlySet<SlotEndReason> = new Set(['chrome_died', 'worker_stopping', 'silent', 'closed']);
+/** A job in the queue. */
+interface Waiter<S> extends Job {
+  /** The worker that died under it. */
+  avoid: ReadonlySet<string> | undefined;
+  opened(session: S): void;
+  failed(reason: unknown): void;
+}
 
-const isWorthARetry = (error: unknown): boolean =>
-  error instanceof BrowserFailed || (error instanceof SlotLost && WORTH_A_RETRY.has(error.end));
+/** How soon throttled renders are looked at again: no event comes when the other accounts are no longer active. */
+const THROTTLED_RETRY_MS = 250;
 
-export function createDispatch<S extends SlotSession>(options: DispatchOptions<S>): Dispatch<S> {
-  const { workers, openSlot, secret, pool, now = () => performance.now() } = options;
-  const queue = createQueue<Waiter<S>>(options.queue);
-  const oldestWaitMs = () => queue.oldestWaitMs(now());
-  const metrics = dispatchMetrics(options.metrics, pool, {
-    depth: queue.depth,
-    bytes: queue.bytes,
-    oldestWaitMs,
-    totals: workers.totals,
-    waitMs: options.queue.waitMs,
-  });
-  const line = createLine<S>({ queue, limits: options.queue, workers, openSlot, secret, pool, metrics, now });
-  let active = 0;
-  let onDrained: (() => void)[] = [];
+/** The worker or its whole Chrome died. Any other end would come again with the same page. */
+const RETRYABLE: ReadonlySet<SlotEndReason> = new Set(['chrome_died', 'worker_stopping', 'silent', 'closed']);
 
-  async function dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T> {
+const isRetryable = (error: unknown): boolean => error instanceof BrowserFailed || (error instanceof SlotLost && RETRYABLE.has(error.end));
+
+/** How opening a slot failed. A slot that was lost before it was open is a worker that cannot be reached. */
+function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachable' | 'cancelled' {
+  if (signal.aborted) return 'cancelled';
+  if (error instanceof SlotRefused) return 'refused';
+  return error instanceof WorkerUnreachable || error instanceof SlotLost ? 'unreachable' : 'cancelled';
+}
+
+const workerLost = (cause: SlotLost) =>
+  renderFailed(
+    'worker_lost',
+    'The browser that rendered this ended twice, the second time on another worker or after a restart. Try it again.',
+    { cause },
+  );
+
+export class Dispatcher<S extends SlotSession> {
+  readonly #options: DispatcherOptions<S>;
+  readonly #now: () => number;
+  readonly #queue: FairQueue<Waiter<S>>;
+  readonly #deadlines: WaitDeadlines<QueueEntry<Waiter<S>>>;
+  readonly #announcer: Announcer;
+  readonly #metrics: DispatchMetrics;
+  #throttledTimer: NodeJS.Timeout | undefined;
+  #active = 0;
+  #onDrained: (() => void)[] = [];
+
+  constructor(options: DispatcherOptions<S>) {
+    const { workers, pool, now = () => performance.now() } = options;
+    this.#options = options;
+    this.#now = now;
+    const queue = new FairQueue<Waiter<S>>(options.queue);
+    this.#queue = queue;
+    this.#metrics = dispatchMetrics(options.metrics, pool, {
+      depth: () => queue.depth(),
+      bytes: () => queue.bytes(),
+      oldestWaitMs: () => queue.oldestWaitMs(now()),
+      totals: () => workers.totals(),
+      waitMs: options.queue.waitMs,
+    });
+    this.#deadlines = new WaitDeadlines(
+      { limits: options.queue, entries: () => queue.entries(), expire: entry => this.#expire(entry), now },
+      workers.known(),
+    );
+    this.#announcer = new Announcer({ queue, workers, now });
+    workers.onChange(() => {
+      this.#deadlines.setWorkersKnown(workers.known());
+      this.#serve();
+    });
+  }
+
+  /**
+   * Waits for a slot, calls `work` with it, closes it, and resolves as `work` did. `work` rejects with SlotLost when its slot ended, with BrowserFailed
+   * when Chrome failed. `work` may be called twice: a slot that was lost with its worker or Chrome is replaced once, at the former position in the queue.
+   * Rejects with render_failed / queue_full, no_worker or worker_lost, with concurrency_limit when the account has its share of the queue, with the signal's reason, or with what `work` threw.
+   */
+  async dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T> {
+    this.#active++;
+    try {
+      return await this.#run(job, work, onPhase);
+    } finally {
+      if (--this.#active === 0) {
+        for (const resolve of this.#onDrained) resolve();
+        this.#onDrained = [];
+      }
+    }
+  }
+
+  /** Renders that wait for a slot. */
+  depth(): number {
+    return this.#queue.depth();
+  }
+
+  /** The same by account, and for how long the first of them has waited. Takes time in proportion to the queue's length. */
+  waiting(): { byAccount: Map<string, number>; oldestMs: number } {
+    const byAccount = new Map<string, number>();
+    for (const { job } of this.#queue.entries()) byAccount.set(job.accountId, (byAccount.get(job.accountId) ?? 0) + 1);
+    return { byAccount, oldestMs: this.#queue.oldestWaitMs(this.#now()) };
+  }
+
+  /** Resolves when nothing waits or runs, at once when that is so now. */
+  drained(): Promise<void> {
+    return this.#active === 0 ? Promise.resolve() : new Promise(resolve => this.#onDrained.push(resolve));
+  }
+
+  async #run<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T> {
     job.signal.throwIfAborted();
     let slot = Promise.withResolvers<S>();
     let session: S | undefined;
     const waiter: Waiter<S> = {
       ...job,
       avoid: undefined,
-      served(opened) {
+      opened(opened) {
         session = opened; // at once, so that an abort before the promise is looked at closes it too
         slot.resolve(opened);
       },
       failed: reason => slot.reject(reason),
     };
-    const place = queue.add(waiter, now());
-    if (place === 'full') throw queueFull();
-    if (place === 'share') throw overShare();
+    const entry = this.#add(waiter);
 
     const aborted = Promise.withResolvers<never>();
     aborted.promise.catch(() => {});
     const onAbort = () => {
-      line.leave(place);
+      this.#remove(entry);
       void session?.abandon();
       aborted.reject(job.signal.reason);
     };
     job.signal.addEventListener('abort', onAbort, { once: true });
 
     try {
-      for (let lives = 2; ; ) {
+      for (let attempts = 2; ; ) {
         onPhase?.('queued');
-        line.arrived();
+        this.#deadlines.added();
+        this.#serve();
         const opened = await Promise.race([aborted.promise, slot.promise]);
         onPhase?.('running');
         try {
@@ -116,57 +186,103 @@ export function createDispatch<S extends SlotSession>(options: DispatchOptions<S
           opened.close();
           return done;
         } catch (error) {
-          // What did not finish may still run: its lease must not be given back, nor the same be rendered elsewhere, before it has surely ended.
+          // What did not finish may still run: until it has surely ended, its lease must not be released nor the same be rendered elsewhere.
           await opened.abandon();
           if (job.signal.aborted) throw job.signal.reason;
-          if (!isWorthARetry(error)) throw error;
-          if (--lives === 0) throw error instanceof SlotLost ? workerLost(error) : error;
-          metrics.retried();
+          if (!isRetryable(error)) throw error;
+          if (--attempts === 0) throw error instanceof SlotLost ? workerLost(error) : error;
+          this.#metrics.retried();
         }
         session = undefined;
         slot = Promise.withResolvers<S>();
         waiter.avoid = new Set([opened.worker]);
-        queue.release(place, now());
-        queue.rejoin(place, now());
+        this.#queue.release(entry, this.#now());
+        this.#queue.reenqueue(entry, this.#now());
       }
     } finally {
       job.signal.removeEventListener('abort', onAbort);
-      line.leave(place);
-      queue.release(place, now());
+      this.#remove(entry);
+      this.#queue.release(entry, this.#now());
       session?.close();
     }
   }
 
-  const queueFull = () => {
-    const retryAfterS = line.comeBackAfterS();
-    return renderFailed('queue_full', `Too many renders are waiting. Try it again in ${retryAfterS} s.`, { retryAfterS });
-  };
+  #add(waiter: Waiter<S>): QueueEntry<Waiter<S>> {
+    const entry = this.#queue.add(waiter, this.#now());
+    if (entry === 'share') throw overShare();
+    if (entry !== 'full') return entry;
+    const retryAfterS = this.#retryAfterS();
+    throw renderFailed('queue_full', `Too many renders are waiting. Try it again in ${retryAfterS} s.`, { retryAfterS });
+  }
 
-  const workerLost = (cause: SlotLost) =>
-    renderFailed(
-      'worker_lost',
-      'The browser that rendered this ended twice, the second time on another worker or after a restart. Try it again.',
-      { cause },
-    );
+  /** Opens free slots for the renders that are next. A retry that must avoid the free slots lets the others pass. */
+  #serve(): void {
+    const { workers } = this.#options;
+    const passedOver: QueueEntry<Waiter<S>>[] = [];
+    clearTimeout(this.#throttledTimer);
+    while (this.#queue.waiting() > 0 && workers.pick() !== undefined) {
+      const entry = this.#queue.take(this.#now(), workers.capacity());
+      if (!entry) break;
+      const address = workers.pick(entry.job.avoid);
+      if (address === undefined) passedOver.push(entry);
+      else void this.#open(entry, address);
+    }
+    for (const entry of passedOver) this.#queue.undoTake(entry, this.#now());
+    if (this.#queue.waiting() > passedOver.length && workers.pick() !== undefined)
+      this.#throttledTimer = setTimeout(() => this.#serve(), THROTTLED_RETRY_MS);
+    this.#announcer.update();
+  }
 
-  return {
-    async dispatch(job, work, onPhase) {
-      active++;
-      try {
-        return await dispatch(job, work, onPhase);
-      } finally {
-        if (--active === 0) {
-          for (const resolve of onDrained) resolve();
-          onDrained = [];
-        }
+  async #open(entry: QueueEntry<Waiter<S>>, address: string): Promise<void> {
+    const { job } = entry;
+    const claim = this.#options.workers.claim(address);
+    try {
+      const session = await this.#options.openSlot(address, this.#ticket(job), job.signal);
+      claim.opened();
+      this.#metrics.claimed('opened');
+      if (entry.state === 'removed') session.close();
+      else {
+        this.#remove(entry);
+        job.opened(session);
       }
-    },
-    depth: queue.depth,
-    waiting() {
-      const byAccount = new Map<string, number>();
-      for (const { job } of queue.places()) byAccount.set(job.accountId, (byAccount.get(job.accountId) ?? 0) + 1);
-      return { byAccount, oldestMs: oldestWaitMs() };
-    },
-    drained: () => (active === 0 ? Promise.resolve() : new Promise(resolve => onDrained.push(resolve))),
-  };
+    } catch (error) {
+      const outcome = outcomeOf(error, job.signal);
+      claim[outcome]();
+      this.#metrics.claimed(outcome);
+      if (outcome !== 'cancelled') {
+        this.#queue.undoTake(entry, this.#now());
+        this.#deadlines.returned(entry);
+      } else if (entry.state !== 'removed') {
+        this.#remove(entry);
+        job.failed(error);
+      }
+    }
+    this.#serve();
+  }
+
+  #ticket({ renderId, egress, accountId, visitor, maxMs }: Job): string {
+    const { workers, secret, pool } = this.#options;
+    return signTicket(secret, { pool, purpose: 'slot', renderId, egress, account: visitor ?? accountId, api: workers.api, maxMs });
+  }
+
+  #expire(entry: QueueEntry<Waiter<S>>): void {
+    const waitedS = Math.round((this.#now() - entry.sinceMs) / 1000);
+    const retryAfterS = this.#retryAfterS();
+    const why = this.#deadlines.workersKnown ? 'No worker had a free slot' : 'No worker was connected';
+    this.#remove(entry);
+    entry.job.failed(renderFailed('no_worker', `${why} in the ${waitedS} s that this render waited. Try it again later.`, { retryAfterS }));
+  }
+
+  /** The oldest wait, in whole seconds from 1 to 30. */
+  #retryAfterS(): number {
+    return Math.min(30, Math.max(1, Math.ceil(this.#queue.oldestWaitMs(this.#now()) / 1000)));
+  }
+
+  #remove(entry: QueueEntry<Waiter<S>>): void {
+    this.#queue.remove(entry);
+    if (this.#queue.waiting() === 0) this.#announcer.update();
+    if (this.#queue.depth() > 0) return;
+    this.#deadlines.stop();
+    clearTimeout(this.#throttledTimer);
+  }
 }

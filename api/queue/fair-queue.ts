@@ -1,20 +1,21 @@
-// The line of renders before the slots: the account that holds least, now and lately, goes first; those that hold as much take turns; first in first
-// out within one. Trial renders only when no paid one waits. Bounded in length and bytes, with a share of both for each account.
-// Knows no time of its own, no worker and no promise: who calls it says `nowMs`, which slots there are, and acts.
+// The queue of renders before the slots. The account that holds the fewest slots, now and recently, goes
+// first; equals take turns; first in, first out within one account. Trial renders go only when no paid
+// one waits. Bounded in length and bytes, with a share of both for each account.
+// Pure: the caller passes the time and the capacity, and acts on the answers.
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
-import type { Room } from '../workers/registry.ts';
-import { createShares } from './fair-share.ts';
+import type { Capacity } from '../workers/registry.ts';
+import { FairShare } from './fair-share.ts';
 
-/** An account's line that has stood for this long is no burst: more comes than is served. */
+/** An account that has had renders in the queue for this long has no burst: more comes than is served. */
 const STANDING_MS = 1_000;
-/** Whoever held this much more than the mean of all accounts lately, and has a standing line, floods. */
-const FLOOD = 1.25;
+/** An account that recently held this much more than the mean of all accounts, for STANDING_MS, is over its fair share. */
+const OVER_FAIR_SHARE = 1.25;
 /** With fewer slots than this a single trial render takes more than a quarter of them, */
 const SMALL = 4;
 /** so it begins only when no other render has held one for so long: the next is then likely to find it over. */
 const QUIET_MS = 500;
 
-/** What the line needs to know of a job; the rest of a job is the caller's. */
+/** What the queue needs of a job; the rest of a job is the caller's. */
 export interface Queued {
   readonly accountId: string;
   readonly trial: boolean;
@@ -22,17 +23,17 @@ export interface Queued {
   readonly bytes: number;
 }
 
-export interface Place<J extends Queued> {
+export interface QueueEntry<J extends Queued> {
   readonly job: J;
-  /** Since when it waits, as `nowMs` of `add` or `rejoin`. */
+  /** Since when it waits, as `nowMs` of `add` or `reenqueue`. */
   sinceMs: number;
-  /** `taken`: someone tries to serve it; it still counts as waiting until it leaves. */
-  state: 'waiting' | 'taken' | 'left';
-  /** When it came; a retry keeps it. */
-  readonly cameMs: number;
-  /** From `take` to `putBack` or `release`. */
+  /** `taken`: a slot is being opened for it; it still counts as waiting until it is removed. */
+  state: 'waiting' | 'taken' | 'removed';
+  /** When it was added; a retry keeps it. */
+  readonly addedMs: number;
+  /** From `take` to `undoTake` or `release`. */
   holdsSlot: boolean;
-  /** Its place among all that were ever taken; 0 while it never was. What was taken before goes first when it comes back. */
+  /** Its number among all that were ever taken; 0 while it never was. An entry that was taken before goes first when it comes back. */
   turn: number;
 }
 
@@ -41,91 +42,166 @@ export interface QueueBounds {
   maxBytes: number;
 }
 
-export interface Queue<J extends Queued> {
-  /** A place at the end of its account's line, or why there is none: the length or the bytes would go over the bound, or over the account's share of it. */
-  add(job: J, nowMs: number): Place<J> | BoundRefusal;
-  /**
-   * The job whose turn it is. It keeps its place until `leave`, and counts as holding a slot until `putBack` or `release`. Undefined also when those that
-   * wait are held back: trial renders while half of the slots are in use or, of few slots, any was a moment ago, and accounts that flood, from the last free slot, while others are about.
-   */
-  take(nowMs: number, room: Room): Place<J> | undefined;
-  /**
-   * The job that `take` would return, and `held`: the slots that its account holds through this queue, plus the mean
-   * of those it held lately. 0 for trial renders.
-   */
-  next(nowMs: number, room: Room): { place: Place<J>; held: number } | undefined;
-  /** Undoes `take`: whatever was taken before it, or is still waiting behind it, keeps its order. */
-  putBack(place: Place<J>, nowMs: number): void;
-  /** For good, served or not, waiting or taken. Nothing to do when it left before. */
-  leave(place: Place<J>): void;
-  /** The slot that it got by `take` is free again. Nothing to do when it holds none. */
-  release(place: Place<J>, nowMs: number): void;
-  /** A job that was served and failed through no fault of its own takes its old place; never refused, since it was let in before. Its wait begins anew. */
-  rejoin(place: Place<J>, nowMs: number): void;
-  /** All who have not left, in no order that matters; safe to let some leave meanwhile. */
-  places(): Iterable<Place<J>>;
-  depth(): number;
-  /** Of these: not taken. */
-  waiting(): number;
-  bytes(): number;
-  oldestWaitMs(nowMs: number): number;
-}
-
-/** The jobs of one account. */
-interface AccountLine<J extends Queued> {
-  places: Set<Place<J>>;
+/** The entries of one account. */
+interface AccountQueue<J extends Queued> {
+  entries: Set<QueueEntry<J>>;
   /** Since when it is not empty. */
   sinceMs: number;
 }
 
+/** Either all paid renders or all trial renders. */
 interface Lane<J extends Queued> {
-  /** Taken and put back, by turn: they precede all others, whose turn had not come when theirs had. At most as many as there are slots. */
-  returned: Place<J>[];
+  /** Taken and returned, by turn: they precede all others, which had no turn yet. At most as many as there are slots. */
+  returned: QueueEntry<J>[];
   /** In the order of their turns: a served account goes to the end. Sets and maps keep their order and remove in O(1). */
-  lines: Map<string, AccountLine<J>>;
+  accounts: Map<string, AccountQueue<J>>;
 }
 
-export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
-  const paid: Lane<J> = { returned: [], lines: new Map() };
-  const trial: Lane<J> = { returned: [], lines: new Map() };
-  const present = new Set<Place<J>>();
-  const shares = createShares();
-  const length = new SharedBound(bounds.maxLength);
-  const bytes = new SharedBound(bounds.maxBytes);
-  let taken = 0;
-  let turns = 0;
-  /** Slots that customers hold, and when that changed last. */
-  let paidHeld = 0;
-  let paidAtMs = Number.NEGATIVE_INFINITY;
+export class FairQueue<J extends Queued> {
+  readonly #paid: Lane<J> = { returned: [], accounts: new Map() };
+  readonly #trial: Lane<J> = { returned: [], accounts: new Map() };
+  readonly #present = new Set<QueueEntry<J>>();
+  readonly #shares = new FairShare();
+  readonly #length: SharedBound;
+  readonly #bytes: SharedBound;
+  #taken = 0;
+  #turns = 0;
+  /** Slots that paid renders hold, and when that changed last. */
+  #paidHeld = 0;
+  #paidAtMs = Number.NEGATIVE_INFINITY;
 
-  const laneOf = (place: Place<J>) => (place.job.trial ? trial : paid);
-
-  function enter(place: Place<J>): void {
-    present.add(place);
-    length.hold(place.job.accountId, 1);
-    bytes.hold(place.job.accountId, place.job.bytes);
+  constructor(bounds: QueueBounds) {
+    this.#length = new SharedBound(bounds.maxLength);
+    this.#bytes = new SharedBound(bounds.maxBytes);
   }
 
-  /** The accounts that must leave the last free slot to others: those that flood, while any other account held a slot lately. What the worker has offered is used. */
-  function heldBack(lines: Lane<J>['lines'], nowMs: number, { free, slots, offered = 0 }: Room): ReadonlySet<string> {
+  /** An entry at the end of its account's queue, or why there is none: the length or the bytes would exceed the bound, or the account's share of it. */
+  add(job: J, nowMs: number): QueueEntry<J> | BoundRefusal {
+    const refused = this.#length.refusal(job.accountId, 1) ?? this.#bytes.refusal(job.accountId, job.bytes);
+    if (refused) return refused;
+    const entry: QueueEntry<J> = { job, sinceMs: nowMs, addedMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
+    this.#enter(entry);
+    const { accounts } = this.#laneOf(entry);
+    const account = accounts.get(job.accountId);
+    if (account) account.entries.add(entry);
+    else accounts.set(job.accountId, { entries: new Set([entry]), sinceMs: nowMs });
+    return entry;
+  }
+
+  /**
+   * The entry that is next. It stays in the queue until `remove`, and counts as holding a slot until
+   * `undoTake` or `release`. Undefined also when those that wait are throttled: trial renders while half of
+   * the slots are in use or, of few slots, any was a moment ago; and accounts over their fair share from
+   * the last free slot, while other accounts are active.
+   */
+  take(nowMs: number, capacity: Capacity): QueueEntry<J> | undefined {
+    const entry = this.#first(nowMs, capacity);
+    if (!entry) return undefined;
+    this.#removeFirst(entry);
+    entry.state = 'taken';
+    this.#taken++;
+    entry.holdsSlot = true;
+    this.#count(entry, 1, nowMs);
+    return entry;
+  }
+
+  /**
+   * The entry that `take` would return, and `held`: the slots that its account holds through this queue, plus the
+   * mean of those it held recently. 0 for trial renders.
+   */
+  next(nowMs: number, capacity: Capacity): { entry: QueueEntry<J>; held: number } | undefined {
+    const entry = this.#first(nowMs, capacity);
+    return entry && { entry, held: entry.job.trial ? 0 : this.#shares.weight(entry.job.accountId, nowMs) };
+  }
+
+  /** Undoes `take`. The order of the entries that were taken before it, or wait behind it, stays. */
+  undoTake(entry: QueueEntry<J>, nowMs: number): void {
+    if (entry.state !== 'taken') return;
+    this.#taken--;
+    this.#insertReturned(entry);
+    this.release(entry, nowMs);
+  }
+
+  /** Removes an entry, served or not, waiting or taken. Nothing to do when it was removed before. */
+  remove(entry: QueueEntry<J>): void {
+    if (entry.state === 'removed') return;
+    if (entry.state === 'waiting') this.#removeWaiting(entry);
+    else this.#taken--;
+    entry.state = 'removed';
+    this.#present.delete(entry);
+    this.#length.give(entry.job.accountId, 1);
+    this.#bytes.give(entry.job.accountId, entry.job.bytes);
+  }
+
+  /** The slot that it got by `take` is free again. Nothing to do when it holds none. */
+  release(entry: QueueEntry<J>, nowMs: number): void {
+    if (!entry.holdsSlot) return;
+    entry.holdsSlot = false;
+    this.#count(entry, -1, nowMs);
+  }
+
+  /** Returns a job whose worker or Chrome died to its former position. Never refused, since it was admitted before. Its wait begins again. */
+  reenqueue(entry: QueueEntry<J>, nowMs: number): void {
+    if (entry.state !== 'removed') return;
+    this.#enter(entry);
+    entry.sinceMs = nowMs;
+    this.#insertReturned(entry);
+  }
+
+  /** All entries that are not removed, in no order that matters; removing some during the iteration is safe. */
+  entries(): Iterable<QueueEntry<J>> {
+    return this.#present;
+  }
+
+  depth(): number {
+    return this.#present.size;
+  }
+
+  /** Entries that are not taken. */
+  waiting(): number {
+    return this.#present.size - this.#taken;
+  }
+
+  bytes(): number {
+    return this.#bytes.used;
+  }
+
+  oldestWaitMs(nowMs: number): number {
+    let oldest = nowMs;
+    for (const entry of this.#present) oldest = Math.min(oldest, entry.sinceMs);
+    return nowMs - oldest;
+  }
+
+  #laneOf(entry: QueueEntry<J>): Lane<J> {
+    return entry.job.trial ? this.#trial : this.#paid;
+  }
+
+  #enter(entry: QueueEntry<J>): void {
+    this.#present.add(entry);
+    this.#length.hold(entry.job.accountId, 1);
+    this.#bytes.hold(entry.job.accountId, entry.job.bytes);
+  }
+
+  /** The accounts that must leave the last free slot to others: those over their fair share, while any other account held a slot recently. What the worker has offered is used. */
+  #throttled(accounts: Lane<J>['accounts'], nowMs: number, { free, slots, offered = 0 }: Capacity): ReadonlySet<string> {
     if (free > 1 || offered > 0 || slots < 2) return new Set();
-    const lately = shares.lately(nowMs);
-    const floods = (accountId: string) => {
-      const line = lines.get(accountId);
-      return line !== undefined && nowMs - line.sinceMs >= STANDING_MS && (lately.get(accountId) ?? 0) >= mean * FLOOD;
+    const recent = this.#shares.recent(nowMs);
+    const mean = recent.values().reduce((sum, share) => sum + share, 0) / recent.size;
+    const isOverFairShare = (accountId: string) => {
+      const account = accounts.get(accountId);
+      return account !== undefined && nowMs - account.sinceMs >= STANDING_MS && (recent.get(accountId) ?? 0) >= mean * OVER_FAIR_SHARE;
     };
-    const mean = lately.values().reduce((sum, share) => sum + share, 0) / lately.size;
-    return new Set(lately.keys().filter(floods));
+    return new Set(recent.keys().filter(isOverFairShare));
   }
 
-  /** Who holds least; the first in the order of turns among equals. */
-  function nextOf({ lines }: Lane<J>, nowMs: number, room: Room): string | undefined {
-    const back = heldBack(lines, nowMs, room);
+  /** The account that holds least; the first in the order of turns among equals. */
+  #nextAccount({ accounts }: Lane<J>, nowMs: number, capacity: Capacity): string | undefined {
+    const throttled = this.#throttled(accounts, nowMs, capacity);
     let next: string | undefined;
     let least = Number.POSITIVE_INFINITY;
-    for (const accountId of lines.keys()) {
-      const weight = shares.weight(accountId, nowMs);
-      if (weight >= least || back.has(accountId)) continue;
+    for (const accountId of accounts.keys()) {
+      const weight = this.#shares.weight(accountId, nowMs);
+      if (weight >= least || throttled.has(accountId)) continue;
       next = accountId;
       least = weight;
       if (least === 0) break;
@@ -133,116 +209,53 @@ export function createQueue<J extends Queued>(bounds: QueueBounds): Queue<J> {
     return next;
   }
 
-  function count(place: Place<J>, by: 1 | -1, nowMs: number): void {
-    // What trial callers hold is no measure for customers: one alone would be held back for their sake.
-    if (place.job.trial) return;
-    paidHeld += by;
-    paidAtMs = nowMs;
-    if (by === 1) shares.began(place.job.accountId, nowMs);
-    else shares.ended(place.job.accountId, nowMs);
+  #count(entry: QueueEntry<J>, by: 1 | -1, nowMs: number): void {
+    // What trial renders hold is no measure for customers: a single customer would be throttled for their sake.
+    if (entry.job.trial) return;
+    this.#paidHeld += by;
+    this.#paidAtMs = nowMs;
+    if (by === 1) this.#shares.began(entry.job.accountId, nowMs);
+    else this.#shares.ended(entry.job.accountId, nowMs);
   }
 
-  const trialMayBegin = (nowMs: number, { free, slots }: Room) =>
-    free * 2 > slots && (slots >= SMALL || (paidHeld === 0 && nowMs - paidAtMs >= QUIET_MS));
+  #trialMayBegin(nowMs: number, { free, slots }: Capacity): boolean {
+    return free * 2 > slots && (slots >= SMALL || (this.#paidHeld === 0 && nowMs - this.#paidAtMs >= QUIET_MS));
+  }
 
-  function first(nowMs: number, room: Room): Place<J> | undefined {
-    const paidWaits = paid.returned.length + paid.lines.size > 0;
-    const lane = paidWaits ? paid : trialMayBegin(nowMs, room) ? trial : undefined;
+  #first(nowMs: number, capacity: Capacity): QueueEntry<J> | undefined {
+    const paidWaits = this.#paid.returned.length + this.#paid.accounts.size > 0;
+    const lane = paidWaits ? this.#paid : this.#trialMayBegin(nowMs, capacity) ? this.#trial : undefined;
     if (!lane || lane.returned.length > 0) return lane?.returned[0];
-    const accountId = nextOf(lane, nowMs, room);
-    return accountId === undefined ? undefined : lane.lines.get(accountId)!.places.values().next().value;
+    const accountId = this.#nextAccount(lane, nowMs, capacity);
+    return accountId === undefined ? undefined : lane.accounts.get(accountId)!.entries.values().next().value;
   }
 
-  function removeFirst(place: Place<J>): void {
-    const lane = laneOf(place);
-    if (place.turn > 0) return void lane.returned.shift();
-    const { accountId } = place.job;
-    const line = lane.lines.get(accountId)!;
-    line.places.delete(place);
-    lane.lines.delete(accountId);
-    if (line.places.size > 0) lane.lines.set(accountId, line);
-    place.turn = ++turns;
+  #removeFirst(entry: QueueEntry<J>): void {
+    const lane = this.#laneOf(entry);
+    if (entry.turn > 0) return void lane.returned.shift();
+    const { accountId } = entry.job;
+    const account = lane.accounts.get(accountId)!;
+    account.entries.delete(entry);
+    lane.accounts.delete(accountId);
+    if (account.entries.size > 0) lane.accounts.set(accountId, account);
+    entry.turn = ++this.#turns;
   }
 
-  function giveBack(place: Place<J>): void {
-    const { returned } = laneOf(place);
-    const before = returned.findLastIndex(other => other.turn < place.turn);
-    returned.splice(before + 1, 0, place);
-    place.state = 'waiting';
+  #insertReturned(entry: QueueEntry<J>): void {
+    const { returned } = this.#laneOf(entry);
+    const before = returned.findLastIndex(other => other.turn < entry.turn);
+    returned.splice(before + 1, 0, entry);
+    entry.state = 'waiting';
   }
 
-  function dropFrom(lane: Lane<J>, place: Place<J>): void {
-    if (place.turn > 0) {
-      lane.returned.splice(lane.returned.indexOf(place), 1);
+  #removeWaiting(entry: QueueEntry<J>): void {
+    const lane = this.#laneOf(entry);
+    if (entry.turn > 0) {
+      lane.returned.splice(lane.returned.indexOf(entry), 1);
       return;
     }
-    const line = lane.lines.get(place.job.accountId)!;
-    line.places.delete(place);
-    if (line.places.size === 0) lane.lines.delete(place.job.accountId);
+    const account = lane.accounts.get(entry.job.accountId)!;
+    account.entries.delete(entry);
+    if (account.entries.size === 0) lane.accounts.delete(entry.job.accountId);
   }
-
-  function release(place: Place<J>, nowMs: number): void {
-    if (!place.holdsSlot) return;
-    place.holdsSlot = false;
-    count(place, -1, nowMs);
-  }
-
-  return {
-    add(job, nowMs) {
-      const refused = length.refusal(job.accountId, 1) ?? bytes.refusal(job.accountId, job.bytes);
-      if (refused) return refused;
-      const place: Place<J> = { job, sinceMs: nowMs, cameMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
-      enter(place);
-      const { lines } = laneOf(place);
-      const line = lines.get(job.accountId);
-      if (line) line.places.add(place);
-      else lines.set(job.accountId, { places: new Set([place]), sinceMs: nowMs });
-      return place;
-    },
-    take(nowMs, room) {
-      const place = first(nowMs, room);
-      if (!place) return undefined;
-      removeFirst(place);
-      place.state = 'taken';
-      taken++;
-      place.holdsSlot = true;
-      count(place, 1, nowMs);
-      return place;
-    },
-    next(nowMs, room) {
-      const place = first(nowMs, room);
-      return place && { place, held: place.job.trial ? 0 : shares.weight(place.job.accountId, nowMs) };
-    },
-    putBack(place, nowMs) {
-      if (place.state !== 'taken') return;
-      taken--;
-      giveBack(place);
-      release(place, nowMs);
-    },
-    leave(place) {
-      if (place.state === 'left') return;
-      if (place.state === 'waiting') dropFrom(laneOf(place), place);
-      else taken--;
-      place.state = 'left';
-      present.delete(place);
-      length.give(place.job.accountId, 1);
-      bytes.give(place.job.accountId, place.job.bytes);
-    },
-    release,
-    rejoin(place, nowMs) {
-      if (place.state !== 'left') return;
-      enter(place);
-      place.sinceMs = nowMs;
-      giveBack(place);
-    },
-    places: () => present,
-    depth: () => present.size,
-    waiting: () => present.size - taken,
-    bytes: () => bytes.used,
-    oldestWaitMs(nowMs) {
-      let oldest = nowMs;
-      for (const place of present) oldest = Math.min(oldest, place.sinceMs);
-      return nowMs - oldest;
-    },
-  };
 }

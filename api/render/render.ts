@@ -9,7 +9,7 @@ import { type PageSessionLimits, runPageSession } from '../page/page-session.ts'
 import { renderSettings } from '../page/render-settings.ts';
 import type { Finish } from '../pdf/finish.ts';
 import type { Budget } from '../pdf/printed.ts';
-import type { Dispatch } from '../queue/dispatcher.ts';
+import type { Dispatcher } from '../queue/dispatcher.ts';
 import type { PhaseTimings } from '../store/phases.ts';
 import type { Session } from '../workers/session.ts';
 import { type SlotEndReason, SlotLost } from '../workers/slot-port.ts';
@@ -58,7 +58,7 @@ interface Deps<C> {
   leases: Leases<C>;
   /** For callers whom nobody knows: served only while no other render waits. */
   trial: boolean;
-  dispatch: Dispatch<Session>;
+  dispatch: Dispatcher<Session>;
   limits: PageSessionLimits;
   finish: Finish;
   meters: RenderMeters;

@@ -1,25 +1,26 @@
-// Who is there and what each has free: the workers' last words, less what this process has claimed since. Owns no socket; links report to it.
+// Worker registry: each worker's last status report, minus the slots that this process has claimed since
+// that report. Owns no socket; the status links report to it.
 import { randomUUID } from 'node:crypto';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
 
-/** After a refusal the worker is left alone until it speaks, or for a random time up to this: several API processes must not come back in step. */
+/** After a refusal the worker is not asked until its next report, or for a random time up to this: several API processes must not retry in step. */
 const REFUSED_MS = 20;
-/** After a failed handshake. Its status does not lift this: it may well go on talking while no slot can be opened. */
+/** After a failed handshake. A status report does not lift this: reports may arrive while no slot can be opened. */
 const UNREACHABLE_MS = 1_000;
 
-/** An attempt to open a slot; exactly one of its ends must be told. */
+/** An attempt to open a slot; exactly one of its outcomes must be reported. */
 export interface Claim {
   opened(): void;
   /** The worker answered that it is full. */
   refused(): void;
   unreachable(): void;
-  /** It ended for a reason that says nothing of the worker. */
+  /** It ended for a reason that has nothing to do with the worker. */
   cancelled(): void;
 }
 
-/** The slots of the workers, as far as one knows. */
-export interface Room {
-  /** Not held by anyone. */
+/** The slots of the workers, as far as this process knows. */
+export interface Capacity {
+  /** Not in use by any API process. */
   free: number;
   slots: number;
   /** Of `free`: offered to this process alone. */
@@ -30,52 +31,26 @@ export interface Totals {
   workers: number;
   /** Of these: with a Chrome that is up. */
   serving: number;
-  /** Slots that a claim would get at once, by the workers' own word. */
+  /** Slots that a claim would get at once, by the workers' reports. */
   ready: number;
   busy: number;
   /** Capacity in all of those that serve. */
   slots: number;
 }
 
-export interface Roster {
-  /** A random name of this process, for its tickets. */
-  readonly api: string;
-  /** True while at least one worker is connected that does not drain, busy or not. */
-  known(): boolean;
-  /** The worker with most free slots, one of them by chance when several have as many. Those of `avoid` count only when no other worker can be reached. */
-  pick(avoid?: ReadonlySet<string>): string | undefined;
-  /** Books one of the slots that `pick` saw. */
-  claim(address: string): Claim;
-  /** What all workers have free that `pick` would see, and their slots, free or not. */
-  room(): Room;
-  /**
-   * Sends what waits to the workers, without those of `avoid` as in `pick`; undefined: nothing waits. A worker with a claim
-   * under way is left out, since the two could overtake each other. True while one has to be notified when nothing waits.
-   */
-  announce(waiting: Waiting | undefined, avoid?: ReadonlySet<string>): boolean;
-  totals(): Totals;
-  /** Each worker by its address, as it described itself last. */
-  list(): { address: string; status: WorkerStatus }[];
-  /** `listener` is called when something may have become free or known, or is known no more. */
-  onChange(listener: () => void): void;
-  /** `undefined`: it is gone, or may not be used. */
-  report(address: string, status: WorkerStatus | undefined): void;
-  close(): void;
-}
-
 interface Entry {
   status: WorkerStatus;
-  /** Counts the words of this worker, to know if one came since a claim began. */
-  words: number;
-  /** Slots claimed that no status has told of yet. */
-  booked: number;
-  /** Of `booked`: open by now, so that the next status surely tells. */
-  told: number;
-  /** The last announcement said that renders wait. */
+  /** Counts the status reports of this worker, to know if one came since a claim began. */
+  reports: number;
+  /** Slots claimed that no status report includes yet. */
+  claimed: number;
+  /** Of `claimed`: open by now, so that the next report surely includes it. */
+  confirmed: number;
+  /** The last announcement to it was that renders wait. */
   announced: boolean;
 }
 
-export interface RosterOptions {
+export interface WorkerRegistryOptions {
   random?: () => number;
   /** Sends an announcement to a worker. */
   send?: (address: string, waiting: Waiting | undefined) => void;
@@ -86,144 +61,175 @@ interface Block {
   timer: NodeJS.Timeout;
 }
 
-export function createRoster({ random = Math.random, send = () => {} }: RosterOptions = {}): Roster {
-  const entries = new Map<string, Entry>();
-  const blocks = new Map<string, Block>();
-  const listeners: (() => void)[] = [];
+const isUsable = ({ status }: Entry) => !status.draining;
 
-  const changed = () => {
-    for (const listener of listeners) listener();
-  };
+export class WorkerRegistry {
+  /** A random name of this process, for its tickets. */
+  readonly api: string = randomUUID();
+  readonly #random: () => number;
+  readonly #send: (address: string, waiting: Waiting | undefined) => void;
+  readonly #entries = new Map<string, Entry>();
+  readonly #blocks = new Map<string, Block>();
+  readonly #listeners: (() => void)[] = [];
 
-  const usable = ({ status }: Entry) => !status.draining;
-
-  function freeOf(address: string, { status, booked }: Entry): number {
-    if (blocks.has(address)) return 0;
-    return Math.min(status.ready, status.capacity - status.busy) - booked;
+  constructor({ random = Math.random, send = () => {} }: WorkerRegistryOptions = {}) {
+    this.#random = random;
+    this.#send = send;
   }
 
-  function lift(address: string): void {
-    clearTimeout(blocks.get(address)?.timer);
-    blocks.delete(address);
+  /** True while at least one worker is connected that does not drain, busy or not. */
+  known(): boolean {
+    return this.#entries.values().some(isUsable);
   }
 
-  function block(address: string, ms: number, liftedByStatus: boolean): void {
-    lift(address);
+  /** The worker with most free slots, one of them by chance when several have as many. Those of `avoid` count only when no other worker can be reached. */
+  pick(avoid: ReadonlySet<string> = new Set()): string | undefined {
+    let best: string[] = [];
+    let most = 1;
+    for (const [address, entry] of this.#candidates(avoid)) {
+      const free = this.#freeOf(address, entry);
+      if (free > most) best = [];
+      if (free >= most) best.push(address);
+      most = Math.max(most, free);
+    }
+    return best[Math.floor(this.#random() * best.length)];
+  }
+
+  /** Claims one of the slots that `pick` counted. */
+  claim(address: string): Claim {
+    const entry = this.#entries.get(address);
+    const reportsBefore = entry?.reports;
+    if (entry) entry.claimed++;
+    const undo = () => {
+      if (entry) entry.claimed--;
+    };
+    return {
+      opened: () => {
+        if (!entry) return;
+        // A worker reports a claim when it grants it: a report since then has most likely included it, else the next one will.
+        if (entry.reports === reportsBefore) entry.confirmed++;
+        else undo();
+      },
+      refused: () => {
+        undo();
+        this.#block(address, 1 + this.#random() * (REFUSED_MS - 1), true);
+      },
+      unreachable: () => {
+        undo();
+        this.#block(address, UNREACHABLE_MS, false);
+      },
+      cancelled: undo,
+    };
+  }
+
+  /** What all workers have free that `pick` would count, and their slots, free or not. */
+  capacity(): Capacity {
+    let [free, slots, offered] = [0, 0, 0];
+    for (const [address, entry] of this.#entries) {
+      if (!isUsable(entry)) continue;
+      const freeHere = Math.max(0, this.#freeOf(address, entry));
+      free += freeHere;
+      // What is claimed since then was taken of what was offered, first.
+      offered += Math.min(freeHere, Math.max(0, (entry.status.offered ?? 0) - entry.claimed));
+      slots += entry.status.capacity;
+    }
+    return { free, slots, offered };
+  }
+
+  /**
+   * Sends what waits to the workers, without those of `avoid` as in `pick`; undefined: nothing waits. A worker with a claim
+   * in progress is left out, since the two could overtake each other. True while one has to be notified when nothing waits.
+   */
+  announce(waiting: Waiting | undefined, avoid: ReadonlySet<string> = new Set()): boolean {
+    // A worker that knows no `offered` would keep its last slot for an account that does not take it.
+    const knows = ({ status }: Entry) => !waiting?.heldBack || status.offered !== undefined;
+    const wanted = new Set(
+      waiting &&
+        this.#candidates(avoid)
+          .filter(([, entry]) => knows(entry))
+          .map(([address]) => address),
+    );
+    for (const [address, entry] of this.#entries) {
+      const isClaiming = entry.claimed > entry.confirmed;
+      if (isClaiming || !(wanted.has(address) || entry.announced)) continue;
+      entry.announced = wanted.has(address);
+      this.#send(address, entry.announced ? waiting : undefined);
+    }
+    return this.#entries.values().some(({ announced }) => announced);
+  }
+
+  totals(): Totals {
+    const totals = { workers: 0, serving: 0, ready: 0, busy: 0, slots: 0 };
+    for (const { status } of this.#entries.values()) {
+      totals.busy += status.busy;
+      if (status.draining) continue;
+      totals.workers++;
+      totals.ready += status.ready;
+      if (status.chrome !== 'up') continue;
+      totals.serving++;
+      totals.slots += status.capacity;
+    }
+    return totals;
+  }
+
+  /** Each worker by its address, with its last status report. */
+  list(): { address: string; status: WorkerStatus }[] {
+    return [...this.#entries].map(([address, { status }]) => ({ address, status }));
+  }
+
+  /** `listener` is called when something may have become free or known, or is known no more. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** `undefined`: the worker is gone, or may not be used. */
+  report(address: string, status: WorkerStatus | undefined): void {
+    const entry = this.#entries.get(address);
+    if (!status) {
+      if (!this.#entries.delete(address)) return;
+    } else if (!entry) this.#entries.set(address, { status, reports: 1, claimed: 0, confirmed: 0, announced: false });
+    else {
+      entry.status = status;
+      entry.reports++;
+      entry.claimed -= entry.confirmed;
+      entry.confirmed = 0;
+    }
+    if (this.#blocks.get(address)?.liftedByStatus) this.#lift(address);
+    this.#changed();
+  }
+
+  close(): void {
+    for (const address of [...this.#blocks.keys()]) this.#lift(address);
+    this.#listeners.length = 0;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #freeOf(address: string, { status, claimed }: Entry): number {
+    if (this.#blocks.has(address)) return 0;
+    return Math.min(status.ready, status.capacity - status.busy) - claimed;
+  }
+
+  #lift(address: string): void {
+    clearTimeout(this.#blocks.get(address)?.timer);
+    this.#blocks.delete(address);
+  }
+
+  #block(address: string, ms: number, liftedByStatus: boolean): void {
+    this.#lift(address);
     const timer = setTimeout(() => {
-      blocks.delete(address);
-      changed();
+      this.#blocks.delete(address);
+      this.#changed();
     }, ms);
-    blocks.set(address, { liftedByStatus, timer });
+    this.#blocks.set(address, { liftedByStatus, timer });
   }
 
   /** Those of `avoid` only when no other can be reached. */
-  function candidates(avoid: ReadonlySet<string>): [string, Entry][] {
-    const there = [...entries].filter(([, entry]) => usable(entry));
-    const others = there.filter(([address]) => !avoid.has(address) && blocks.get(address)?.liftedByStatus !== false);
-    return others.length > 0 ? others : there;
+  #candidates(avoid: ReadonlySet<string>): [string, Entry][] {
+    const usable = [...this.#entries].filter(([, entry]) => isUsable(entry));
+    const others = usable.filter(([address]) => !avoid.has(address) && this.#blocks.get(address)?.liftedByStatus !== false);
+    return others.length > 0 ? others : usable;
   }
-
-  return {
-    api: randomUUID(),
-    known: () => entries.values().some(usable),
-    pick(avoid = new Set()) {
-      let best: string[] = [];
-      let most = 1;
-      for (const [address, entry] of candidates(avoid)) {
-        const free = freeOf(address, entry);
-        if (free > most) best = [];
-        if (free >= most) best.push(address);
-        most = Math.max(most, free);
-      }
-      return best[Math.floor(random() * best.length)];
-    },
-    claim(address) {
-      const entry = entries.get(address);
-      const wordsBefore = entry?.words;
-      if (entry) entry.booked++;
-      return {
-        opened() {
-          if (!entry) return;
-          // A worker tells of a claim when it grants it: a word since then has most likely told already, else the next one will.
-          if (entry.words === wordsBefore) entry.told++;
-          else entry.booked--;
-        },
-        refused() {
-          if (entry) entry.booked--;
-          block(address, 1 + random() * (REFUSED_MS - 1), true);
-        },
-        unreachable() {
-          if (entry) entry.booked--;
-          block(address, UNREACHABLE_MS, false);
-        },
-        cancelled() {
-          if (entry) entry.booked--;
-        },
-      };
-    },
-    room() {
-      let [free, slots, offered] = [0, 0, 0];
-      for (const [address, entry] of entries) {
-        if (!usable(entry)) continue;
-        const freeHere = Math.max(0, freeOf(address, entry));
-        free += freeHere;
-        // What is claimed since then was taken of what was offered, first.
-        offered += Math.min(freeHere, Math.max(0, (entry.status.offered ?? 0) - entry.booked));
-        slots += entry.status.capacity;
-      }
-      return { free, slots, offered };
-    },
-    announce(waiting, avoid = new Set()) {
-      // A worker that knows no `offered` would keep its last slot for an account that does not take it.
-      const knows = ({ status }: Entry) => !waiting?.heldBack || status.offered !== undefined;
-      const wanted = new Set(
-        waiting &&
-          candidates(avoid)
-            .filter(([, entry]) => knows(entry))
-            .map(([address]) => address),
-      );
-      for (const [address, entry] of entries) {
-        const isClaiming = entry.booked > entry.told;
-        if (isClaiming || !(wanted.has(address) || entry.announced)) continue;
-        entry.announced = wanted.has(address);
-        send(address, entry.announced ? waiting : undefined);
-      }
-      return entries.values().some(({ announced }) => announced);
-    },
-    totals() {
-      const totals = { workers: 0, serving: 0, ready: 0, busy: 0, slots: 0 };
-      for (const { status } of entries.values()) {
-        totals.busy += status.busy;
-        if (status.draining) continue;
-        totals.workers++;
-        totals.ready += status.ready;
-        if (status.chrome !== 'up') continue;
-        totals.serving++;
-        totals.slots += status.capacity;
-      }
-      return totals;
-    },
-    list: () => [...entries].map(([address, { status }]) => ({ address, status })),
-    onChange(listener) {
-      listeners.push(listener);
-    },
-    report(address, status) {
-      const entry = entries.get(address);
-      if (!status) {
-        if (!entries.delete(address)) return;
-      } else if (!entry) entries.set(address, { status, words: 1, booked: 0, told: 0, announced: false });
-      else {
-        entry.status = status;
-        entry.words++;
-        entry.booked -= entry.told;
-        entry.told = 0;
-      }
-      if (blocks.get(address)?.liftedByStatus) lift(address);
-      changed();
-    },
-    close() {
-      for (const address of [...blocks.keys()]) lift(address);
-      listeners.length = 0;
-    },
-  };
 }

@@ -1,9 +1,9 @@
-// The workers of this process's pool: finds them by list or by name, keeps a status link to each, and feeds the roster. A lifecycle service.
+// The workers of this process's pool: finds them by list or by name, keeps a status link to each, and feeds the registry. A lifecycle service.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SILENCE_MS, WAITING } from '../../common/protocol.ts';
 import { signTicket } from '../../common/ticket.ts';
-import { createRoster, type Roster } from './registry.ts';
+import { WorkerRegistry } from './registry.ts';
 import { createStatusLink, type StatusLink } from './status-link.ts';
 import { type Resolve, systemResolve, type WorkerSource, watchName } from './worker-addresses.ts';
 import { readStatus, unusableBecause } from './worker-status.ts';
@@ -26,7 +26,8 @@ export interface WorkersOptions {
   random?: () => number;
 }
 
-export type Workers = Service & Pick<Roster, 'api' | 'known' | 'pick' | 'claim' | 'room' | 'announce' | 'totals' | 'list' | 'onChange'>;
+export type Workers = Service &
+  Pick<WorkerRegistry, 'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'list' | 'onChange'>;
 
 /** Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz. */
 export function createWorkers(options: WorkersOptions): Workers {
@@ -42,7 +43,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     random = Math.random,
   } = options;
   const links = new Map<string, StatusLink>();
-  const roster = createRoster({
+  const registry = new WorkerRegistry({
     random,
     send: (address, waiting) => links.get(address)?.send(JSON.stringify({ method: WAITING, params: waiting })),
   });
@@ -56,15 +57,15 @@ export function createWorkers(options: WorkersOptions): Workers {
       silenceMs,
       log,
       random,
-      ticket: () => signTicket(secret, { pool, purpose: 'status', renderId: '', egress: 'public', api: roster.api, maxMs: 0 }),
-      onLost: () => roster.report(address, undefined),
+      ticket: () => signTicket(secret, { pool, purpose: 'status', renderId: '', egress: 'public', api: registry.api, maxMs: 0 }),
+      onLost: () => registry.report(address, undefined),
       onEnd: () => links.delete(address),
       onMessage(data) {
         const status = readStatus(data);
         const problem = status ? unusableBecause(status, pool) : 'its status is not readable';
         if (problem && problem !== objection) log.warn({ worker: address, problem }, 'a worker is not used');
         objection = problem;
-        roster.report(address, problem ? undefined : status);
+        registry.report(address, problem ? undefined : status);
       },
     });
   }
@@ -86,15 +87,15 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   return {
     name: 'workers',
-    api: roster.api,
-    known: roster.known,
-    pick: roster.pick,
-    claim: roster.claim,
-    room: roster.room,
-    announce: roster.announce,
-    totals: roster.totals,
-    list: roster.list,
-    onChange: roster.onChange,
+    api: registry.api,
+    known: () => registry.known(),
+    pick: avoid => registry.pick(avoid),
+    claim: address => registry.claim(address),
+    capacity: () => registry.capacity(),
+    announce: (waiting, avoid) => registry.announce(waiting, avoid),
+    totals: () => registry.totals(),
+    list: () => registry.list(),
+    onChange: listener => registry.onChange(listener),
     async start() {
       for (const source of sources) {
         if (source.kind === 'address') name(source, [source.address]);
@@ -105,7 +106,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       for (const watch of watches) watch.close();
       for (const each of links.values()) each.close();
       links.clear();
-      roster.close();
+      registry.close();
     },
   };
 }

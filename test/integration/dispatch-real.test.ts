@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { createDispatch, type Dispatch } from '../../api/queue/dispatcher.ts';
+import { Dispatcher } from '../../api/queue/dispatcher.ts';
 import { type Connections, createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
 import { parseWorkerSources } from '../../api/workers/worker-addresses.ts';
@@ -13,14 +13,14 @@ describe('dispatch to a real worker', () => {
   let worker: TestWorker;
   let workers: Workers;
   let connections: Connections;
-  let dispatch: Dispatch<Session>;
+  let dispatch: Dispatcher<Session>;
 
   beforeEach(async () => {
     worker = await startWorker();
     workers = createWorkers({ sources: parseWorkerSources([worker.address]), pool: 'default', secret: TEST_SECRET, log: silentLog });
     await workers.start();
     connections = createConnections();
-    dispatch = createDispatch<Session>({
+    dispatch = new Dispatcher<Session>({
       queue: { maxLength: 100, maxBytes: 1_000, waitMs: 15_000, waitWithoutWorkersMs: 15_000 },
       workers,
       openSlot: openSession(connections),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createDispatch } from '../../api/queue/dispatcher.ts';
+import { Dispatcher } from '../../api/queue/dispatcher.ts';
 import { parseWorkerSources } from '../../api/workers/worker-addresses.ts';
 import { createWorkers, type Workers, type WorkersOptions } from '../../api/workers/workers.ts';
 import { createMetrics } from '../../common/operations.ts';
@@ -158,7 +158,7 @@ describe('the workers that the API knows', () => {
     const [a, b] = [await server(workerStatus(2)), await server(workerStatus(0, { busy: 2 }))];
     const workers = await workersAt([a.address, b.address]);
     const slots = createFakeSlots();
-    const dispatch = createDispatch<FakeSession>({
+    const dispatch = new Dispatcher<FakeSession>({
       queue: { maxLength: 10, maxBytes: 1_000, waitMs: 5_000, waitWithoutWorkersMs: 5_000 },
       workers,
       openSlot: slots.openSlot,

@@ -1,7 +1,7 @@
-// A dispatch on a real roster and queue with fake slots and a clock that stands still until the test moves it.
+// A dispatch on a real registry and queue with fake slots and a clock that stands still until the test moves it.
 import { mock } from 'node:test';
-import { createDispatch, type Dispatch, type DispatchOptions, type DispatchPhase, type Job } from '../../api/queue/dispatcher.ts';
-import { createRoster, type Roster, type RosterOptions } from '../../api/workers/registry.ts';
+import { Dispatcher, type DispatcherOptions, type DispatchPhase, type Job } from '../../api/queue/dispatcher.ts';
+import { WorkerRegistry, type WorkerRegistryOptions } from '../../api/workers/registry.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';
 import { createFakeSlots, type FakeSession, type FakeSlots } from './fake-slots.ts';
 
@@ -12,23 +12,26 @@ export interface Call<T> {
 }
 
 export interface DispatchRig {
-  roster: Roster;
+  registry: WorkerRegistry;
   slots: FakeSlots;
   metrics: Metrics;
-  dispatch: Dispatch<FakeSession>;
+  dispatch: Dispatcher<FakeSession>;
   /** A render of `accountId`; without `work` its page never finishes. */
   call<T = never>(accountId: string, work?: (session: FakeSession) => Promise<T>, job?: Partial<Job>): Call<T>;
   close(): void;
 }
 
-export function createDispatchRig(queue: Partial<DispatchOptions<FakeSession>['queue']> = {}, options: RosterOptions = {}): DispatchRig {
+export function createDispatchRig(
+  queue: Partial<DispatcherOptions<FakeSession>['queue']> = {},
+  options: WorkerRegistryOptions = {},
+): DispatchRig {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
-  const roster = createRoster(options);
+  const registry = new WorkerRegistry(options);
   const slots = createFakeSlots();
   const metrics = createMetrics({ processDefaults: false });
-  const dispatch = createDispatch<FakeSession>({
+  const dispatch = new Dispatcher<FakeSession>({
     queue: { maxLength: 1_000, maxBytes: 2 ** 28, waitMs: 30_000, waitWithoutWorkersMs: 120_000, ...queue },
-    workers: roster,
+    workers: registry,
     openSlot: slots.openSlot,
     secret: 'the secret of the pool',
     pool: 'default',
@@ -37,7 +40,7 @@ export function createDispatchRig(queue: Partial<DispatchOptions<FakeSession>['q
   });
   const calls: AbortController[] = [];
   return {
-    roster,
+    registry,
     slots,
     metrics,
     dispatch,
@@ -52,7 +55,7 @@ export function createDispatchRig(queue: Partial<DispatchOptions<FakeSession>['q
     },
     close() {
       for (const controller of calls) controller.abort();
-      roster.close();
+      registry.close();
       mock.timers.reset();
     },
   };

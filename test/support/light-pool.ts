@@ -1,6 +1,6 @@
 // A pool without Chrome in the test's process: real gateways over slots that need no browser, and API processes
 // with their own queues. A render takes as long as its work holds the slot.
-import { createDispatch, type Dispatch, type Job } from '../../api/queue/dispatcher.ts';
+import { Dispatcher, type Job } from '../../api/queue/dispatcher.ts';
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
 import { createWorkers, type Workers } from '../../api/workers/workers.ts';
@@ -65,7 +65,7 @@ export async function startLightWorker(capacity: number): Promise<LightWorker> {
 }
 
 export interface LightApi {
-  readonly dispatch: Dispatch<Session>;
+  readonly dispatch: Dispatcher<Session>;
   readonly workers: Workers;
   /** A render that holds its slot while `work` runs. Resolves with the ms that it waited for the slot. */
   render(accountId: string, work: () => Promise<unknown>, more?: Partial<Job>): Promise<number>;
@@ -81,7 +81,7 @@ export async function startLightApi(addresses: readonly string[], reach = (addre
   const connections = createConnections({ reach });
   const metrics = createMetrics({ processDefaults: false });
   const queue = { maxLength: 10_000, maxBytes: 2 ** 28, waitMs: 60_000, waitWithoutWorkersMs: 60_000 };
-  const dispatch = createDispatch<Session>({ ...at, queue, workers, openSlot: openSession(connections), metrics });
+  const dispatch = new Dispatcher<Session>({ ...at, queue, workers, openSlot: openSession(connections), metrics });
   const known = Promise.withResolvers<void>();
   workers.onChange(() => workers.totals().workers === addresses.length && known.resolve());
   await workers.start();

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
-import type { Dispatch } from '../../queue/dispatcher.ts';
+import type { Dispatcher } from '../../queue/dispatcher.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
 import type { Workers } from '../../workers/workers.ts';
 
 export interface HeartbeatDeps {
   store: Store;
   pool: string;
-  dispatch: Pick<Dispatch<never>, 'waiting'>;
+  dispatch: Pick<Dispatcher<never>, 'waiting'>;
   workers: Pick<Workers, 'list'>;
   log: Log;
 }

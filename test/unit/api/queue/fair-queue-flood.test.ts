@@ -1,19 +1,19 @@
 import { expect } from 'chai';
-import { createQueue } from '../../../../api/queue/fair-queue.ts';
+import { FairQueue } from '../../../../api/queue/fair-queue.ts';
 import { type Job, job, roomy, take } from '../../../support/queue-jobs.ts';
 
 describe('the queue with an account that floods', () => {
   const lastFree = { free: 1, slots: 2 };
   /** `flood` has held a slot for ten seconds and has more waiting; `modest` held one for 200 ms. */
   function flooded() {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     for (let id = 0; id < 20; id++) queue.add(job('flood', id), 0);
     const held = take(queue, 0)!;
-    queue.leave(held);
+    queue.remove(held);
     queue.add(job('modest', 100), 9_000);
     const modest = take(queue, 9_000)!;
     expect(modest.job.id).to.equal(100);
-    queue.leave(modest);
+    queue.remove(modest);
     queue.release(modest, 9_200);
     return { queue, held };
   }
@@ -31,19 +31,19 @@ describe('the queue with an account that floods', () => {
   });
 
   it('sees it in its second second, though the others have been about for long', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     for (let atMs = 0; atMs < 10_000; atMs += 500) {
       for (const accountId of ['modest', 'another']) {
         queue.add(job(accountId, atMs), atMs);
-        const place = take(queue, atMs)!;
-        queue.leave(place);
-        queue.release(place, atMs + 150);
+        const entry = take(queue, atMs)!;
+        queue.remove(entry);
+        queue.release(entry, atMs + 150);
       }
     }
     for (let id = 0; id < 20; id++) queue.add(job('flood', id), 10_000);
-    for (const place of [take(queue, 10_000)!, take(queue, 10_000)!]) {
-      queue.leave(place);
-      queue.release(place, 11_100);
+    for (const entry of [take(queue, 10_000)!, take(queue, 10_000)!]) {
+      queue.remove(entry);
+      queue.release(entry, 11_100);
     }
     expect(queue.take(11_100, lastFree)).to.equal(undefined);
   });
@@ -63,13 +63,13 @@ describe('the queue with an account that floods', () => {
   });
 
   it('holds nobody back for the sake of trial callers', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     queue.add(job('trial', 100, { trial: true }), 0);
     const trial = take(queue, 0)!;
-    queue.leave(trial);
+    queue.remove(trial);
     queue.release(trial, 500);
     for (let id = 0; id < 20; id++) queue.add(job('only', id), 500);
-    queue.leave(take(queue, 500)!);
+    queue.remove(take(queue, 500)!);
     expect(queue.take(5_000, lastFree)?.job.accountId).to.equal('only');
   });
 
@@ -77,10 +77,10 @@ describe('the queue with an account that floods', () => {
     const { queue } = flooded();
     for (const id of [101, 102, 103]) queue.add(job('modest', id), 10_000);
     const served = [10_000, 10_300, 10_600].map(atMs => {
-      const place = queue.take(atMs, lastFree);
-      if (place) queue.leave(place);
-      if (place) queue.release(place, atMs + 250);
-      return place?.job.id;
+      const entry = queue.take(atMs, lastFree);
+      if (entry) queue.remove(entry);
+      if (entry) queue.release(entry, atMs + 250);
+      return entry?.job.id;
     });
     expect(served).to.deep.equal([101, 102, 103]);
   });

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createQueue, type Place } from '../../../../api/queue/fair-queue.ts';
+import { FairQueue, type QueueEntry } from '../../../../api/queue/fair-queue.ts';
 import { add, type Job, type JobQueue, job, roomy, take } from '../../../support/queue-jobs.ts';
 
 const idsTaken = (queue: JobQueue) => {
   const ids: number[] = [];
-  for (let place = take(queue); place; place = take(queue)) {
-    ids.push(place.job.id);
-    queue.leave(place);
-    queue.release(place, 0);
+  for (let entry = take(queue); entry; entry = take(queue)) {
+    ids.push(entry.job.id);
+    queue.remove(entry);
+    queue.release(entry, 0);
   }
   return ids;
 };
 
-/** What callers may do, as data: which account or which of the places they hold. */
+/** What callers may do, as data: which account or which of the entries they hold. */
 const action = fc.oneof(
   {
     weight: 4,
@@ -42,11 +42,11 @@ describe('the queue', () => {
     const bounds = { maxLength: 12, maxBytes: 200 };
     fc.assert(
       fc.property(fc.array(action, { maxLength: 120 }), actions => {
-        const queue = createQueue<Job>(bounds);
-        const there = new Set<Place<Job>>();
-        const taken = new Set<Place<Job>>();
-        const gone = new Set<Place<Job>>();
-        const nth = (places: Set<Place<Job>>, n: number) => [...places][n % places.size];
+        const queue = new FairQueue<Job>(bounds);
+        const there = new Set<QueueEntry<Job>>();
+        const taken = new Set<QueueEntry<Job>>();
+        const gone = new Set<QueueEntry<Job>>();
+        const nth = (entries: Set<QueueEntry<Job>>, n: number) => [...entries][n % entries.size];
         let rejoined = 0;
         actions.forEach((each, id) => {
           if (each.do === 'add') {
@@ -61,48 +61,48 @@ describe('the queue', () => {
                 bytesBefore,
                 each.bytes,
               );
-            const place = queue.add(job(accountId, id, each), id);
-            expect(typeof place === 'string' ? place : undefined).to.equal(refusal);
-            if (typeof place !== 'string') there.add(place);
+            const entry = queue.add(job(accountId, id, each), id);
+            expect(typeof entry === 'string' ? entry : undefined).to.equal(refusal);
+            if (typeof entry !== 'string') there.add(entry);
           } else if (each.do === 'take') {
-            const waiting = [...there].filter(place => !taken.has(place));
+            const waiting = [...there].filter(entry => !taken.has(entry));
             const next = queue.next(0, { free: 100, slots: 100 });
-            const place = take(queue);
-            expect(next?.place).to.equal(place);
-            if (waiting.length === 0) expect(place).to.equal(undefined);
+            const entry = take(queue);
+            expect(next?.entry).to.equal(entry);
+            if (waiting.length === 0) expect(entry).to.equal(undefined);
             else {
-              expect(waiting).to.include(place);
-              if (place!.job.trial) expect(waiting.every(other => other.job.trial)).to.equal(true);
-              taken.add(place!);
+              expect(waiting).to.include(entry);
+              if (entry!.job.trial) expect(waiting.every(other => other.job.trial)).to.equal(true);
+              taken.add(entry!);
             }
           } else {
-            const place = nth(each.do === 'leave' ? there : each.do === 'rejoin' ? gone : taken, each.nth);
-            if (!place) return;
+            const entry = nth(each.do === 'leave' ? there : each.do === 'rejoin' ? gone : taken, each.nth);
+            if (!entry) return;
             if (each.do === 'putBack') {
-              queue.putBack(place, 0);
-              taken.delete(place);
+              queue.undoTake(entry, 0);
+              taken.delete(entry);
             } else if (each.do === 'rejoin') {
-              if (place.turn === 0) return; // it was never served
-              queue.rejoin(place, id);
-              gone.delete(place);
-              there.add(place);
+              if (entry.turn === 0) return; // it was never served
+              queue.reenqueue(entry, id);
+              gone.delete(entry);
+              there.add(entry);
               rejoined++;
             } else {
-              queue.leave(place);
-              taken.delete(place);
-              there.delete(place);
-              gone.add(place);
+              queue.remove(entry);
+              taken.delete(entry);
+              there.delete(entry);
+              gone.add(entry);
             }
           }
           expect(queue.depth()).to.equal(there.size);
-          expect(queue.bytes()).to.equal([...there].reduce((sum, place) => sum + place.job.bytes, 0));
+          expect(queue.bytes()).to.equal([...there].reduce((sum, entry) => sum + entry.job.bytes, 0));
           expect(queue.depth()).to.be.at.most(bounds.maxLength + rejoined);
         });
-        for (const place of taken) queue.putBack(place, 0);
+        for (const entry of taken) queue.undoTake(entry, 0);
         const left = idsTaken(queue);
-        expect(left).to.have.members([...there].map(place => place.job.id));
+        expect(left).to.have.members([...there].map(entry => entry.job.id));
         expect(queue.bytes()).to.equal(0);
-        expect([...queue.places()]).to.deep.equal([]);
+        expect([...queue.entries()]).to.deep.equal([]);
       }),
       { numRuns: 300 },
     );
@@ -113,14 +113,14 @@ describe('the queue', () => {
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('serve', 'put back', 'abort')), { maxLength: 60 }),
         script => {
-          const queue = createQueue<Job>(roomy);
-          const places = script.map(([account], id) => add(queue, job(`account ${account}`, id), id));
+          const queue = new FairQueue<Job>(roomy);
+          const entries = script.map(([account], id) => add(queue, job(`account ${account}`, id), id));
           const abortAndTake = script.flatMap(([, act], id) => {
-            if (act === 'abort') queue.leave(places[id]!);
-            const place = act === 'put back' ? take(queue) : undefined;
-            return place ? [place] : [];
+            if (act === 'abort') queue.remove(entries[id]!);
+            const entry = act === 'put back' ? take(queue) : undefined;
+            return entry ? [entry] : [];
           });
-          for (const place of abortAndTake.reverse()) queue.putBack(place, 0);
+          for (const entry of abortAndTake.reverse()) queue.undoTake(entry, 0);
           const served = idsTaken(queue);
           for (let account = 0; account < 4; account++) {
             const own = served.filter(id => script[id]![0] === account);
@@ -134,15 +134,15 @@ describe('the queue', () => {
   it('serves a newcomer within one round, however many jobs the others have waiting', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }), fc.nat({ max: 30 }), (flood, served) => {
-        const queue = createQueue<Job>(roomy);
+        const queue = new FairQueue<Job>(roomy);
         flood.forEach((account, id) => {
           queue.add(job(`account ${account}`, id), id);
         });
         for (let i = 0; i < served; i++) {
-          const place = take(queue);
-          if (place) queue.leave(place);
+          const entry = take(queue);
+          if (entry) queue.remove(entry);
         }
-        const others = new Set([...queue.places()].map(place => place.job.accountId)).size;
+        const others = new Set([...queue.entries()].map(entry => entry.job.accountId)).size;
         queue.add(job('the newcomer', -1), 1_000);
         expect(idsTaken(queue).indexOf(-1)).to.be.at.most(others);
       }),
@@ -150,7 +150,7 @@ describe('the queue', () => {
   });
 
   it('gives accounts the same share while all have jobs waiting', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     for (let id = 0; id < 6; id++) queue.add(job('a', id), 0);
     for (let id = 10; id < 13; id++) queue.add(job('b', id), 0);
     queue.add(job('c', 20), 0);
@@ -162,16 +162,16 @@ describe('the queue', () => {
       [0, 1],
       [1, 0],
     ]) {
-      const queue = createQueue<Job>(roomy);
+      const queue = new FairQueue<Job>(roomy);
       for (const [id, account] of ['a', 'b', 'a', 'b', 'c'].entries()) queue.add(job(account, id), 0);
       const taken = [take(queue)!, take(queue)!];
-      for (const index of order) queue.putBack(taken[index]!, 0);
+      for (const index of order) queue.undoTake(taken[index]!, 0);
       expect(idsTaken(queue)).to.deep.equal([0, 1, 4, 2, 3]);
     }
   });
 
   it('lets a trial job wait while any paid one does, and serves it then', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     queue.add(job('trial', 0, { trial: true }), 0);
     queue.add(job('a', 1), 5);
     queue.add(job('a', 2), 5);
@@ -179,7 +179,7 @@ describe('the queue', () => {
   });
 
   it('serves a trial job only while more than half of the slots are free', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     queue.add(job('trial', 0, { trial: true }), 0);
     for (const [free, slots] of [
       [1, 2],
@@ -193,10 +193,10 @@ describe('the queue', () => {
   });
 
   it('serves a trial job of fewer than four slots only when no paid one has held any for half a second', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     queue.add(job('a', 1), 0);
     const paid = take(queue, 0)!;
-    queue.leave(paid);
+    queue.remove(paid);
     queue.add(job('trial', 0, { trial: true }), 0);
     expect(queue.take(900, { free: 2, slots: 3 }), 'one is held').to.equal(undefined);
     queue.release(paid, 1_000);
@@ -209,35 +209,35 @@ describe('the queue', () => {
   });
 
   it('serves first who holds less now, and lately', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     for (const id of [0, 1, 2]) queue.add(job('a', id), 0);
-    const places = [take(queue, 0)!, take(queue, 0)!];
-    for (const place of places) queue.leave(place);
+    const entries = [take(queue, 0)!, take(queue, 0)!];
+    for (const entry of entries) queue.remove(entry);
     queue.add(job('b', 10), 1_000);
     queue.add(job('b', 11), 1_000);
     expect(take(queue, 1_000)?.job.id, 'a holds two').to.equal(10);
-    for (const place of places) queue.release(place, 1_000);
+    for (const entry of entries) queue.release(entry, 1_000);
     expect(take(queue, 1_000)?.job.id, 'b holds one').to.equal(2);
     expect(take(queue, 1_000)?.job.id).to.equal(11);
   });
 
   it('says who waits longest, and begins a new wait for a job that rejoins', () => {
-    const queue = createQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(roomy);
     const first = add(queue, job('a', 0), 100);
     queue.add(job('b', 1), 250);
     expect(queue.oldestWaitMs(400)).to.equal(300);
     expect(take(queue)).to.equal(first);
     expect(queue.oldestWaitMs(400), 'being served is waiting still').to.equal(300);
-    queue.leave(first);
+    queue.remove(first);
     expect(queue.oldestWaitMs(400)).to.equal(150);
-    queue.rejoin(first, 500);
+    queue.reenqueue(first, 500);
     expect(queue.oldestWaitMs(600)).to.equal(350);
-    expect(idsTaken(queue), 'its old place').to.deep.equal([0, 1]);
+    expect(idsTaken(queue), 'its old entry').to.deep.equal([0, 1]);
     expect(queue.oldestWaitMs(600)).to.equal(0);
   });
 
   it('leaves a quarter of its length to other accounts when one has filled the rest', () => {
-    const queue = createQueue<Job>({ maxLength: 8, maxBytes: 1_000 });
+    const queue = new FairQueue<Job>({ maxLength: 8, maxBytes: 1_000 });
     for (let id = 0; id < 6; id++) add(queue, job('a', id));
     expect(queue.add(job('a', 6), 0)).to.equal('share');
     for (const id of [7, 8]) add(queue, job('b', id));
@@ -245,21 +245,21 @@ describe('the queue', () => {
   });
 
   it('leaves a quarter of its bytes to other accounts, and counts what has left no more', () => {
-    const queue = createQueue<Job>({ maxLength: 100, maxBytes: 80 });
+    const queue = new FairQueue<Job>({ maxLength: 100, maxBytes: 80 });
     const first = add(queue, job('a', 0, { bytes: 60 }));
     expect(queue.add(job('a', 1, { bytes: 1 }), 0)).to.equal('share');
     add(queue, job('b', 2, { bytes: 20 }));
-    queue.leave(first);
+    queue.remove(first);
     add(queue, job('a', 3, { bytes: 40 }));
   });
 
   it('takes back a job that was served though the line is full', () => {
-    const queue = createQueue<Job>({ maxLength: 1, maxBytes: 40 });
+    const queue = new FairQueue<Job>({ maxLength: 1, maxBytes: 40 });
     const first = add(queue, job('a', 0, { bytes: 10 }));
     take(queue);
-    queue.leave(first);
+    queue.remove(first);
     add(queue, job('b', 1, { bytes: 10 }));
-    queue.rejoin(first, 1);
+    queue.reenqueue(first, 1);
     expect([queue.depth(), queue.bytes()]).to.deep.equal([2, 20]);
     expect(idsTaken(queue)).to.deep.equal([0, 1]);
   });

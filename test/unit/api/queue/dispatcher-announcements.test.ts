@@ -25,8 +25,8 @@ describe('what dispatch announces to the workers', () => {
   };
 
   it('is the wait of the render that is next and how many wait, to every worker, each 100 ms', async () => {
-    rig.roster.report('ws://a:1', busy);
-    rig.roster.report('ws://b:1', busy);
+    rig.registry.report('ws://a:1', busy);
+    rig.registry.report('ws://b:1', busy);
     rig.call('x');
     await pass(1);
     expect(sent.map(([address]) => address)).to.deep.equal(['ws://a:1', 'ws://b:1']);
@@ -40,39 +40,39 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('names the account by the same word in every process, and not by its id', async () => {
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     rig.call('a secret id');
     await pass(1);
     const { account } = sent[0]![1]!;
     expect(account).to.match(/^[\w-]{16}$/);
     rig.close();
     rig = createDispatchRig({}, { send: (address, waiting) => sent.push([address, waiting]) });
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     rig.call('a secret id');
     await pass(1);
     expect(sent.at(-1)![1]!.account).to.equal(account);
   });
 
   it('says what the account of the next holds', async () => {
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     rig.call('x');
     rig.call('x');
     await loopTurn();
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     rig.call('x');
     await pass(1);
     expect(sent[0]![1]!.held).to.be.within(2, 2.1);
   });
 
   it('is nothing while a slot is free', async () => {
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     rig.call('x', async () => 'printed');
     await pass(200);
     expect(sent).to.deep.equal([]);
   });
 
   it('is at once that nothing waits, when the last caller has gone', async () => {
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     const [first, second] = [rig.call('x'), rig.call('x')];
     await pass(1);
     first.abort(new Error('gone'));
@@ -84,13 +84,13 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('does not overtake a claim: a worker that has one is told after it', async () => {
-    rig.roster.report('ws://a:1', busy);
-    rig.roster.report('ws://b:1', busy);
+    rig.registry.report('ws://a:1', busy);
+    rig.registry.report('ws://b:1', busy);
     rig.call('x');
     await pass(1);
     sent.length = 0;
     const release = rig.slots.hold();
-    rig.roster.report('ws://a:1', workerStatus(1, { busy: 1 }));
+    rig.registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
     await loopTurn();
     expect(rig.slots.inFlight()).to.equal(1);
     expect(sent).to.deep.equal([['ws://b:1', undefined]]);
@@ -100,11 +100,11 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('counts a retry from when it came, and is not sent to the worker that it keeps away from', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     rig.call('x');
     const session = await rig.slots.next();
-    rig.roster.report('ws://a:1', busy);
-    rig.roster.report('ws://b:1', busy);
+    rig.registry.report('ws://a:1', busy);
+    rig.registry.report('ws://b:1', busy);
     await pass(5_000);
     session.end('chrome_died');
     await loopTurn();
@@ -113,23 +113,26 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('is that nothing waits when a slot is offered that those that wait may not take', async () => {
-    rig.roster.report('ws://a:1', busy);
-    rig.roster.report('ws://b:1', busy);
+    rig.registry.report('ws://a:1', busy);
+    rig.registry.report('ws://b:1', busy);
     rig.call('x', undefined, { trial: true });
     await pass(200);
     expect(sent, 'a trial render begins while most slots are free').to.deep.equal([]);
     rig.call('y');
     await pass(100);
     expect(sent.splice(0).map(([, waiting]) => waiting?.trial)).to.deep.equal([false, false]);
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     await pass(1);
     expect(sent.map(([, waiting]) => waiting)).to.deep.equal([undefined, undefined]);
   });
 
   it('goes with tickets that name the process', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     rig.call('x');
     const { ticket } = await rig.slots.next();
-    expect(createTicketChecker('the secret of the pool', 'default')(ticket, 'slot')).to.have.nested.property('ticket.api', rig.roster.api);
+    expect(createTicketChecker('the secret of the pool', 'default')(ticket, 'slot')).to.have.nested.property(
+      'ticket.api',
+      rig.registry.api,
+    );
   });
 });

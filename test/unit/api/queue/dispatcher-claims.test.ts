@@ -15,7 +15,7 @@ describe('claims of dispatch', () => {
   afterEach(() => rig.close());
 
   it('runs the work on a slot, answers as it does and gives the slot back', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x', async session => `printed on ${session.worker}`);
     const session = await rig.slots.next();
     expect(await call.answer).to.equal('printed on ws://a:1');
@@ -24,7 +24,7 @@ describe('claims of dispatch', () => {
   });
 
   it('gives the slot back when the work fails, and passes the error on', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const broken = new Error('the selector is wrong');
     const call = rig.call('x', () => Promise.reject(broken));
     expect(await failureOf(call.answer)).to.equal(broken);
@@ -32,7 +32,7 @@ describe('claims of dispatch', () => {
   });
 
   it('shows the worker a ticket for this render, a new one at each attempt', async () => {
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     rig.call('x', undefined, { renderId: 'r-1', egress: 'intranet', maxMs: 61_000 });
     rig.call('x', undefined, { renderId: 'r-2' });
     const [first, second] = [await rig.slots.next(), await rig.slots.next()];
@@ -45,15 +45,15 @@ describe('claims of dispatch', () => {
 
   it('has no more claims in flight than the workers have slots', async () => {
     const release = rig.slots.hold();
-    rig.roster.report('ws://a:1', workerStatus(2));
-    rig.roster.report('ws://b:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://b:1', workerStatus(1));
     for (let i = 0; i < 10; i++) rig.call(`account ${i}`);
     await loopTurn();
     expect(rig.slots.inFlight()).to.equal(3);
     release();
     await loopTurn();
     expect(rig.slots.attempts, 'open now, and no worker has told of more').to.have.length(3);
-    rig.roster.report('ws://b:1', workerStatus(1, { busy: 1 }));
+    rig.registry.report('ws://b:1', workerStatus(1, { busy: 1 }));
     await loopTurn();
     expect(rig.slots.attempts).to.have.length(4);
   });
@@ -63,7 +63,7 @@ describe('claims of dispatch', () => {
     rig.call('a', undefined, { renderId: 'a1' });
     rig.call('a', undefined, { renderId: 'a2' });
     rig.call('b', undefined, { renderId: 'b1' });
-    rig.roster.report('ws://a:1', workerStatus(8));
+    rig.registry.report('ws://a:1', workerStatus(8));
     const check = createTicketChecker('the secret of the pool', 'default');
     const order = [];
     for (let i = 0; i < 4; i++) {
@@ -75,14 +75,14 @@ describe('claims of dispatch', () => {
 
   it('goes to the next worker when one refuses, and keeps its place', async () => {
     rig.slots.failNext(new SlotRefused());
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     rig.call('x', undefined, { renderId: 'first' });
     rig.call('y', undefined, { renderId: 'second' });
     await loopTurn();
     expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
     expect(rig.slots.unseen(), 'only the second got in').to.equal(1);
     rig.call('z', undefined, { renderId: 'third' });
-    rig.roster.report('ws://b:1', workerStatus(1));
+    rig.registry.report('ws://b:1', workerStatus(1));
     await rig.slots.next();
     const ticket = createTicketChecker('the secret of the pool', 'default')((await rig.slots.next()).ticket, 'slot');
     expect(ticket.ok && ticket.ticket.renderId).to.equal('first');
@@ -91,10 +91,10 @@ describe('claims of dispatch', () => {
 
   it('takes a worker that cannot be reached for no fault of the render', async () => {
     rig.slots.failNext(new WorkerUnreachable());
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x', async () => 'printed');
     await loopTurn();
-    rig.roster.report('ws://b:1', workerStatus(1));
+    rig.registry.report('ws://b:1', workerStatus(1));
     expect(await call.answer).to.equal('printed');
     expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
   });
@@ -106,7 +106,7 @@ describe('claims of dispatch', () => {
     call.abort(why);
     expect(rig.dispatch.depth()).to.equal(0);
     expect(await failureOf(call.answer)).to.equal(why);
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     await loopTurn();
     expect(rig.slots.attempts).to.deep.equal([]);
   });
@@ -119,7 +119,7 @@ describe('claims of dispatch', () => {
 
   it('gives the booking back when the caller goes away while a slot is being opened', async () => {
     const release = rig.slots.hold();
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x');
     await loopTurn();
     call.abort(new Error('gone'));
@@ -131,7 +131,7 @@ describe('claims of dispatch', () => {
 
   it('closes a session that opens although the caller has gone away', async () => {
     const release = rig.slots.hold({ deaf: true });
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x');
     await loopTurn();
     call.abort(new Error('gone'));
@@ -143,7 +143,7 @@ describe('claims of dispatch', () => {
   });
 
   it('closes the session at once when the caller goes away while the page renders', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x', () => new Promise<never>(() => {}));
     const session = await rig.slots.next();
     await loopTurn();
@@ -180,7 +180,7 @@ describe('claims of dispatch', () => {
 
   it('has drained when nothing waits or runs', async () => {
     await rig.dispatch.drained();
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const finish = Promise.withResolvers<string>();
     const running = rig.call('x', () => finish.promise);
     const waiting = rig.call('y');
@@ -203,7 +203,7 @@ describe('claims of dispatch', () => {
       .to.include('pressroom_queue_depth{pool="default"} 2')
       .and.include('pressroom_workers_known{pool="default"} 0');
     rig.slots.failNext(new SlotRefused());
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     await loopTurn();
     const text = await rig.metrics.text();
     expect(text).to.include('pressroom_queue_depth{pool="default"} 1');

@@ -15,10 +15,10 @@ describe('the retry of dispatch', () => {
 
   for (const end of ['chrome_died', 'worker_stopping', 'silent', 'closed'] satisfies SlotEndReason[]) {
     it(`begins a render again on another worker when its slot ends with ${end}`, async () => {
-      rig.roster.report('ws://a:1', workerStatus(2));
+      rig.registry.report('ws://a:1', workerStatus(2));
       const call = rig.call('x', session => (session.worker === 'ws://a:1' ? session.work() : Promise.resolve('printed')));
       const first = await rig.slots.next();
-      rig.roster.report('ws://b:1', workerStatus(1));
+      rig.registry.report('ws://b:1', workerStatus(1));
       first.end(end);
       expect(await call.answer).to.equal('printed');
       expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
@@ -30,8 +30,8 @@ describe('the retry of dispatch', () => {
 
   for (const end of ['renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] satisfies SlotEndReason[]) {
     it(`does not begin a render again when its slot ends with ${end}`, async () => {
-      rig.roster.report('ws://a:1', workerStatus(2));
-      rig.roster.report('ws://b:1', workerStatus(2));
+      rig.registry.report('ws://a:1', workerStatus(2));
+      rig.registry.report('ws://b:1', workerStatus(2));
       const call = rig.call('x');
       (await rig.slots.next()).end(end);
       expect(await failureOf(call.answer))
@@ -42,8 +42,8 @@ describe('the retry of dispatch', () => {
   }
 
   it('begins a render again on another worker when Chrome would not go on, and tells why when the second would not either', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
-    rig.roster.report('ws://b:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://b:1', workerStatus(1));
     let refusals = 0;
     const call = rig.call('x', () => Promise.reject(new BrowserFailed(`refusal ${++refusals}`)));
     expect(await failureOf(call.answer)).to.include({ name: 'BrowserFailed', message: 'refusal 2' });
@@ -51,8 +51,8 @@ describe('the retry of dispatch', () => {
   });
 
   it('gives up with worker_lost when the second slot is lost too', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
-    rig.roster.report('ws://b:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://b:1', workerStatus(1));
     const call = rig.call('x');
     (await rig.slots.next()).end('chrome_died');
     (await rig.slots.next()).end('silent');
@@ -63,42 +63,42 @@ describe('the retry of dispatch', () => {
   });
 
   it('takes the same worker when there is no other, once that is ready again', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x');
     const first = await rig.slots.next();
     await loopTurn();
-    rig.roster.report('ws://a:1', workerStatus(0));
+    rig.registry.report('ws://a:1', workerStatus(0));
     first.end('chrome_died');
     await loopTurn();
     expect(rig.slots.attempts).to.have.length(1);
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     await rig.slots.next();
     expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
     call.abort(new Error('enough'));
   });
 
   it('waits for a busy other worker, and lets others pass to the worker that it avoids', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     rig.call('x', undefined, { renderId: 'the retry' });
     const first = await rig.slots.next();
     await loopTurn();
-    rig.roster.report('ws://b:1', workerStatus(0, { busy: 1 }));
-    rig.roster.report('ws://a:1', workerStatus(0));
+    rig.registry.report('ws://b:1', workerStatus(0, { busy: 1 }));
+    rig.registry.report('ws://a:1', workerStatus(0));
     first.end('chrome_died');
     await loopTurn();
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     rig.call('y');
     expect((await rig.slots.next()).worker).to.equal('ws://a:1');
     await loopTurn();
     expect(rig.dispatch.depth()).to.equal(1);
-    rig.roster.report('ws://b:1', workerStatus(1));
+    rig.registry.report('ws://b:1', workerStatus(1));
     expect((await rig.slots.next()).worker).to.equal('ws://b:1');
     await loopTurn();
     expect(rig.dispatch.depth()).to.equal(0);
   });
 
   it('goes before all who came after it', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const served: string[] = [];
     const works = (name: string) => (session: { work(): Promise<never> }) => {
       served.push(name);
@@ -111,14 +111,14 @@ describe('the retry of dispatch', () => {
     await loopTurn();
     first.end('worker_stopping');
     await loopTurn();
-    rig.roster.report('ws://a:1', undefined);
-    rig.roster.report('ws://b:1', workerStatus(3));
+    rig.registry.report('ws://a:1', undefined);
+    rig.registry.report('ws://b:1', workerStatus(3));
     await loopTurn();
     expect(served, 'the retry first, then who held less').to.deep.equal(['x1', 'x1', 'y1', 'x2']);
   });
 
   it('does not begin again for a caller who went away', async () => {
-    rig.roster.report('ws://a:1', workerStatus(2));
+    rig.registry.report('ws://a:1', workerStatus(2));
     const call = rig.call('x');
     await rig.slots.next();
     const why = new Error('the lease is lost');

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { givesUpAtMs } from '../../../../api/queue/wait-deadline.ts';
+import { waitEndsAtMs } from '../../../../api/queue/wait-deadline.ts';
 import { SlotRefused } from '../../../../api/workers/slot-port.ts';
 import { createDispatchRig, type DispatchRig, failureOf } from '../../../support/dispatch-rig.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
@@ -17,7 +17,7 @@ describe('how long a render waits', () => {
     ['never more than 120 s in all', 100_000, 210_000, 220_000],
   ] as const)
     it(`is ${what}`, () => {
-      expect(givesUpAtMs(sinceMs, knownSinceMs, limits)).to.equal(endsMs);
+      expect(waitEndsAtMs(sinceMs, knownSinceMs, limits)).to.equal(endsMs);
     });
 
   it('ends in the order in which the waits began, which the one timer relies on', () => {
@@ -25,7 +25,7 @@ describe('how long a render waits', () => {
     fc.assert(
       fc.property(ms, ms, fc.option(ms, { nil: undefined }), (a, b, known) => {
         fc.pre(a <= b);
-        expect(givesUpAtMs(a, known, limits)).to.be.at.most(givesUpAtMs(b, known, limits));
+        expect(waitEndsAtMs(a, known, limits)).to.be.at.most(waitEndsAtMs(b, known, limits));
       }),
     );
   });
@@ -48,7 +48,7 @@ describe('the waits of dispatch', () => {
   };
 
   it('end with no_worker and Retry-After after 30 s without a free slot', async () => {
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     const call = rig.call('x');
     await pass(29_999);
     expect(rig.dispatch.depth()).to.equal(1);
@@ -62,7 +62,7 @@ describe('the waits of dispatch', () => {
   });
 
   it('end each at its own time', async () => {
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     rig.call('x');
     await pass(10_000);
     rig.call('y');
@@ -87,7 +87,7 @@ describe('the waits of dispatch', () => {
   it('last 30 s more when the first worker of a growing pool comes, busy or not', async () => {
     const call = rig.call('x');
     await pass(60_000);
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     await pass(29_999);
     expect(rig.dispatch.depth()).to.equal(1);
     await pass(1);
@@ -95,7 +95,7 @@ describe('the waits of dispatch', () => {
   });
 
   it('end at once when the claim fails that ran when they were over', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const release = rig.slots.hold();
     rig.slots.failNext(new SlotRefused());
     const call = rig.call('x');
@@ -107,10 +107,10 @@ describe('the waits of dispatch', () => {
   });
 
   it('begin anew for a retry', async () => {
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x');
     const session = await rig.slots.next();
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     await pass(50_000);
     session.end('chrome_died');
     await loopTurn();
@@ -122,7 +122,7 @@ describe('the waits of dispatch', () => {
 
   it('are over within 20 ms when the only worker refuses once and says nothing more', async () => {
     rig.slots.failNext(new SlotRefused());
-    rig.roster.report('ws://a:1', workerStatus(1));
+    rig.registry.report('ws://a:1', workerStatus(1));
     const call = rig.call('x', async () => 'printed');
     await loopTurn();
     expect(rig.slots.attempts).to.have.length(1);
@@ -133,7 +133,7 @@ describe('the waits of dispatch', () => {
   it('leave no timer behind when nobody waits', async () => {
     mock.timers.reset();
     const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length;
-    rig.roster.report('ws://a:1', busy);
+    rig.registry.report('ws://a:1', busy);
     const before = timers();
     const call = rig.call('x');
     expect(timers()).to.be.greaterThan(before);
