@@ -234,11 +234,11 @@ export const limitRows = (): LimitRow[] => [
     ],
   },
   {
-    bound: 'PDFs kept for links (in MongoDB)',
+    bound: 'PDFs stored for links (in MongoDB)',
     whole: 'none',
     share: `account: ${variable('PRESSROOM_MCP_LINK_BYTES')}`,
     answer: code('rate_limited'),
-    source: 'console/downloads/kept-pdfs.ts',
+    source: 'console/downloads/pdf-store.ts',
     proofs: [
       {
         file: 'integration/mcp-links.test.ts',

@@ -1,4 +1,5 @@
-// Where the PDF behind a link is served. Every link has a path of its own, whose token stands in no log and no number. Pure.
+// The path of links to PDFs. Here and not beside the route, since the access log and the metrics must
+// leave out the token, and http/ imports nothing of console/.
 
 export const LINK_PATH = '/files';
 /** As the router names it. */

@@ -15,9 +15,9 @@ import type {
   UsageDayDocument,
   UserDocument,
 } from './console-documents.ts';
-import { type KeptPdfCollections, keptPdfCollections } from './kept-pdfs.ts';
+import { type StoredPdfCollections, storedPdfCollections } from './stored-pdfs.ts';
 
-export interface ConsoleCollections extends KeptPdfCollections {
+export interface ConsoleCollections extends StoredPdfCollections {
   users: Collection<UserDocument>;
   sessions: Collection<SessionDocument>;
   teams: Collection<TeamDocument>;
@@ -47,7 +47,7 @@ export const consoleCollections = (db: Db): ConsoleCollections => ({
   oauth: db.collection('oauth'),
   oauthGrants: db.collection('oauth_grants'),
   cancelledCalls: db.collection('cancelled_calls'),
-  ...keptPdfCollections(db),
+  ...storedPdfCollections(db),
 });
 
 /** The payment provider repeats an event for three days at most (https://docs.stripe.com/webhooks). */

@@ -6,7 +6,7 @@ import type { Log } from '../../common/log.ts';
 import { consoleIndexes, oauthIndexes } from './console-collections.ts';
 import { type AccountDocument, KEY_HASH_INDEX, type MetaDocument, type TrialLimitDocument } from './documents.ts';
 import { isDuplicate } from './failures.ts';
-import { keptPdfIndexes } from './kept-pdfs.ts';
+import { storedPdfIndexes } from './stored-pdfs.ts';
 
 interface Migration {
   version: number;
@@ -47,7 +47,7 @@ const MIGRATIONS: Migration[] = [
       ]);
     },
   },
-  { version: 6, what: 'PDFs that are kept for links', run: keptPdfIndexes },
+  { version: 6, what: 'PDFs that are kept for links', run: storedPdfIndexes },
   { version: 7, what: 'apps that render in the name of people', run: oauthIndexes },
 ];
 

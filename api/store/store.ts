@@ -28,8 +28,8 @@ export {
   upserted,
   withinMs,
 } from './failures.ts';
-export type { StoredPdfChunk, StoredPdfDocument } from './kept-pdfs.ts';
 export type { ServerState } from './server-state.ts';
+export type { StoredPdfChunk, StoredPdfDocument } from './stored-pdfs.ts';
 
 export interface StoreConfig {
   /** `mongodb://` or `mongodb+srv://`; the database is the one it names, else `pressroom`. */

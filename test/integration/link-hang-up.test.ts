@@ -21,7 +21,7 @@ describe('a link whose reader leaves early', () => {
     const ended = Promise.withResolvers<void>();
     const metadata = { account: 'one' } as StoredPdfDocument['metadata'];
     const found = { _id: 'x', length: 1, filename: 'a.pdf', metadata } as StoredPdfDocument;
-    const kept: Pick<PdfStore, 'byToken' | 'read'> = {
+    const pdfs: Pick<PdfStore, 'byToken' | 'read'> = {
       byToken: async () => {
         asked.resolve();
         await left.promise;
@@ -32,7 +32,7 @@ describe('a link whose reader leaves early', () => {
       },
     };
     const budget = createByteBudget(2 ** 30);
-    const { path, handle } = linkRoute({ kept: kept as PdfStore, budget, log: silentLog });
+    const { path, handle } = linkRoute({ pdfs: pdfs as PdfStore, budget, log: silentLog });
     const router = new Router<State>();
     router.register(path, ['get'], handle);
     const app = new Koa<State>();

@@ -12,7 +12,7 @@ const METADATA = `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-r
 
 const LIST = earlierMessage('tools/list');
 
-describe('the door of /mcp', () => {
+describe('authentication at /mcp', () => {
   let rig: ConsoleRig;
   let token: string;
   before(async () => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { createPdfStore } from '../../api/console/downloads/pdf-store.ts';
+import { PdfStore } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
 import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,9 +20,9 @@ describe('a client of the MCP tool that means harm', () => {
   async function reader(account: string, bytes: number) {
     const person = await rig.person({ role: 'developer', account });
     const renderId = crypto.randomUUID();
-    const kept = createPdfStore(rig.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
+    const kept = new PdfStore(rig.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
     const pdf = { renderId, account, user: person.id, filename: 'a.pdf', pages: 1, pdf: Buffer.alloc(bytes) };
-    await kept.keep(pdf, new AbortController().signal);
+    await kept.save(pdf, new AbortController().signal);
     return { token: (await walk(rig, person)).access_token, message: earlierMessage('resources/read', { uri: `render://${renderId}` }) };
   }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { pdfFilename } from '../../api/console/downloads/filename.ts';
-import { CHUNK_BYTES, createPdfStore, type NewPdf } from '../../api/console/downloads/pdf-store.ts';
+import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { heldBytes } from '../support/counted.ts';
 import { eventually } from '../support/eventually.ts';
@@ -42,7 +42,7 @@ describe('a link to a PDF', () => {
     pages: 1,
     pdf,
   });
-  const kept = () => createPdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
+  const kept = () => new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
 
   it('is a download that no browser runs, keeps or passes on', async () => {
     const path = pathOf(await client.render(HELLO));
@@ -63,7 +63,7 @@ describe('a link to a PDF', () => {
   it('says that it has ended when it has, and knows nothing of one that never was', async () => {
     const answer = await client.render(HELLO);
     const { render_id } = answer.structuredContent!;
-    await rig.store.console.keptPdfs.updateOne({ _id: render_id }, { $set: { 'metadata.expiresAt': new Date() } });
+    await rig.store.console.storedPdfs.updateOne({ _id: render_id }, { $set: { 'metadata.expiresAt': new Date() } });
     const ended = await rig.call('GET', pathOf(answer));
     expect([ended.status, ended.error().code]).to.deep.equal([410, 'gone']);
     expect(ended.error().message).to.include('has ended');
@@ -77,7 +77,7 @@ describe('a link to a PDF', () => {
   it('tells a person who clicks on one that has ended, as a page, and a program as JSON', async () => {
     const answer = await client.render({ ...HELLO, sandbox: true });
     const where = { _id: answer.structuredContent!.render_id };
-    await rig.store.console.keptPdfs.updateOne(where, { $set: { 'metadata.expiresAt': new Date() } });
+    await rig.store.console.storedPdfs.updateOne(where, { $set: { 'metadata.expiresAt': new Date() } });
     for (const [path, status, code, words] of [
       [pathOf(answer), 410, 'gone', 'The link has ended'],
       [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'There is no PDF here'],
@@ -124,7 +124,7 @@ describe('a link to a PDF', () => {
     const shown = [];
     for (const [title] of names) {
       const filename = pdfFilename(title);
-      const { token: secret } = await kept().keep({ ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename }, never);
+      const { token: secret } = await kept().save({ ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename }, never);
       shown.push([title, (await rig.call('HEAD', `/files/${secret}`)).headers['content-disposition']]);
     }
     expect(shown).to.deep.equal(names);
@@ -149,7 +149,7 @@ describe('a link to a PDF', () => {
   it('stands nowhere in the database', async () => {
     const path = pathOf(await client.render(HELLO));
     const secret = path.slice('/files/'.length);
-    const files = await rig.store.console.keptPdfs.find().toArray();
+    const files = await rig.store.console.storedPdfs.find().toArray();
     expect(files.length).to.be.at.least(1);
     expect(JSON.stringify(files)).to.not.include(secret);
   });
@@ -167,7 +167,7 @@ describe('a link to a PDF', () => {
 
   it('leads to a PDF of many pieces, byte for byte', async () => {
     const pdf = Buffer.alloc(20 * CHUNK_BYTES + 17, 'Pressroom');
-    const { token: secret } = await kept().keep(toKeep(pdf, await rig.account2()), never);
+    const { token: secret } = await kept().save(toKeep(pdf, await rig.account2()), never);
     const { status, body } = await rig.call('GET', `/files/${secret}`);
     expect(status).to.equal(200);
     expect(body.equals(pdf)).to.equal(true);
@@ -175,8 +175,8 @@ describe('a link to a PDF', () => {
 
   it('breaks off, rather than ending early, when a piece is missing', async () => {
     const given = toKeep(Buffer.alloc(3 * CHUNK_BYTES), await rig.account2());
-    const { token: secret } = await kept().keep(given, never);
-    await rig.store.console.keptPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
+    const { token: secret } = await kept().save(given, never);
+    await rig.store.console.storedPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
     const answer = await rig.call('GET', `/files/${secret}`).catch((error: Error) => error);
     expect(answer).to.be.instanceOf(Error);
   });
@@ -184,16 +184,16 @@ describe('a link to a PDF', () => {
   it('leaves nothing behind when the caller goes away while the PDF is written', async () => {
     const given = toKeep(Buffer.alloc(40 * CHUNK_BYTES), await rig.account2());
     const leaving = new AbortController();
-    const keeping = kept().keep(given, leaving.signal);
+    const keeping = kept().save(given, leaving.signal);
     leaving.abort(new Error('left'));
     expect(await keeping.catch((error: Error) => error.message)).to.equal('left');
-    expect(await rig.store.console.keptPdfChunks.countDocuments({ files_id: given.renderId })).to.equal(0);
-    expect(await rig.store.console.keptPdfs.countDocuments({ _id: given.renderId })).to.equal(0);
+    expect(await rig.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId })).to.equal(0);
+    expect(await rig.store.console.storedPdfs.countDocuments({ _id: given.renderId })).to.equal(0);
   });
 
   it('holds little of the memory for renders, however slowly it is read', async () => {
     const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
-    const { token: secret } = await kept().keep(toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()), never);
+    const { token: secret } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()), never);
     const slow = get(`${small.url}/files/${secret}`, { agent: false });
     const [reading] = (await once(slow, 'response')) as [IncomingMessage];
     expect(await heldBytes(small)).to.equal(2 * CHUNK_BYTES);
@@ -207,8 +207,8 @@ describe('a link to a PDF', () => {
   it('of one account leaves places for those of others, however many read it slowly', async () => {
     const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
     const [one, other] = await Promise.all([rig.account2(), rig.account2()]);
-    const { token: read } = await kept().keep(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
-    const { token: wanted } = await kept().keep(toKeep(Buffer.alloc(40), other), never);
+    const { token: read } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
+    const { token: wanted } = await kept().save(toKeep(Buffer.alloc(40), other), never);
     const readers: IncomingMessage[] = [];
     for (let n = 0; n < 2; n += 1) {
       const slow = get(`${small.url}/files/${read}`, { agent: false });
@@ -221,14 +221,14 @@ describe('a link to a PDF', () => {
   });
 
   it('is swept by the database, and its pieces with it', async () => {
-    const { keptPdfs, keptPdfChunks } = rig.store.console;
+    const { storedPdfs, storedPdfChunks } = rig.store.console;
     const ends = await Promise.all(
-      [keptPdfs, keptPdfChunks].map(async each => (await each.indexes()).filter(index => index.expireAfterSeconds === 0)),
+      [storedPdfs, storedPdfChunks].map(async each => (await each.indexes()).filter(index => index.expireAfterSeconds === 0)),
     );
     expect(ends.map(([index]) => Object.keys(index!.key))).to.deep.equal([['metadata.rememberedUntil'], ['expiresAt']]);
     const given = toKeep(Buffer.from('%PDF-'), await rig.account2());
-    const { expiresAt } = await kept().keep(given, never);
-    const chunk = await keptPdfChunks.findOne({ files_id: given.renderId });
+    const { expiresAt } = await kept().save(given, never);
+    const chunk = await storedPdfChunks.findOne({ files_id: given.renderId });
     expect(chunk!.expiresAt.getTime() - expiresAt.getTime()).to.equal(10 * 60_000);
   });
 
@@ -237,11 +237,11 @@ describe('a link to a PDF', () => {
     const team = await rig.store.console.teams.findOne({ 'members.user': owner.id });
     const mine = await connect('present', rig.url, (await walk(rig, owner)).access_token);
     const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
-    await kept().keep(full, never);
+    await kept().save(full, never);
     const refused = await mine.render(HELLO);
     expect(refused.isError).to.equal(true);
     expect(textOf(refused)).to.match(/^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./);
-    await rig.store.console.keptPdfs.updateOne({ _id: full.renderId }, { $set: { 'metadata.expiresAt': new Date() } });
+    await rig.store.console.storedPdfs.updateOne({ _id: full.renderId }, { $set: { 'metadata.expiresAt': new Date() } });
     expect((await mine.render(HELLO)).isError ?? false).to.equal(false);
   });
 });

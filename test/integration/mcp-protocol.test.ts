@@ -1,6 +1,6 @@
 // What the endpoint answers to messages that are not the usual ones, in the words and codes of each era of the protocol.
 import { expect } from 'chai';
-import { createPdfStore } from '../../api/console/downloads/pdf-store.ts';
+import { PdfStore } from '../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
 import { earlierMessage, type Message, mcpCall, notification, PRESENT, presentMessage, replyOf } from '../support/mcp-call.ts';
 import { walk } from '../support/oauth-walk.ts';
@@ -76,7 +76,7 @@ describe('the protocol of /mcp', () => {
         expect(replyOf(await send(presentMessage(method))).result).to.include({ ttlMs: 300_000, cacheScope: 'private' });
       const renderId = crypto.randomUUID();
       const pdf = { renderId, account: rig.accountId, user: developer.id, filename: 'a.pdf', pages: 1, pdf: Buffer.from('%PDF-') };
-      await createPdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).keep(pdf, new AbortController().signal);
+      await new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).save(pdf, new AbortController().signal);
       const read = replyOf(await send(presentMessage('resources/read', { uri: `render://${renderId}` }))).result!;
       expect(read).to.include({ ttlMs: 0, cacheScope: 'private' }).and.have.property('contents');
     });

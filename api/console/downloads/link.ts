@@ -1,17 +1,18 @@
-// GET /files/:token: the PDF behind a link. Whoever has the link may have the PDF, until it ends; nothing else is served from here.
+// GET /files/:token: the PDF behind a link, for every client that has the link, until it expires.
 
 import { ApiError } from '../../../common/contract/errors.ts';
+import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import { LINK_ROUTE } from '../../http/link-path.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import { ClientClosed, type Context, type Middleware, type Route } from '../../http/state.ts';
 import type { StoredPdfDocument } from '../../store/store.ts';
+import { sendPage } from '../html/page.ts';
 import { createAccountShares } from './account-shares.ts';
-import { linkPage } from './link-page.ts';
 import { CHUNK_BYTES, type PdfStore } from './pdf-store.ts';
 
-/** What links may hold of the memory for renders: enough for dozens of downloads at a time, too little for strangers with a link to be in anybody's way. */
+/** The share of the memory for renders that downloads may hold: enough for dozens at a time, too little to delay renders. */
 export const LINKS_SHARE = 1 / 16;
 /** The piece that is read and the one that is sent. */
 const HELD_BYTES = 2 * CHUNK_BYTES;
@@ -20,10 +21,10 @@ const unknown = () => new ApiError('not_found', 'There is no PDF behind this lin
 const gone = () => new ApiError('gone', 'The link has ended: PDFs are kept for a short time only. Render the document again.');
 const busy = () => new ApiError('unavailable', 'Too many PDFs are being downloaded at the moment. Try again.', { retryAfterS: 2 });
 
-function describe(ctx: Context, kept: StoredPdfDocument): void {
+function describe(ctx: Context, pdf: StoredPdfDocument): void {
   // `attachment`: with the policy below browsers show no PDF, and from the dashboard's origin none should be shown. It sets the type by the name.
-  ctx.attachment(kept.filename, {
-    fallback: kept.filename
+  ctx.attachment(pdf.filename, {
+    fallback: pdf.filename
       .normalize('NFKD')
       .replace(/\p{M}/gu, '')
       .replace(/[^\x20-\x7e]/g, '_'),
@@ -36,7 +37,7 @@ function describe(ctx: Context, kept: StoredPdfDocument): void {
   ctx.set('Referrer-Policy', 'no-referrer');
   ctx.set('X-Robots-Tag', 'noindex');
   ctx.status = 200;
-  ctx.length = kept.length;
+  ctx.length = pdf.length;
 }
 
 async function* startingWith(first: IteratorResult<Buffer, void>, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -44,36 +45,60 @@ async function* startingWith(first: IteratorResult<Buffer, void>, rest: AsyncIte
   yield* rest;
 }
 
+const TITLES: Partial<Record<ApiError['code'], string>> = {
+  gone: 'The link has ended',
+  not_found: 'There is no PDF here',
+};
+
+/** Clients that accept anything get JSON. */
+const wantsPage = (ctx: Context) => ctx.accepts('json', 'html') === 'html';
+
+/** Shows an error as a page when a browser asks for one. */
+const errorPage: Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (error) {
+    if (!(error instanceof ApiError) || !wantsPage(ctx)) throw error;
+    const { code, status, message, headers } = error;
+    ctx.state.code = code;
+    ctx.set(headers);
+    const detail = markup`<p class="hint">Request id: ${ctx.state.requestId}</p>`;
+    sendPage(ctx, { title: TITLES[code] ?? 'The PDF cannot be had now', error: message, body: detail }, status);
+    // The address contains the token.
+    ctx.set('Referrer-Policy', 'no-referrer');
+  }
+};
+
 interface LinkDeps {
-  kept: PdfStore;
+  pdfs: PdfStore;
   /** Of the whole process. */
   budget: ByteBudget;
   log: Log;
 }
 
-export function linkRoute({ kept, budget, log }: LinkDeps): Route {
+export function linkRoute({ pdfs, budget, log }: LinkDeps): Route {
   const shares = createAccountShares(budget, LINKS_SHARE, HELD_BYTES);
 
   const handle: Middleware = async ctx => {
     const { token } = (ctx as Context & { params: { token: string } }).params;
-    const found = await kept.byToken(token);
+    const found = await pdfs.byToken(token);
     if (found === undefined) throw unknown();
     if (found === 'gone') throw gone();
     if (ctx.method === 'HEAD') return describe(ctx, found);
     if (!shares.take(ctx, found.metadata.account, HELD_BYTES)) throw busy();
-    const pieces = kept.read(found);
-    // Before the answer begins, so that a database that is away can still be told of.
-    const first = await pieces.next();
+    const chunks = pdfs.read(found);
+    // Before the answer begins, so that a database failure can still be answered.
+    const first = await chunks.next();
     describe(ctx, found);
     ctx.respond = false;
     try {
-      await sendPieces(ctx.res, startingWith(first, pieces));
+      await sendPieces(ctx.res, startingWith(first, chunks));
     } catch (error) {
-      if (!(error instanceof ClientClosed)) log.warn({ reason: (error as Error).message }, 'a kept PDF could not be sent as a whole');
-      // The answer has begun: a connection that breaks is all that can tell of it.
+      if (!(error instanceof ClientClosed)) log.warn({ reason: (error as Error).message }, 'a stored PDF could not be sent completely');
+      // The answer has begun: only a broken connection can report the failure.
       throw new ClientClosed();
     }
   };
 
-  return { method: 'get', path: LINK_ROUTE, handle: [linkPage, handle] };
+  return { method: 'get', path: LINK_ROUTE, handle: [errorPage, handle] };
 }

@@ -1,4 +1,5 @@
-// Keeps PDFs for a while, so that a link leads to them from any API process. Owns how many bytes an account may keep, and how a PDF goes in and out in pieces.
+// Stores PDFs until their links expire, so that any API process can serve them. Owns the quota of
+// an account, and how a PDF is written and read in chunks.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
@@ -8,7 +9,7 @@ import { createToken, hashToken, isToken } from '../security/tokens.ts';
 export interface PdfStoreLimits {
   /** How long a link works. */
   ttlMs: number;
-  /** Of all PDFs that an account keeps at a time. Renders that run at the same moment may exceed it by what they make. */
+  /** Of all stored PDFs of an account. Concurrent renders may exceed it by their own PDFs. */
   accountMaxBytes: number;
 }
 
@@ -21,27 +22,13 @@ export interface NewPdf {
   pdf: Buffer;
 }
 
-/** All of them throw ApiError `unavailable` while the database does not answer. */
-export interface PdfStore {
-  /** Throws ApiError `rate_limited`, with the time until something goes, while the account keeps as much as it may. */
-  checkRoom(account: string): Promise<void>;
-  /** Resolves when every process can serve it. `token` is the link's and stands nowhere else. Ends with the signal's reason when that aborts. */
-  keep(pdf: NewPdf, signal: AbortSignal): Promise<{ token: string; sha256: string; expiresAt: Date }>;
-  /** `gone`: there was such a link, and its time is over. */
-  byToken(token: string): Promise<StoredPdfDocument | 'gone' | undefined>;
-  /** Of this person in this account; undefined for anybody else's and for one whose time is over. */
-  byRender(renderId: string, whose: { account: string; user: string }): Promise<StoredPdfDocument | undefined>;
-  /** Its bytes, in pieces of at most CHUNK_BYTES. Throws Error when a piece is missing. */
-  read(kept: StoredPdfDocument): AsyncGenerator<Buffer, void>;
-}
-
 /** The default of GridFS: a power of two would leave each document just over one. */
 export const CHUNK_BYTES = 255 * 1_024;
 /** 4 MiB in one write. */
 const CHUNKS_AT_ONCE = 16;
-/** Who began to read before the link ended reads to the end. */
+/** A download that began before the link expired can finish. */
 const READ_ON_MS = 10 * 60_000;
-/** A link that has ended is still answered as one that was there. */
+/** So long an expired link is answered with `gone`, not with `not_found`. */
 const REMEMBERED_MS = 7 * 86_400e3;
 
 const full = (accountMaxBytes: number, retryAfterS: number) =>
@@ -51,7 +38,7 @@ const full = (accountMaxBytes: number, retryAfterS: number) =>
     { retryAfterS },
   );
 
-/** A hundred MiB hashed and sent in one go would hold up every other render for a tenth of a second. */
+/** In batches, since hashing and sending 100 MiB at once would block every other render for 0.1 s. */
 function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<StoredPdfChunk[], void> {
   for (let from = 0; from < pdf.length; from += CHUNKS_AT_ONCE * CHUNK_BYTES) {
     const chunks: StoredPdfChunk[] = [];
@@ -61,35 +48,36 @@ function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<Store
   }
 }
 
-/** Waits for all of them, also when one fails, and then throws what the first one threw. */
+/** Waits for all operations, also after a failure, and then throws the first error. */
 async function allOf(operations: Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(operations)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
-export function createPdfStore(store: Store, { ttlMs, accountMaxBytes }: PdfStoreLimits, now = () => Date.now()): PdfStore {
-  const { keptPdfs, keptPdfChunks } = store.console;
-  const { limits } = store;
+/** Every method throws ApiError `unavailable` while the database does not answer. */
+export class PdfStore {
+  readonly #store: Store;
+  readonly #limits: PdfStoreLimits;
+  readonly #now: () => number;
 
-  async function limited<T>(operation: () => Promise<T>): Promise<T> {
-    try {
-      store.primary.throwIfMissing();
-      return await store.limited(operation());
-    } catch (error) {
-      throw orUnavailable(error);
-    }
+  constructor(store: Store, limits: PdfStoreLimits, now = () => Date.now()) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#now = now;
   }
 
-  async function checkRoom(account: string): Promise<void> {
-    const at = new Date(now());
-    const [found] = await limited(() =>
-      keptPdfs
+  /** Throws ApiError `rate_limited`, with the time until a PDF expires, while the account has reached its quota. */
+  async checkQuota(account: string): Promise<void> {
+    const { accountMaxBytes } = this.#limits;
+    const at = new Date(this.#now());
+    const [found] = await this.#limited(() =>
+      this.#files
         .aggregate<{ bytes: number; first: Date }>(
           [
             { $match: { 'metadata.account': account, 'metadata.expiresAt': { $gt: at } } },
             { $group: { _id: null, bytes: { $sum: '$length' }, first: { $min: '$metadata.expiresAt' } } },
           ],
-          limits,
+          this.#store.limits,
         )
         .toArray(),
     );
@@ -97,60 +85,90 @@ export function createPdfStore(store: Store, { ttlMs, accountMaxBytes }: PdfStor
       throw full(accountMaxBytes, Math.max(1, Math.ceil((found.first.getTime() - at.getTime()) / 1_000)));
   }
 
-  const insertChunks = (chunks: StoredPdfChunk[]) => limited(() => keptPdfChunks.insertMany(chunks, { ordered: false, ...limits }));
-
-  async function keep(given: NewPdf, signal: AbortSignal) {
+  /** Resolves when every process can serve the PDF. `token` is the link's and is stored nowhere. Rejects with the signal's reason when it aborts. */
+  async save(given: NewPdf, signal: AbortSignal): Promise<{ token: string; sha256: string; expiresAt: Date }> {
     const { renderId, account, user, filename, pages, pdf } = given;
+    const { limits } = this.#store;
     const token = createToken();
-    const at = now();
+    const at = this.#now();
+    const { ttlMs } = this.#limits;
     const expiresAt = new Date(at + ttlMs);
     const rememberedUntil = new Date(at + ttlMs + REMEMBERED_MS);
     try {
       const hash = createHash('sha256');
       let last: StoredPdfChunk[] = [];
       for (const batch of batchesOf(given, new Date(at + ttlMs + READ_ON_MS))) {
-        if (last.length > 0) await insertChunks(last);
+        if (last.length > 0) await this.#insertChunks(last);
         signal.throwIfAborted();
         for (const { data } of batch) hash.update(data);
         last = batch;
       }
       const sha256 = hash.digest('hex');
       const metadata = { account, user, hash: hashToken(token), sha256, pages, expiresAt, rememberedUntil };
-      const kept = { _id: renderId, length: pdf.length, chunkSize: CHUNK_BYTES, uploadDate: new Date(at), filename, metadata };
-      // At the same time, which takes a third less: nobody has the link before both are there.
-      await allOf([insertChunks(last), limited(() => keptPdfs.insertOne(kept, limits))]);
+      const file = { _id: renderId, length: pdf.length, chunkSize: CHUNK_BYTES, uploadDate: new Date(at), filename, metadata };
+      // Both writes at once take a third less time. The link is returned after both.
+      await allOf([this.#insertChunks(last), this.#limited(() => this.#files.insertOne(file, limits))]);
       return { token, sha256, expiresAt };
     } catch (error) {
-      // What this does not reach goes when the link would have ended; nobody was told of it.
-      const remove = [
-        limited(() => keptPdfs.deleteOne({ _id: renderId }, limits)),
-        limited(() => keptPdfChunks.deleteMany({ files_id: renderId }, limits)),
-      ];
-      await Promise.allSettled(remove);
+      await this.#remove(renderId);
       throw error;
     }
   }
 
-  const live = (kept: StoredPdfDocument | null) => (kept && kept.metadata.expiresAt.getTime() > now() ? kept : undefined);
+  /** `gone`: the link has expired. */
+  async byToken(token: string): Promise<StoredPdfDocument | 'gone' | undefined> {
+    if (!isToken(token)) return undefined;
+    const file = await this.#limited(() => this.#files.findOne({ 'metadata.hash': hashToken(token) }, this.#store.limits));
+    return file ? (this.#unexpired(file) ?? 'gone') : undefined;
+  }
 
-  return {
-    checkRoom,
-    keep,
-    async byToken(token) {
-      if (!isToken(token)) return undefined;
-      const kept = await limited(() => keptPdfs.findOne({ 'metadata.hash': hashToken(token) }, limits));
-      return kept ? (live(kept) ?? 'gone') : undefined;
-    },
-    async byRender(renderId, { account, user }) {
-      const whose = { _id: renderId, 'metadata.account': account, 'metadata.user': user };
-      return live(await limited(() => keptPdfs.findOne(whose, limits)));
-    },
-    async *read({ _id, length }) {
-      for (let n = 0; n * CHUNK_BYTES < length; n++) {
-        const chunk = await limited(() => keptPdfChunks.findOne({ files_id: _id, n }, { ...limits, promoteBuffers: true }));
-        if (!chunk) throw new Error('a piece of a kept PDF is missing');
-        yield chunk.data;
-      }
-    },
-  };
+  /** The user's own PDF of this account; undefined for any other, and for one that has expired. */
+  async byRender(renderId: string, { account, user }: { account: string; user: string }): Promise<StoredPdfDocument | undefined> {
+    const owned = { _id: renderId, 'metadata.account': account, 'metadata.user': user };
+    return this.#unexpired(await this.#limited(() => this.#files.findOne(owned, this.#store.limits)));
+  }
+
+  /** The bytes, in chunks of at most CHUNK_BYTES. Throws Error when a chunk is missing. */
+  async *read({ _id, length }: Pick<StoredPdfDocument, '_id' | 'length'>): AsyncGenerator<Buffer, void> {
+    const options = { ...this.#store.limits, promoteBuffers: true };
+    for (let n = 0; n * CHUNK_BYTES < length; n++) {
+      const chunk = await this.#limited(() => this.#chunks.findOne({ files_id: _id, n }, options));
+      if (!chunk) throw new Error('a chunk of a stored PDF is missing');
+      yield chunk.data;
+    }
+  }
+
+  get #files() {
+    return this.#store.console.storedPdfs;
+  }
+
+  get #chunks() {
+    return this.#store.console.storedPdfChunks;
+  }
+
+  async #limited<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      this.#store.primary.throwIfMissing();
+      return await this.#store.limited(operation());
+    } catch (error) {
+      throw orUnavailable(error);
+    }
+  }
+
+  #insertChunks(chunks: StoredPdfChunk[]) {
+    return this.#limited(() => this.#chunks.insertMany(chunks, { ordered: false, ...this.#store.limits }));
+  }
+
+  /** Best effort: what stays is deleted by its TTL index, and no caller has its link. */
+  async #remove(renderId: string): Promise<void> {
+    const { limits } = this.#store;
+    await Promise.allSettled([
+      this.#limited(() => this.#files.deleteOne({ _id: renderId }, limits)),
+      this.#limited(() => this.#chunks.deleteMany({ files_id: renderId }, limits)),
+    ]);
+  }
+
+  #unexpired(file: StoredPdfDocument | null): StoredPdfDocument | undefined {
+    return file && file.metadata.expiresAt.getTime() > this.#now() ? file : undefined;
+  }
 }

@@ -1,4 +1,5 @@
-// Who gets in at /mcp, before anything of a message is read: no page of another site, and whoever has a token for this endpoint.
+// Authentication at /mcp, before a message is read: no page of another origin, and a bearer token
+// for this endpoint.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
@@ -9,19 +10,19 @@ import { challenge } from './protected-resource.ts';
 
 declare module '../../http/state.ts' {
   interface State {
-    /** Set here: which client acts in whose name. */
+    /** Set here: the client, and the user and account that it acts for. */
     access?: Access;
   }
 }
 
 interface Deps {
   publicUrl: string;
-  /** What tokens must be for. */
+  /** The resource that tokens must be issued for. */
   resource: string;
   tokens: AccessTokens;
 }
 
-/** A page of another site, also one whose name has come to lead to this address (DNS rebinding), says so itself. What is no browser says nothing. */
+/** Browsers send `Origin`, also after DNS rebinding; other clients do not. */
 const ownOrigin = (publicUrl: string): Middleware => {
   const { origin } = new URL(publicUrl);
   return (ctx, next) => {
@@ -45,10 +46,10 @@ const bearer = ({ tokens, resource, publicUrl }: Deps): Middleware => {
   };
 };
 
-/** Puts who calls into the state. */
-export const door = (deps: Deps): Middleware[] => [ownOrigin(deps.publicUrl), bearer(deps)];
+/** Sets `state.access`. */
+export const authenticate = (deps: Deps): Middleware[] => [ownOrigin(deps.publicUrl), bearer(deps)];
 
-/** There is no session to end, and no stream that would say anything. */
+/** There is no session to end and no stream to open. */
 export const postsAlone: Middleware = () => {
   throw new ApiError('method_not_allowed', 'This path takes POST only.', { headers: { Allow: 'POST' } });
 };

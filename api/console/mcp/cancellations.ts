@@ -1,21 +1,22 @@
-// Which calls of 2025-era clients run in this process, so that a later message can cancel one, also when another process hears it. Clients of the present revision just hang up.
+// The running calls of 2025-era clients in this process, so that a later message can cancel one, also
+// when another process receives it. Clients of the present revision disconnect instead.
 import { createHash } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { type Store, upserted } from '../../store/store.ts';
 
-/** Ids of messages are the clients': longer ones than anybody makes name nothing. */
+/** Message ids come from clients; longer ones are ignored. */
 const ID_MAX_LENGTH = 200;
-/** While such calls run here, so often it is looked whether another process has heard of a cancellation. */
+/** Interval at which cancellations received by other processes are read, while such calls run here. */
 const LOOK_EVERY_MS = 1_000;
-/** So long a cancellation waits for its call: the one may overtake the other. Ids are used once in a session. */
+/** A cancellation waits so long for its call, which it may overtake. Ids are used once in a session. */
 const KEPT_MS = 60_000;
-/** Of one consent at a time. What an app cancels beyond that runs to its end. */
+/** Per consent. Calls whose cancellation is dropped run to their end. */
 const MAX_KEPT = 50;
 
 export interface Cancellations {
-  /** `session`: as the client was told at `initialize`; without one nothing can be cancelled, since ids of messages repeat from client to client. */
+  /** `session`: as returned at `initialize`; without one a call cannot be cancelled, since message ids repeat from client to client. */
   begin(grantId: string, session: string | undefined, id: unknown): { signal: AbortSignal; end(): void };
-  /** Resolves when the call is cancelled, or every process can know that it is. Never rejects: a render that nobody could cancel runs to its end. */
+  /** Resolves when the call is cancelled here, or the cancellation is stored for the other processes. Never rejects: without it the render runs to its end. */
   cancel(grantId: string, session: string | undefined, id: unknown): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ interface Running {
   controller: AbortController;
 }
 
-/** `reason`: with what a cancelled call's signal aborts. */
+/** `reason`: the reason with which the signal of a cancelled call aborts. */
 export function createCancellations(store: Store, log: Log, reason: () => Error): Cancellations {
   const { cancelledCalls } = store.console;
   const { limits, limited } = store;
@@ -40,7 +41,7 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
   const keyOf = (grantId: string, name: string) => `${grantId} ${name}`;
   let timer: NodeJS.Timeout | undefined;
 
-  const failed = (error: Error) => log.debug({ reason: error.message }, 'cancellations of other processes are not exchanged at the moment');
+  const failed = (error: Error) => log.debug({ reason: error.message }, 'could not exchange cancellations with other processes');
 
   async function look(): Promise<void> {
     store.primary.throwIfMissing();

@@ -8,10 +8,10 @@ import { LINK_PATH } from '../../http/link-path.ts';
 import type { Route } from '../../http/state.ts';
 import { createAccountShares } from '../downloads/account-shares.ts';
 import { linkRoute } from '../downloads/link.ts';
-import { createPdfStore, type PdfStoreLimits } from '../downloads/pdf-store.ts';
+import { PdfStore, type PdfStoreLimits } from '../downloads/pdf-store.ts';
 import type { AccessTokens } from '../oauth/access.ts';
 import type { PlaygroundDeps } from '../routes/playground.ts';
-import { door, postsAlone } from './authenticate.ts';
+import { authenticate, postsAlone } from './authenticate.ts';
 import { endpoint } from './endpoint.ts';
 import { MCP_PATH, protectedResource } from './protected-resource.ts';
 import { HELD_PER_EMBEDDED_BYTE } from './render-pdf.ts';
@@ -26,7 +26,7 @@ export interface McpDeps extends PlaygroundDeps {
   links: PdfStoreLimits;
   budget: ByteBudget;
   requests: AccountRequests;
-  /** Of one render, for the words of the tool. */
+  /** Of one render, for the description of the tool. */
   renderMs: number;
   outputMaxBytes: number;
   log: Log;
@@ -35,26 +35,26 @@ export interface McpDeps extends PlaygroundDeps {
 /** What PDFs within answers may hold of the memory for renders. They are not counted, and no lease bounds how many a client reads at a time. */
 export const ANSWERS_SHARE = 1 / 4;
 
-const WORDS = { missing: 'Send a JSON-RPC message.', tooLarge: 'Send less html, or let the page load its images from a URL.' };
+const MESSAGES = { missing: 'Send a JSON-RPC message.', tooLarge: 'Send less html, or let the page load its images from a URL.' };
 
 export function mcpRoutes(deps: McpDeps): Route[] {
   const { publicUrl, resource, links, budget, requests, bodyMaxBytes, renderMs, outputMaxBytes, log } = deps;
-  const kept = createPdfStore(deps.store, links);
+  const pdfs = new PdfStore(deps.store, links);
   const description = toolDescription({ bodyMaxBytes, renderMs, outputMaxBytes, linkMs: links.ttlMs });
   const linkOf = (token: string) => `${publicUrl}${LINK_PATH}/${token}`;
   const shares = createAccountShares(budget, ANSWERS_SHARE, RESOURCE_MAX_BYTES * HELD_PER_EMBEDDED_BYTE);
-  const serve = endpoint({ ...deps, kept, description, linkOf, shares });
-  const body = jsonBody({ maxBytes: bodyMaxBytes, ...BODY_TIMES, words: WORDS }, budget, ({ state }) =>
+  const serve = endpoint({ ...deps, pdfs, description, linkOf, shares });
+  const body = jsonBody({ maxBytes: bodyMaxBytes, ...BODY_TIMES, words: MESSAGES }, budget, ({ state }) =>
     accountHolder(state.access!.account),
   );
-  const enter = door(deps);
+  const authenticated = authenticate(deps);
   const bound = boundRequests(requests, ({ state }) => ({ accountId: state.access!.account }));
   return [
     ...protectedResource(publicUrl, resource),
-    { method: 'post', path: MCP_PATH, handle: [...enter, bound, body, serve] },
-    // Some clients knock with these first, and learn from the refusal how to get in.
-    { method: 'get', path: MCP_PATH, handle: [...enter, postsAlone] },
-    { method: 'delete', path: MCP_PATH, handle: [...enter, postsAlone] },
-    linkRoute({ kept, budget, log }),
+    { method: 'post', path: MCP_PATH, handle: [...authenticated, bound, body, serve] },
+    // Some clients send these first, and read from the 401 how to authenticate.
+    { method: 'get', path: MCP_PATH, handle: [...authenticated, postsAlone] },
+    { method: 'delete', path: MCP_PATH, handle: [...authenticated, postsAlone] },
+    linkRoute({ pdfs, budget, log }),
   ];
 }

@@ -1,12 +1,13 @@
-// Tells a waiting client what a render is at, each second, when it asked to be told. Some clients wait longer while they hear something.
+// Sends progress notifications of a render each second, when the client asked for them. Some clients
+// wait longer while they receive some.
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { RenderTrace } from '../../render/render.ts';
 
 const EVERY_MS = 1_000;
-/** Each notice repeats the token, and those that a client does not read are held: with megabytes of it, one call would fill the memory. Numbers and UUIDs are usual. */
+/** Each notification repeats the token, and unread ones stay in memory. Numbers and UUIDs are usual. */
 const MAX_TOKEN_LENGTH = 200;
 
-/** The latest phase that has ended tells the one that goes on. */
+/** The phase after the latest one that has ended. */
 function stageOf({ timings, bytes }: Pick<RenderTrace, 'timings' | 'bytes'> = { timings: {} }): string {
   if (bytes !== undefined) return 'Keeping the PDF';
   if (timings.print !== undefined) return 'Finishing the PDF';
@@ -16,18 +17,18 @@ function stageOf({ timings, bytes }: Pick<RenderTrace, 'timings' | 'bytes'> = { 
   return 'Asking for a place';
 }
 
-/** Gives what ends it. `trace` gives the render's, once there is one. Does nothing for a client that gave no token, or one that is longer than anybody's. */
+/** Returns the function that stops it. `trace` returns the render's, once there is one. Does nothing without a token, or with one that is too long. */
 export function reportProgress({ mcpReq }: ServerContext, trace: () => RenderTrace | undefined): () => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined || String(progressToken).length > MAX_TOKEN_LENGTH) return () => {};
   const startMs = performance.now();
-  const tell = () => {
+  const notify = () => {
     const message = stageOf(trace());
-    // It must grow with each notice. A client that has gone hears nothing any more, which its hanging up tells better.
+    // `progress` must grow. A client that has gone is noticed by its disconnect.
     const progress = Math.round(performance.now() - startMs) / 1_000;
     mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => {});
   };
-  tell();
-  const timer = setInterval(tell, EVERY_MS);
+  notify();
+  const timer = setInterval(notify, EVERY_MS);
   return () => clearInterval(timer);
 }

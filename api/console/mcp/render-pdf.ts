@@ -19,7 +19,7 @@ import { reportProgress } from './progress.ts';
 import { DELIVERIES, type Delivery, EMBEDDED_MAX_BYTES } from './tool.ts';
 
 export interface RenderPdfDeps extends Pick<PlaygroundDeps, 'store' | 'render' | 'renders' | 'ports'> {
-  kept: PdfStore;
+  pdfs: PdfStore;
   /** Of a token, the link. */
   linkOf(token: string): string;
   log: Log;
@@ -56,14 +56,14 @@ function embed(pdf: Buffer, { takeForAnswer }: McpCall): { embedded?: Buffer; no
 }
 
 async function rendered(deps: RenderPdfDeps, call: McpCall, given: unknown, signal: AbortSignal, onTrace: (trace: RenderTrace) => void) {
-  const { store, render, renders, ports, kept } = deps;
+  const { store, render, renders, ports, pdfs } = deps;
   const { access, requestId, bodyBytes, reservation } = call;
   const { account, user, clientName } = access;
   const { delivery: wanted, ...fields } = given as Record<string, unknown>;
   const made = await renders.logged(requestId, 'mcp', async entry => {
     entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
     onTrace(entry.trace);
-    const room = kept.checkRoom(account);
+    const room = pdfs.checkQuota(account);
     room.catch(() => {}); // what is wrong with the request is said first
     const delivery = deliveryOf(wanted);
     const request: RenderRequest = parseRenderRequest(fields, { ...ports, intranet: await mayReachIntranet(store, account) });
@@ -74,7 +74,7 @@ async function rendered(deps: RenderPdfDeps, call: McpCall, given: unknown, sign
   });
   // Counted already, as it would be with a PDF that its caller does not read to the end.
   const { pdf, pages, sandbox, delivery, filename } = made;
-  const { token, sha256, expiresAt } = await kept.keep({ renderId: requestId, account, user, filename, pages, pdf }, signal);
+  const { token, sha256, expiresAt } = await pdfs.save({ renderId: requestId, account, user, filename, pages, pdf }, signal);
   return success({
     result: {
       url: deps.linkOf(token),

@@ -33,14 +33,14 @@ const CACHE_HINTS = {
 const noSuchPdf = () => new ApiError('not_found', 'There is no such PDF of yours, or its time is over. Render the document again.');
 const busy = () => new ApiError('unavailable', 'The service is busy at the moment. Try again.', { retryAfterS: 1 });
 
-async function pdfOf({ kept }: ServerDeps, { access, takeForAnswer }: McpCall, renderId: string): Promise<Buffer> {
-  const found = await kept.byRender(renderId, access);
+async function pdfOf({ pdfs }: ServerDeps, { access, takeForAnswer }: McpCall, renderId: string): Promise<Buffer> {
+  const found = await pdfs.byRender(renderId, access);
   // The same for one of somebody else's.
   if (!found) throw noSuchPdf();
   if (found.length > RESOURCE_MAX_BYTES) throw invalid('The PDF is too large to be read here. Download it by the link.');
   if (!takeForAnswer(found.length * HELD_PER_EMBEDDED_BYTE)) throw busy();
   const pieces: Buffer[] = [];
-  for await (const piece of kept.read(found)) pieces.push(piece);
+  for await (const piece of pdfs.read(found)) pieces.push(piece);
   return Buffer.concat(pieces, found.length);
 }
 
@@ -54,7 +54,7 @@ async function readPdf(sdk: Sdk, deps: ServerDeps, call: McpCall, { href }: URL)
     call.failed(error);
     if (error.code === 'not_found') throw new ResourceNotFoundError(href, error.message);
     if (error.code === 'validation_error') throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
-    if (error.cause) deps.log.warn({ requestId: call.requestId, reason: (error.cause as Error).message }, 'a kept PDF could not be read');
+    if (error.cause) deps.log.warn({ requestId: call.requestId, reason: (error.cause as Error).message }, 'a stored PDF could not be read');
     throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
   }
 }

@@ -1,4 +1,5 @@
-// What this API process sees of its queue and its workers, written where the operator's page finds the reports of all processes. A lifecycle service.
+// The heartbeat of this API process: its queue and workers, written to MongoDB for the operator's page,
+// which shows all processes. A lifecycle service.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Service } from '../../../common/lifecycle.ts';
@@ -15,17 +16,18 @@ export interface HeartbeatDeps {
   log: Log;
 }
 
-const LOOK_EVERY_MS = 2_000;
-/** While nothing changes; each report says for how long it is good. */
-const SAY_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 2_000;
+/** While nothing changes. */
+const WRITE_EVERY_MS = 10_000;
+/** A heartbeat without a successor expires after it. */
 export const HEARTBEAT_VALID_MS = 30_000;
-/** Those who wait most. The document stays small whatever happens. */
+/** The accounts with the most waiting renders. Bounds the document. */
 const MAX_ACCOUNTS = 100;
 const MAX_WORKERS = 1_000;
 
-type Seen = Pick<ProcessDocument, 'queue' | 'workers'>;
+type Snapshot = Pick<ProcessDocument, 'queue' | 'workers'>;
 
-function look({ dispatch, workers }: Pick<HeartbeatDeps, 'dispatch' | 'workers'>): Seen {
+function snapshotOf({ dispatch, workers }: Pick<HeartbeatDeps, 'dispatch' | 'workers'>): Snapshot {
   const { byAccount, oldestMs } = dispatch.waiting();
   const most = [...byAccount].sort(([, one], [, other]) => other - one).slice(0, MAX_ACCOUNTS);
   return {
@@ -46,49 +48,49 @@ function look({ dispatch, workers }: Pick<HeartbeatDeps, 'dispatch' | 'workers'>
   };
 }
 
-export function createHeartbeat(deps: HeartbeatDeps, everyMs = LOOK_EVERY_MS): Service {
+export function createHeartbeat(deps: HeartbeatDeps, everyMs = CHECK_EVERY_MS): Service {
   const { store, pool, log } = deps;
   const _id = `${hostname()}-${randomUUID().slice(0, 8)}`;
   const startedAt = new Date();
-  let said = '';
-  let saidMs = Number.NEGATIVE_INFINITY;
+  let written = '';
+  let writtenMs = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  let saying: Promise<void> | undefined;
+  let writing: Promise<void> | undefined;
   let stopped = false;
 
-  async function say(): Promise<void> {
-    const seen = look(deps);
-    const words = JSON.stringify(seen);
-    if (words === said && performance.now() - saidMs < SAY_EVERY_MS) return;
+  async function write(): Promise<void> {
+    const snapshot = snapshotOf(deps);
+    const text = JSON.stringify(snapshot);
+    if (text === written && performance.now() - writtenMs < WRITE_EVERY_MS) return;
     try {
       store.primary.throwIfMissing();
       const now = Date.now();
-      const report = { at: new Date(now), expires: new Date(now + HEARTBEAT_VALID_MS), pool, startedAt, ...seen };
-      await store.limited(store.console.processes.replaceOne({ _id }, report, { upsert: true, ...store.limits }));
-      [said, saidMs] = [words, performance.now()];
+      const heartbeat = { at: new Date(now), expires: new Date(now + HEARTBEAT_VALID_MS), pool, startedAt, ...snapshot };
+      await store.limited(store.console.processes.replaceOne({ _id }, heartbeat, { upsert: true, ...store.limits }));
+      [written, writtenMs] = [text, performance.now()];
     } catch (error) {
-      // The next one says more than this one; that the database is away, the store's own lines tell.
-      log.debug({ reason: (error as Error).message }, 'a report of this process could not be written');
+      // The next heartbeat replaces this one, and the store logs the outage.
+      log.debug({ reason: (error as Error).message }, 'could not write the heartbeat');
     }
   }
 
-  function again(): void {
+  function schedule(): void {
     if (stopped) return;
     timer = setTimeout(() => {
-      saying = say().finally(again);
+      writing = write().finally(schedule);
     }, everyMs);
   }
 
   return {
-    name: 'report of this process',
+    name: 'heartbeat',
     async start() {
-      saying = say().finally(again);
+      writing = write().finally(schedule);
     },
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await saying;
-      // It would be shown for half a minute as one that runs.
+      await writing;
+      // Otherwise it would be shown as running for half a minute.
       if (store.primary.missingMs() === 0) await store.limited(store.console.processes.deleteOne({ _id }, store.limits)).catch(() => {});
     },
   };

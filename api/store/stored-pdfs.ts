@@ -32,25 +32,25 @@ export interface StoredPdfChunk {
   expiresAt: Date;
 }
 
-export interface KeptPdfCollections {
-  keptPdfs: Collection<StoredPdfDocument>;
-  keptPdfChunks: Collection<StoredPdfChunk>;
+export interface StoredPdfCollections {
+  storedPdfs: Collection<StoredPdfDocument>;
+  storedPdfChunks: Collection<StoredPdfChunk>;
 }
 
-export const keptPdfCollections = (db: Db): KeptPdfCollections => ({
-  keptPdfs: db.collection('documents.files'),
-  keptPdfChunks: db.collection('documents.chunks'),
+export const storedPdfCollections = (db: Db): StoredPdfCollections => ({
+  storedPdfs: db.collection('documents.files'),
+  storedPdfChunks: db.collection('documents.chunks'),
 });
 
 /** Idempotent. */
-export async function keptPdfIndexes(db: Db): Promise<void> {
-  const { keptPdfs, keptPdfChunks } = keptPdfCollections(db);
-  await keptPdfs.createIndexes([
+export async function storedPdfIndexes(db: Db): Promise<void> {
+  const { storedPdfs, storedPdfChunks } = storedPdfCollections(db);
+  await storedPdfs.createIndexes([
     { key: { 'metadata.hash': 1 }, unique: true, name: 'link' },
     { key: { 'metadata.account': 1, 'metadata.expiresAt': 1 }, name: 'of an account' },
     { key: { 'metadata.rememberedUntil': 1 }, expireAfterSeconds: 0, name: 'end' },
   ]);
-  await keptPdfChunks.createIndexes([
+  await storedPdfChunks.createIndexes([
     { key: { files_id: 1, n: 1 }, unique: true, name: 'pieces' },
     { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
   ]);
