@@ -10,7 +10,7 @@ import type { Plan } from '../accounts/plans.ts';
 import { createRenderLog, type RenderLog } from '../history/render-log.ts';
 import { createRetention } from '../history/retention.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
-import type { Context, Middleware, Route } from '../http/state.ts';
+import type { Middleware, Route } from '../http/state.ts';
 import type { FirstAdmin } from './auth/admin-config.ts';
 import { createAuth } from './auth/auth.ts';
 import { makeAdmin, setupLink } from './auth/bootstrap.ts';
@@ -115,7 +115,7 @@ export function createConsole(deps: ConsoleDeps): Console {
         audit,
         clients: deps.mcp.clients,
         ipOf: auth.login.ipOf,
-        renderError: (ctx, refusal, back) => showOAuthError(ctx as unknown as Context, refusal, back),
+        renderError: (ctx, refusal, back) => showOAuthError(ctx, refusal, back),
         page: formPage,
       })
     : undefined;

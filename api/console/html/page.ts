@@ -67,9 +67,17 @@ export interface Loosened {
   opener?: boolean;
 }
 
-/** Answers with the page. Nothing of it is kept, framed, or told to other sites. */
+/** What a page needs of the response; the OAuth library's own contexts have it too. */
+export interface PageContext extends Pick<Context, 'path' | 'query'> {
+  status: number;
+  type: string;
+  body: unknown;
+  set(name: string, value: string): void;
+}
+
+/** Answers with the page. It is not cached, not framed, and sends no referrer to other sites. */
 export function sendPage(
-  ctx: Context,
+  ctx: PageContext,
   shown: Page,
   status = 200,
   { formAction = true, opener = isOnConsentWay(ctx) }: Loosened = {},

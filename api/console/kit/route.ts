@@ -71,4 +71,4 @@ export const route = <
   A extends ConsoleRoute['answer'] = 'none',
 >(
   row: Typed<Q, B, A>,
-): ConsoleRoute => row as unknown as ConsoleRoute;
+): ConsoleRoute => row;

@@ -26,6 +26,7 @@ const codeOf = (status: number): ErrorCode | undefined => {
   return status === 401 ? 'unauthorized' : status < 500 ? 'validation_error' : 'internal';
 };
 
+/** Node has no public way to make an IncomingMessage of bytes: the library reads no more than this of it. */
 const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage, body: Buffer): IncomingMessage =>
   Object.assign(Readable.from([body]), {
     method,

@@ -92,7 +92,19 @@ export function createOAuth(deps: OAuthDeps): OAuth {
 
   async function make(keys: OAuthKeys): Promise<Made> {
     const loaded = await import('oidc-provider');
-    const told = overDatabase(loaded, store, log);
+    const guarded = overDatabase(loaded, store, log);
+    const guardedAdapter = (kind: string): Adapter => {
+      const { upsert, find, findByUid, findByUserCode, consume, destroy, revokeByGrantId } = adapter(kind);
+      return {
+        upsert: guarded(upsert),
+        find: guarded(find),
+        findByUid: guarded(findByUid),
+        findByUserCode: guarded(findByUserCode),
+        consume: guarded(consume),
+        destroy: guarded(destroy),
+        revokeByGrantId: guarded(revokeByGrantId),
+      };
+    };
     const adapter = createAdapter({
       store,
       encryption,
@@ -106,15 +118,15 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       issuer: publicUrl,
       resource,
       keys,
-      adapter: kind => Object.fromEntries(Object.entries(adapter(kind)).map(([name, run]) => [name, told(run)])) as unknown as Adapter,
+      adapter: guardedAdapter,
       refreshTokens,
       clients,
       fetch: watchedFetch(deps.clientFetch, { count, log, ctx: () => loaded.Provider.ctx }),
-      mayFetchDocument: told(async ctx => {
+      mayFetchDocument: guarded(async ctx => {
         const ip = ctx && callers.get(ctx.res);
         return ip === undefined || (await limit('document', ip)) === undefined;
       }),
-      mayHaveTokens: told(async (user, grantId) =>
+      mayHaveTokens: guarded(async (user, grantId) =>
         grantId === undefined ? grants.isThere(user) : (await grants.valid(grantId))?.user === user,
       ),
       renderError,

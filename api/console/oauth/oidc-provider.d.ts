@@ -11,7 +11,9 @@ declare module 'oidc-provider' {
   export interface ProviderContext {
     path: string;
     status: number;
+    type: string;
     body: unknown;
+    set(name: string, value: string): void;
     req: IncomingMessage;
     res: ServerResponse;
     _matchedRouteName?: string;

@@ -145,7 +145,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
   provider.RefreshToken.prototype.generateTokenId = function () {
     return deps.refreshTokens.idOf(this.grantId, this.rotations);
   };
-  provider.on('authorization.error', keepRefused as never);
+  provider.on('authorization.error', keepRefused);
   reportUnreadable(provider);
   // Its host and protocol are written into each request, from the public URL.
   provider.proxy = true;

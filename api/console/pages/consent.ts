@@ -3,7 +3,7 @@ import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';
 import { withNext } from '../html/next-path.ts';
-import { hidden, seeOther, sendPage } from '../html/page.ts';
+import { hidden, type PageContext, seeOther, sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 import { consentPath } from '../kit/oauth-paths.ts';
@@ -32,24 +32,24 @@ const chosen = (accounts: readonly Account[]): Markup =>
 <p class="hint">It renders in this account, and its renders count there.</p></div>`;
 
 /** By the error's code. */
-const WORDS: Partial<Record<string, string>> = {
+const MESSAGES: Partial<Record<string, string>> = {
   invalid_client: 'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
   invalid_redirect_uri:
     'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
   temporarily_unavailable: 'The database of this installation does not answer. Wait a few seconds and load this page again.',
   server_error: 'Something went wrong on our side. Go back to the app and try again.',
 };
-const OTHER_WORDS = 'The app asked for something that cannot be done here. Go back to it and try again.';
-const UNREADABLE_WORDS =
+const OTHER_MESSAGE = 'The app asked for something that cannot be done here. Go back to it and try again.';
+const UNREADABLE_MESSAGE =
   'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.';
 
-/** What the OAuth server says to a person when it cannot send them back to the app. `back`: leads on to the app. */
-export function showOAuthError(ctx: Context, { error, error_description: description }: Refusal, back: string | undefined) {
+/** The page of an error of the OAuth server that cannot redirect to the app. `back`: the link to the app. */
+export function showOAuthError(ctx: PageContext, { error, error_description: description }: Refusal, back: string | undefined) {
   const ours = error === 'server_error' || error === 'temporarily_unavailable';
   const detail = description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
   const link = back && markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;
   const body = markup`${detail}${link}<p class="below"><a href="/app">To the dashboard</a></p>`;
-  const message = UNREADABLE.test(description ?? '') ? UNREADABLE_WORDS : (WORDS[error] ?? OTHER_WORDS);
+  const message = UNREADABLE.test(description ?? '') ? UNREADABLE_MESSAGE : (MESSAGES[error] ?? OTHER_MESSAGE);
   sendPage(ctx, { title: 'The app could not be connected', error: message, body }, ctx.status >= 400 ? ctx.status : 400);
 }
 
