@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { networkOf } from './addresses.ts';
 import { parseBytes, parseDurationMs } from './units.ts';
 
-/** What the README's table and `doctor` show of a variable. `fallback` is the default as a person would write it. */
+/** What docs/configuration.md and `doctor` show of a variable. `fallback` is the default as a person would write it. */
 export interface VariableMeta {
   kind: 'duration' | 'bytes' | 'integer' | 'boolean' | 'list' | 'text' | 'secret' | 'choice';
   fallback?: string;

@@ -6,7 +6,7 @@ import { boardFiles } from './boards/boards.ts';
 import { chartFiles } from './chart/chart-files.ts';
 import { crdYaml } from './crd-yaml.ts';
 import { limitsDocument } from './limits.ts';
-import { readme } from './readme.ts';
+import { configurationDocument, metricsDocument } from './reference.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -18,7 +18,8 @@ interface Generated {
 
 /** Add a line here for every file that is made from others. */
 export const generated: Generated[] = [
-  { file: 'README.md', text: readme },
+  { file: 'docs/configuration.md', text: configurationDocument },
+  { file: 'docs/metrics.md', text: metricsDocument },
   { file: 'docs/limits.md', text: limitsDocument },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },

@@ -52,7 +52,7 @@ export const apiValues = group({
     'Addresses and CIDRs of the proxies whose `X-Forwarded-For` is believed, such as those of the Ingress controller. Without it all callers that come through one proxy are one address.',
   ),
   config: configValues(z.object({ ...processVariables.shape, ...apiVariables.shape }), API_ELSEWHERE).describe(
-    'More environment variables of the API under their own names, such as `PRESSROOM_BODY_MAX: 20MiB`. All of them: "Configuration" in the README of Pressroom.',
+    'More environment variables of the API under their own names, such as `PRESSROOM_BODY_MAX: 20MiB`. All of them: docs/configuration.md.',
   ),
   resources: resources({ cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' }, { memory: '1Gi' }),
   terminationGracePeriodSeconds: count(160, 1, 86_400).describe(

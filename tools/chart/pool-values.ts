@@ -76,7 +76,7 @@ export const poolValues = group({
   scaling,
   maxUnavailable: z.union([z.int(), z.string()]).default('25%').describe(describing(maxUnavailable)),
   config: configValues(z.object({ ...processVariables.shape, ...workerVariables.shape }), WORKER_ELSEWHERE).describe(
-    'More environment variables of the workers under their own names, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. All of them: "Configuration" in the README of Pressroom.',
+    'More environment variables of the workers under their own names, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. All of them: docs/configuration.md.',
   ),
   resources: object()
     .default({})

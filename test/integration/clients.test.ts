@@ -1,4 +1,4 @@
-// The README's client code, each language run as it is written there, against a real service.
+// The client code of docs/clients.md, each language run as it is written there, against a real service.
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const CLIENTS: Client[] = [
 
 const TIMEOUT_MS = 100_000; // Go compiles
 
-describe('the client code of the README', function () {
+describe('the client code of docs/clients.md', function () {
   this.timeout(TIMEOUT_MS + 20_000);
   let pressroom: Installation;
   let folder: string;
@@ -37,8 +37,7 @@ describe('the client code of the README', function () {
   before(async () => {
     python = await pythonTools().catch(() => ({ env: process.env })); // then it has requests of its own, or is skipped
     pressroom = await installation();
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    clients = readme.slice(readme.indexOf('<!-- clients -->'), readme.indexOf('<!-- end: clients -->'));
+    clients = await readFile(new URL('../../docs/clients.md', import.meta.url), 'utf8');
   });
   after(() => pressroom.stop());
   beforeEach(async () => {
