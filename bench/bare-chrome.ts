@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { createCdpPipe } from '../worker/browser/cdp-pipe.ts';
+import { CdpPipe } from '../worker/browser/cdp-pipe.ts';
 import { chromeFlags, UNPAINTED } from '../worker/browser/chrome.ts';
 import { findChrome } from '../worker/browser/find-chrome.ts';
 import { makeProfile } from '../worker/browser/profile.ts';
@@ -27,7 +27,7 @@ async function startChrome(env: NodeJS.ProcessEnv) {
     ...(config.uid === undefined ? {} : { uid: config.uid, gid: config.uid }),
   });
   const [input, output] = [child.stdio[3] as Writable, child.stdio[4] as Readable];
-  const pipe = createCdpPipe(input, output);
+  const pipe = new CdpPipe(input, output);
   const exited = once(child, 'exit');
   const close = async () => {
     input.destroy();

@@ -1,5 +1,5 @@
 // The script of /docs: sends a render from the page's form and shows what comes back. Runs in the browser, as it stands here.
-(() => {
+{
   const section = document.getElementById('try');
   const form = section.querySelector('form');
   const { path, key, example, body, send, cancel } = form.elements;
@@ -116,4 +116,4 @@
   });
   keyField.hidden = !needsKey();
   section.hidden = false;
-})();
+}

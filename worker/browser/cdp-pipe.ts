@@ -3,29 +3,11 @@
 import type { Readable, Writable } from 'node:stream';
 import { createEventBudget } from './event-budget.ts';
 
-/** Our own commands count from here; the ids of a slot's client stay below, so that an answer tells whose it is by its first bytes. */
+/** Our own commands count from here; the ids of a slot's client stay below, so that the first bytes of an answer show whose it is. */
 export const OWN_IDS_FROM = 1_000_000_000;
 
 const TAIL = Buffer.from('"sessionId":"');
 const QUOTE = 0x22;
-
-export interface CdpPipe {
-  /** Sends a command of the worker's own and waits for its answer. Rejects with CdpError, or PipeClosed when Chrome goes first. */
-  command<T = Record<string, unknown>>(method: string, params?: object, sessionId?: string): Promise<T>;
-  /** Passes on a frame that the filter has let through; `parts` together are one JSON object. False when Chrome should be given time (backpressure). */
-  forward(parts: Buffer[]): boolean;
-  /** Everything of this session that answers none of our own commands goes to `listener`, as Chrome wrote it. */
-  route(sessionId: string, listener: (frame: Buffer) => void): void;
-  unroute(sessionId: string): void;
-  /** Events of the browser itself, parsed. */
-  onBrowserEvent(listener: (method: string, params: Record<string, unknown>) => void): void;
-  /** True while nothing is read because the page made events faster than its budget. */
-  paused(): boolean;
-  /** True once a page made events faster than its budget: the next page would begin with what is left of both. */
-  overBudget(): boolean;
-  /** Settles when the pipe is closed from either side. */
-  readonly closed: Promise<void>;
-}
 
 export class CdpError extends Error {
   override name = 'CdpError';
@@ -95,102 +77,150 @@ export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => vo
   };
 }
 
-export function createCdpPipe(input: Writable, output: Readable): CdpPipe {
-  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void; method: string }>();
-  const routes = new Map<string, (frame: Buffer) => void>();
-  const browserListeners: ((method: string, params: Record<string, unknown>) => void)[] = [];
-  const closed = Promise.withResolvers<void>();
-  let isClosed = false;
-  const gather = oncePerTurn(input);
-  let nextId = OWN_IDS_FROM;
-  let pieces: Buffer[] = [];
+type FrameListener = (frame: Buffer) => void;
+type BrowserEventListener = (method: string, params: Record<string, unknown>) => void;
 
-  const end = () => {
-    if (isClosed) return;
-    isClosed = true;
-    clearTimeout(resumes);
-    for (const { reject, method } of waiting.values()) reject(new PipeClosed(`Chrome ended before it answered ${method}`));
-    waiting.clear();
-    routes.clear();
-    closed.resolve();
-  };
-  for (const stream of [input, output]) {
-    stream.on('error', end);
-    stream.on('close', end);
+interface PendingCommand {
+  method: string;
+  /** Called with the whole answer, parsed. */
+  settle(answer: { error?: { message: string }; result?: unknown }): void;
+  reject(error: Error): void;
+}
+
+export class CdpPipe {
+  readonly #input: Writable;
+  readonly #output: Readable;
+  readonly #corkInput: () => void;
+  readonly #pending = new Map<number, PendingCommand>();
+  readonly #routes = new Map<string, FrameListener>();
+  readonly #browserListeners: BrowserEventListener[] = [];
+  readonly #closing = Promise.withResolvers<void>();
+  readonly #budget = createEventBudget(performance.now());
+  #isClosed = false;
+  #nextId = OWN_IDS_FROM;
+  /** The pieces of a message whose end has not been read. */
+  #pieces: Buffer[] = [];
+  #pauseMs = 0;
+  #overBudget = false;
+  #resumes: NodeJS.Timeout | undefined;
+
+  constructor(input: Writable, output: Readable) {
+    this.#input = input;
+    this.#output = output;
+    this.#corkInput = oncePerTurn(input);
+    const end = () => this.#end();
+    for (const stream of [input, output]) {
+      stream.on('error', end);
+      stream.on('close', end);
+    }
+    output.on('data', (chunk: Buffer) => this.#onData(chunk));
   }
 
-  const settle = (id: number, frame: Buffer) => {
-    const command = waiting.get(id);
-    if (!command) return;
-    waiting.delete(id);
-    const message = JSON.parse(frame.toString());
-    if (message.error) command.reject(new CdpError(`${command.method}: ${message.error.message}`));
-    else command.resolve(message.result as never);
-  };
+  /** Settles when the pipe is closed from either side. */
+  get closed(): Promise<void> {
+    return this.#closing.promise;
+  }
 
-  const budget = createEventBudget(performance.now());
-  let pauseMs = 0;
-  let overBudget = false;
-  let resumes: NodeJS.Timeout | undefined;
-  const resume = () => {
-    resumes = undefined;
-    output.resume();
-  };
+  /** Sends a command of the worker's own and waits for its answer. Rejects with CdpError, or PipeClosed when Chrome ends first. */
+  command<T = Record<string, unknown>>(method: string, params: object = {}, sessionId?: string): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#isClosed) return reject(new PipeClosed(`Chrome has ended; ${method} was not sent`));
+      const id = this.#nextId++;
+      const settle: PendingCommand['settle'] = ({ error, result }) => {
+        if (error) reject(new CdpError(`${method}: ${error.message}`));
+        else resolve(result as T);
+      };
+      this.#pending.set(id, { method, settle, reject });
+      this.forward([Buffer.from(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }))]);
+    });
+  }
 
-  const dispatch = (frame: Buffer) => {
-    const id = answerId(frame);
-    if (id !== undefined && id >= OWN_IDS_FROM) return settle(id, frame);
-    if (id === undefined) pauseMs = budget.spend(frame.length, performance.now());
-    const session = sessionOf(frame);
-    if (session !== undefined) return routes.get(session)?.(frame);
-    // Chrome tells neither an id nor a session when it could not read a command.
-    if (eventOf(frame) === undefined) return;
-    const { method, params } = JSON.parse(frame.toString());
-    for (const listener of browserListeners) listener(method, params);
-  };
+  /** Passes on a frame that the filter has let through; `parts` together are one JSON object. False when Chrome should be given time (backpressure). */
+  forward(parts: Buffer[]): boolean {
+    if (this.#isClosed) return true;
+    this.#corkInput();
+    for (const part of parts) this.#input.write(part);
+    return this.#input.write('\0');
+  }
 
-  output.on('data', (chunk: Buffer) => {
+  /** Everything of this session that answers none of our own commands goes to `listener`, as Chrome wrote it. */
+  route(sessionId: string, listener: FrameListener): void {
+    this.#routes.set(sessionId, listener);
+  }
+
+  unroute(sessionId: string): void {
+    this.#routes.delete(sessionId);
+  }
+
+  /** Events of the browser itself, parsed. */
+  onBrowserEvent(listener: BrowserEventListener): void {
+    this.#browserListeners.push(listener);
+  }
+
+  /** True while nothing is read because the page made events faster than its budget. */
+  paused(): boolean {
+    return this.#resumes !== undefined;
+  }
+
+  /** True once a page made events faster than its budget: the next page would begin with what is left of both. */
+  overBudget(): boolean {
+    return this.#overBudget;
+  }
+
+  #onData(chunk: Buffer): void {
     let from = 0;
     for (let to = chunk.indexOf(0, from); to !== -1; to = chunk.indexOf(0, from)) {
       const piece = chunk.subarray(from, to);
-      if (pieces.length === 0) dispatch(piece);
+      if (this.#pieces.length === 0) this.#dispatch(piece);
       else {
-        const frame = Buffer.concat([...pieces, piece]);
-        pieces = [];
-        dispatch(frame);
+        const frame = Buffer.concat([...this.#pieces, piece]);
+        this.#pieces = [];
+        this.#dispatch(frame);
       }
       from = to + 1;
     }
-    if (from < chunk.length) pieces.push(from === 0 ? chunk : chunk.subarray(from));
-    if (pauseMs < 1) return;
-    // Chrome keeps what is not read, so a page that goes on reaches its memory limit.
-    overBudget = true;
-    output.pause();
-    resumes = setTimeout(resume, pauseMs);
-    pauseMs = 0;
-  });
+    if (from < chunk.length) this.#pieces.push(from === 0 ? chunk : chunk.subarray(from));
+    if (this.#pauseMs >= 1) this.#pause();
+  }
 
-  const forward = (parts: Buffer[]) => {
-    if (isClosed) return true;
-    gather();
-    for (const part of parts) input.write(part);
-    return input.write('\0');
-  };
+  #dispatch(frame: Buffer): void {
+    const id = answerId(frame);
+    if (id !== undefined && id >= OWN_IDS_FROM) return this.#settle(id, frame);
+    if (id === undefined) this.#pauseMs = this.#budget.spend(frame.length, performance.now());
+    const session = sessionOf(frame);
+    if (session !== undefined) return this.#routes.get(session)?.(frame);
+    // Chrome sends neither an id nor a session when it could not read a command.
+    if (eventOf(frame) === undefined) return;
+    const { method, params } = JSON.parse(frame.toString());
+    for (const listener of this.#browserListeners) listener(method, params);
+  }
 
-  return {
-    command: (method, params = {}, sessionId) =>
-      new Promise((resolve, reject) => {
-        if (isClosed) return reject(new PipeClosed(`Chrome has ended; ${method} was not sent`));
-        const id = nextId++;
-        waiting.set(id, { resolve: resolve as never, reject, method });
-        forward([Buffer.from(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }))]);
-      }),
-    forward,
-    route: (sessionId, listener) => void routes.set(sessionId, listener),
-    unroute: sessionId => void routes.delete(sessionId),
-    onBrowserEvent: listener => void browserListeners.push(listener),
-    paused: () => resumes !== undefined,
-    overBudget: () => overBudget,
-    closed: closed.promise,
-  };
+  #settle(id: number, frame: Buffer): void {
+    const command = this.#pending.get(id);
+    if (!command) return;
+    this.#pending.delete(id);
+    command.settle(JSON.parse(frame.toString()));
+  }
+
+  /** Chrome keeps what is not read, so a page that goes on reaches its memory limit. */
+  #pause(): void {
+    this.#overBudget = true;
+    this.#output.pause();
+    const resume = () => {
+      this.#resumes = undefined;
+      this.#output.resume();
+    };
+    this.#resumes = setTimeout(resume, this.#pauseMs);
+    this.#pauseMs = 0;
+  }
+
+  #end(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#resumes);
+    for (const { reject, method } of this.#pending.values()) reject(new PipeClosed(`Chrome ended before it answered ${method}`));
+    this.#pending.clear();
+    this.#routes.clear();
+    this.#closing.resolve();
+  }
 }

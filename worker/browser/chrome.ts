@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../../common/log.ts';
 import { trustAuthorities } from './authorities.ts';
-import { type CdpPipe, createCdpPipe } from './cdp-pipe.ts';
+import { CdpPipe } from './cdp-pipe.ts';
 import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
 import { type ChromeProcess, processesOf } from './process-usage.ts';
@@ -181,7 +181,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
     child.once('error', error => resolve(error.message));
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
   });
-  const pipe = createCdpPipe(child.stdio[3] as Writable, child.stdio[4] as Readable);
+  const pipe = new CdpPipe(child.stdio[3] as Writable, child.stdio[4] as Readable);
   let over = false;
   let alive = true;
   void exited.then(() => {

@@ -5,7 +5,7 @@ import type { SlotEnd } from '../../common/protocol.ts';
 import type { Chrome } from './chrome.ts';
 import { byPage, type Death, ENDS, isFault, Over, overBy, type Start } from './chrome-end.ts';
 import { disposeContext, type OpenPage, openPage, type SlotGuard, type SlotPage } from './slot-page.ts';
-import { CUT_OFF, type SlotLimits, type Watchdog, watchChrome } from './watchdog.ts';
+import { CUT_OFF, type SlotLimits, Watchdog } from './watchdog.ts';
 
 /** `closing`: the last page goes and the next one opens in the same Chrome. `restarting`: the next one opens in another Chrome. */
 export const SLOT_STATES = ['starting', 'ready', 'claimed', 'closing', 'restarting', 'stopped'] as const;
@@ -189,7 +189,7 @@ export class Slot {
     onStart(reason);
     const over = Promise.withResolvers<never>();
     over.promise.catch(() => {});
-    const watchdog = watchChrome({
+    const watchdog = new Watchdog({
       chrome,
       limits,
       waiting: () => (this.#state === 'ready' ? this.#page?.sessionId : undefined),

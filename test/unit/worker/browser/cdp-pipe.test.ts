@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { answerId, createCdpPipe, eventOf, OWN_IDS_FROM, PipeClosed, sessionOf } from '../../../../worker/browser/cdp-pipe.ts';
+import { answerId, CdpPipe, eventOf, OWN_IDS_FROM, PipeClosed, sessionOf } from '../../../../worker/browser/cdp-pipe.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
@@ -41,7 +41,7 @@ describe('the pipe to Chrome', () => {
   const open = () => {
     const input = new PassThrough();
     const output = new PassThrough();
-    return { input, output, pipe: createCdpPipe(input, output) };
+    return { input, output, pipe: new CdpPipe(input, output) };
   };
 
   it('gives each session its messages as they came, wherever the pipe breaks them', async () => {
