@@ -1,0 +1,54 @@
+// What the terminal shows once all is ready: addresses, the setup link, and the first API key with a first call.
+import type { ApiConfig } from '../api/config.ts';
+import type { Service } from '../common/lifecycle.ts';
+import type { Log } from '../common/log.ts';
+import { aboutFirstAccount } from './first-account.ts';
+import { pastEndOfLife, upgradeAdvice } from './mongod.ts';
+import type { Say } from './run-command.ts';
+
+interface Welcome {
+  apiConfig: Pick<ApiConfig, 'dashboard' | 'http' | 'mcp' | 'plans' | 'publicUrl'>;
+  /** Whether PRESSROOM_PUBLIC_URL is set. */
+  hasPublicUrl: boolean;
+  /** Renders at once. */
+  capacity: number;
+  /** Of the mongod that this process runs, if it runs one. */
+  mongodVersion: string | undefined;
+  /** Known once the API has started. */
+  port(): number;
+  setupLink(): string | undefined;
+  firstKey(): string | undefined;
+  onReady(): void;
+  say: Say;
+  log: Log;
+}
+
+const CURL = (url: string, key: string) =>
+  `  curl -sS ${url}/v1/render -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{"html":"<h1>Hello</h1>"}' -o render.pdf`;
+
+export function welcomeService(welcome: Welcome): Service {
+  return { name: 'welcome', start: async () => showWelcome(welcome), stop: async () => welcome.say('Stopping.') };
+}
+
+function showWelcome(welcome: Welcome): void {
+  const { apiConfig, capacity, mongodVersion, say, log } = welcome;
+  welcome.onReady();
+  const url = `http://localhost:${welcome.port()}`;
+  say(`Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s, with ${capacity} renders at once. Ctrl-C ends it.`);
+  if (apiConfig.dashboard.on) showDashboard(welcome, url);
+  if (mongodVersion !== undefined && pastEndOfLife(mongodVersion)) log.info({ version: mongodVersion }, upgradeAdvice);
+  const firstKey = welcome.firstKey();
+  if (firstKey)
+    say(`${aboutFirstAccount(apiConfig.plans, capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`);
+}
+
+function showDashboard({ apiConfig, hasPublicUrl, setupLink, say }: Welcome, url: string): void {
+  // With port 0 the port is known only now.
+  const unnamed = apiConfig.http.port === 0 && !hasPublicUrl;
+  const ownUrl = unnamed ? url : apiConfig.publicUrl;
+  const link = setupLink();
+  if (link) say(`Open the dashboard: ${ownUrl}${link.slice(apiConfig.publicUrl.length)} (works once)`);
+  else say(`The dashboard: ${ownUrl}/app`);
+  // Tokens are for the configured address: an app cannot connect to one that is found out so late.
+  if (apiConfig.mcp.on && !unnamed) say(`For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`);
+}
