@@ -1,7 +1,7 @@
 // Whether a test that a table names exists.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Proof } from '../../tools/limits.ts';
+import type { Proof } from '../../tools/limits/limit-row.ts';
 
 export const inTests = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { HEADERS } from '../../../../common/contract/answers.ts';
 import { RENDER_FAILED_REASONS, STATUS } from '../../../../common/contract/errors.ts';
-import type { Proof } from '../../../../tools/limits.ts';
+import type { Proof } from '../../../../tools/limits/limit-row.ts';
 import { inTests, proofExists } from '../../../support/proofs.ts';
 import { description, requestFields } from '../../../support/request-fields.ts';
 

@@ -1,0 +1,143 @@
+// The limits of renders and of the connections that bring them.
+import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
+import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
+import { MAX_CONNECTIONS } from '../../api/http/server.ts';
+import { OPEN_FOR_EACH_PLACE } from '../../api/leases/trial-admission.ts';
+import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
+import { TRIAL_SHARE } from '../../api/routes/trial.ts';
+import { A_QUARTER, code, failed, inverse, type LimitRow, number, quarter, seconds, variable, wholeAndShare } from './limit-row.ts';
+
+export const RENDER_LIMITS: LimitRow[] = [
+  {
+    bound: `Bytes of bodies (each counts ${HELD_PER_BODY_BYTE} times) and PDFs`,
+    whole: variable('PRESSROOM_BYTES_IN_FLIGHT'),
+    share: `account: ${A_QUARTER}`,
+    answer: wholeAndShare(failed('overloaded')),
+    source: 'api.ts',
+    proofs: [
+      {
+        file: 'integration/http-body-shares.test.ts',
+        title: 'leaves a quarter of the whole to other accounts, and the account is refused as over its limit',
+      },
+      { file: 'integration/http-body.test.ts', title: 'is refused before it is read when the process holds too much already' },
+      { file: 'integration/shares-slow-bodies.test.ts', title: 'leaves all renders of another account their memory, and is refused' },
+    ],
+  },
+  {
+    bound: 'The same of trial calls',
+    whole: `${inverse(TRIAL_SHARE)} of it`,
+    share: `address: ${A_QUARTER}`,
+    answer: code('rate_limited'),
+    source: 'routes/trial.ts',
+    proofs: [
+      { file: 'integration/trial-memory.test.ts', title: 'gives a quarter of it to trial calls, and the rest stays for customers' },
+      { file: 'integration/trial-memory.test.ts', title: 'leaves a part of that quarter to other visitors when one sends slowly' },
+    ],
+  },
+  {
+    bound: 'Time of a body',
+    whole: seconds(BODY_TIMES.totalMs),
+    share: `body: ${number(BODY_TIMES.slow.bytesPerS)} bytes/s after ${seconds(BODY_TIMES.slow.graceMs)}, no pause of ${seconds(BODY_TIMES.silentMs)}`,
+    answer: code('validation_error'),
+    source: 'http/body.ts',
+    proofs: [
+      { file: 'integration/http-body-shares.test.ts', title: 'is given up after its first seconds, though it is never silent' },
+      { file: 'integration/http-body.test.ts', title: 'is given up when nothing comes' },
+      { file: 'integration/http-body.test.ts', title: 'is given up when it takes too long, though something comes all the time' },
+    ],
+  },
+  {
+    bound: 'Requests, counted before their bodies are read',
+    whole: 'none',
+    share: `account: the plan’s parallel renders and ${REQUESTS_BEYOND_PLAN} more`,
+    answer: code('concurrency_limit'),
+    source: 'accounts/account-requests.ts',
+    proofs: [
+      {
+        file: 'integration/account-requests.test.ts',
+        title: 'are those of the plan and eight more; the next is refused before its body is read',
+      },
+      {
+        file: 'integration/mcp-failures.test.ts',
+        title: 'refuses more requests of the account than its plan allows and eight, before their bodies are read',
+      },
+      {
+        file: 'integration/console-playground-failures.test.ts',
+        title: 'refuses more requests of the account than its plan allows and eight, before their bodies are read',
+      },
+    ],
+  },
+  {
+    bound: 'Trial calls at once',
+    whole: `${OPEN_FOR_EACH_PLACE} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
+    share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
+    answer: code('rate_limited'),
+    source: 'leases/trial-admission.ts',
+    proofs: [
+      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each entry, from whomever' },
+      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
+    ],
+  },
+  {
+    bound: 'Connections',
+    whole: number(MAX_CONNECTIONS),
+    share: `address (IPv6: /64), unless it is a trusted proxy: ${quarter(MAX_CONNECTIONS)}`,
+    answer: 'the connection is closed',
+    source: 'http/server.ts',
+    proofs: [{ file: 'integration/http-connections.test.ts', title: 'leave a quarter of all to other addresses; one more is closed' }],
+  },
+  {
+    bound: 'Renders that wait for a slot',
+    whole: variable('PRESSROOM_QUEUE_MAX_RENDERS'),
+    share: `account: ${A_QUARTER}`,
+    answer: wholeAndShare(failed('queue_full')),
+    source: 'queue/fair-queue.ts',
+    proofs: [
+      { file: 'unit/api/queue/fair-queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
+      { file: 'unit/api/queue/dispatcher-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
+      { file: 'fault/overload-queue.test.ts', title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After' },
+    ],
+  },
+  {
+    bound: 'Bytes of bodies that wait for a slot',
+    whole: variable('PRESSROOM_QUEUE_MAX_BYTES'),
+    share: `account: ${A_QUARTER}`,
+    answer: wholeAndShare(failed('queue_full')),
+    source: 'queue/fair-queue.ts',
+    proofs: [
+      {
+        file: 'fault/overload-queue.test.ts',
+        title: 'refuses an account that holds its share of the bytes as over its limit, and lets another wait',
+      },
+      {
+        file: 'fault/overload-queue.test.ts',
+        title: 'answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait',
+      },
+    ],
+  },
+  {
+    bound: 'Threads that draw watermarks',
+    whole: 'cores less one, at least 2',
+    share: `account: ${A_QUARTER}; never all; accounts take turns`,
+    answer: 'the PDF waits',
+    source: 'pdf/watermark/watermark-pool.ts',
+    proofs: [
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'stamp for another account while one has PDFs that take long' },
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve accounts in turns' },
+    ],
+  },
+  {
+    bound: 'PDFs that wait for a thread',
+    whole: number(MAX_PDFS_WAITING),
+    share: `account: ${A_QUARTER}`,
+    answer: wholeAndShare(failed('overloaded')),
+    source: 'pdf/watermark/watermark-pool.ts',
+    proofs: [
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'refuse as overloaded when too many wait' },
+      {
+        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
+        title: 'refuse an account that has its share of the line, and take another',
+      },
+    ],
+  },
+];
