@@ -13,7 +13,7 @@ import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Middleware, Route } from '../http/state.ts';
 import type { FirstAdmin } from './auth/admin-config.ts';
 import { createAuth } from './auth/auth.ts';
-import { makeAdmin, setupLink } from './auth/bootstrap.ts';
+import { bootstrapService } from './auth/bootstrap.ts';
 import { createOperators } from './auth/operators.ts';
 import { createSessions } from './auth/sessions.ts';
 import { type BillingConfig, createBilling } from './billing/create-billing.ts';
@@ -146,25 +146,6 @@ export function createConsole(deps: ConsoleDeps): Console {
   };
   const page: Middleware = ctx => files.page(ctx);
 
-  const firstPerson: Service = {
-    name: 'first person',
-    start: async () => {
-      if (deps.admin && (await makeAdmin(auth, deps.admin))) deps.log.info('the administrator of the configuration was made');
-      if (!cookies.secure)
-        deps.log.warn({ publicUrl }, 'the dashboard is reached by plain http: passwords travel in the open, give it https');
-      if (new URL(publicUrl).pathname !== '/')
-        deps.log.warn(
-          { publicUrl },
-          'the dashboard and /mcp work at the root of a host alone: give PRESSROOM_PUBLIC_URL a host name without a path',
-        );
-      const link = await setupLink(auth);
-      if (!link) return;
-      if (deps.onSetupLink) deps.onSetupLink(link);
-      else deps.log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
-    },
-    stop: async () => {},
-  };
-
   return {
     rows,
     renders,
@@ -195,7 +176,7 @@ export function createConsole(deps: ConsoleDeps): Console {
         },
         stop: async () => {},
       },
-      firstPerson,
+      bootstrapService(auth, cookies, deps),
     ],
   };
 }

@@ -2,6 +2,8 @@
 // that works once. The page of the link is pages/setup.ts.
 
 import { ApiError } from '../../../common/contract/errors.ts';
+import type { Service } from '../../../common/lifecycle.ts';
+import type { Log } from '../../../common/log.ts';
 import { type AccountSettings, createAccounts } from '../../accounts/accounts.ts';
 import type { Plan } from '../../accounts/plans.ts';
 import type { Store, TeamDocument } from '../../store/store.ts';
@@ -87,7 +89,7 @@ async function ownFirstAccount(firstOwner: FirstOwner, userId: string): Promise<
 }
 
 /** Creates the administrator of the configuration. A user who has that address already is left unchanged. True when it was created. */
-export async function makeAdmin(
+async function makeAdmin(
   { users, audit, firstOwner }: { users: Users; audit: Audit; firstOwner: FirstOwner },
   { email, password }: FirstAdmin,
 ): Promise<boolean> {
@@ -104,7 +106,7 @@ export async function makeAdmin(
 }
 
 /** The setup link; undefined once there is a user. */
-export async function setupLink({ setup, publicUrl }: { setup: Setup; publicUrl: string }): Promise<string | undefined> {
+async function setupLink({ setup, publicUrl }: { setup: Setup; publicUrl: string }): Promise<string | undefined> {
   return (await setup.needed()) ? `${publicUrl}/app/setup#${await setup.createToken()}` : undefined;
 }
 
@@ -144,5 +146,38 @@ export function createSetup(store: Store, now = () => Date.now()): Setup {
     use: async token =>
       isToken(token) && (await limited(meta.findOneAndUpdate(withToken(token), { $set: { tokens: [] } }, limits))) !== null,
     isGood: async token => isToken(token) && (await limited(meta.findOne(withToken(token), limits))) !== null,
+  };
+}
+
+interface BootstrapDeps {
+  admin: FirstAdmin | undefined;
+  publicUrl: string;
+  log: Log;
+  /** Receives the setup link; without it the link is logged. */
+  onSetupLink?: ((url: string) => void) | undefined;
+}
+
+/** At the start: creates the configured administrator, or publishes the setup link while there is no user. */
+export function bootstrapService(
+  auth: { users: Users; audit: Audit; firstOwner: FirstOwner; setup: Setup; publicUrl: string },
+  { secure }: { secure: boolean },
+  { admin, publicUrl, log, onSetupLink }: BootstrapDeps,
+): Service {
+  return {
+    name: 'first person',
+    start: async () => {
+      if (admin && (await makeAdmin(auth, admin))) log.info('the administrator of the configuration was made');
+      if (!secure) log.warn({ publicUrl }, 'the dashboard is reached by plain http: passwords travel in the open, give it https');
+      if (new URL(publicUrl).pathname !== '/')
+        log.warn(
+          { publicUrl },
+          'the dashboard and /mcp work at the root of a host alone: give PRESSROOM_PUBLIC_URL a host name without a path',
+        );
+      const link = await setupLink(auth);
+      if (!link) return;
+      if (onSetupLink) onSetupLink(link);
+      else log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
+    },
+    stop: async () => {},
   };
 }

@@ -41,38 +41,40 @@ function createClient({ secretKey, apiUrl, callMs = CALL_MS }: StripeAccess): St
   });
 }
 
+/** Maps errors of Stripe to ApiError. Its messages can contain user input: only its codes are logged. */
+async function asked<T>(log: Log, what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    if (!(cause instanceof Stripe.errors.StripeError)) throw cause;
+    const { type, statusCode, code, param, requestId: stripeRequestId } = cause;
+    const fields = { what, type, status: statusCode, code, param, stripeRequestId };
+    if (cause instanceof Stripe.errors.StripeInvalidRequestError) {
+      log.error(fields, 'Stripe refused a call');
+      if (code === 'resource_missing' && param === 'customer') throw new UnknownCustomer(cause);
+      throw new ApiError('conflict', `The payment provider refused: ${cause.message.slice(0, 300)}`, { cause });
+    }
+    if (cause instanceof Stripe.errors.StripeAuthenticationError || cause instanceof Stripe.errors.StripePermissionError)
+      log.error(fields, 'Stripe does not accept PRESSROOM_STRIPE_SECRET_KEY for a call');
+    else log.warn(fields, 'Stripe does not answer');
+    throw away(cause);
+  }
+}
+
+async function closeOpenPages(stripe: Stripe, customer: string): Promise<void> {
+  const { data } = await stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 });
+  for (const { id } of data)
+    await stripe.checkout.sessions.expire(id).catch(error => {
+      // It was used or ran out in this moment.
+      if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    });
+}
+
 /** Connects at the first call. */
 export function stripePayments(access: StripeAccess, log: Log): Payments {
   const stripe = createClient(access);
 
-  /** Stripe's sentences can hold what a person typed: the log gets its codes alone. */
-  async function ask<T>(what: string, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (cause) {
-      if (!(cause instanceof Stripe.errors.StripeError)) throw cause;
-      const { type, statusCode, code, param, requestId: stripeRequestId } = cause;
-      const fields = { what, type, status: statusCode, code, param, stripeRequestId };
-      if (cause instanceof Stripe.errors.StripeInvalidRequestError) {
-        log.error(fields, 'Stripe refused a call');
-        if (code === 'resource_missing' && param === 'customer') throw new UnknownCustomer(cause);
-        throw new ApiError('conflict', `The payment provider refused: ${cause.message.slice(0, 300)}`, { cause });
-      }
-      if (cause instanceof Stripe.errors.StripeAuthenticationError || cause instanceof Stripe.errors.StripePermissionError)
-        log.error(fields, 'Stripe does not accept PRESSROOM_STRIPE_SECRET_KEY for a call');
-      else log.warn(fields, 'Stripe does not answer');
-      throw away(cause);
-    }
-  }
-
-  async function closeOpenPages(customer: string): Promise<void> {
-    const { data } = await stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 });
-    for (const { id } of data)
-      await stripe.checkout.sessions.expire(id).catch(error => {
-        // It was used or ran out in this moment.
-        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
-      });
-  }
+  const ask = <T>(what: string, call: () => Promise<T>) => asked(log, what, call);
 
   return {
     createCustomer: (accountId, instead) =>
@@ -95,7 +97,7 @@ export function stripePayments(access: StripeAccess, log: Log): Payments {
 
     checkoutPage: ({ customer, accountId, price, backUrl }) =>
       ask('create checkout', async () => {
-        await closeOpenPages(customer);
+        await closeOpenPages(stripe, customer);
         const metadata = { [ACCOUNT_METADATA]: accountId };
         const session = await stripe.checkout.sessions.create({
           mode: 'subscription',

@@ -19,7 +19,7 @@ import { createFreshKeys, madeOfKeys } from './fresh-keys.ts';
 import { appName, createGrants, type Grants } from './grants.ts';
 import { type OAuthKeys, oauthKeys, readOAuthKeys } from './keys.ts';
 import { createOAuthLimits } from './oauth-limits.ts';
-import { countTokens, oauthMetrics } from './oauth-metrics.ts';
+import { type CountOAuthEvent, countTokens, oauthMetrics } from './oauth-metrics.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { createProvider, type ProviderDeps } from './provider.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
@@ -58,6 +58,38 @@ interface Made {
   serve: ReturnType<Provider['callback']>;
 }
 
+/** The adapter with each operation wrapped by `guarded`. */
+function guardedAdapter(adapter: Adapter, guarded: ReturnType<typeof overDatabase>): Adapter {
+  return {
+    upsert: guarded(adapter.upsert),
+    find: guarded(adapter.find),
+    findByUid: guarded(adapter.findByUid),
+    findByUserCode: guarded(adapter.findByUserCode),
+    consume: guarded(adapter.consume),
+    destroy: guarded(adapter.destroy),
+    revokeByGrantId: guarded(adapter.revokeByGrantId),
+  };
+}
+
+/** Ends a consent. `reuse`: a code or refresh token was used twice, so it may be stolen. */
+async function endGrant(
+  { grants, count, log, audit }: { grants: Grants; count: CountOAuthEvent; log: Log; audit: Audit },
+  grantId: string,
+  why: 'given back' | 'reuse',
+): Promise<void> {
+  const ended = await grants.end(grantId);
+  if (!ended) return;
+  count('consent_ended');
+  const { account, user } = ended;
+  const reuse = why === 'reuse';
+  if (reuse)
+    log.warn({ account, user, app: appName(ended) }, 'a code or refresh token came twice, perhaps a stolen one: the consent is ended');
+  await audit.note(
+    { account, user, actor: `the app ${appName(ended)}` },
+    { action: 'app.disconnected', target: appName(ended), details: reuse ? { by: 'service', reason: 'token reuse' } : { by: 'app' } },
+  );
+}
+
 export function createOAuth(deps: OAuthDeps): OAuth {
   const { publicUrl, resource, secret, store, audit, budget, log, clients, ipOf, renderError, page } = deps;
   const encryption = createEncryption(secret, 'oauth');
@@ -75,42 +107,16 @@ export function createOAuth(deps: OAuthDeps): OAuth {
   /** Who calls, for what is counted in the midst of the provider. By the answer: the provider may be given another request. */
   const callers = new WeakMap<ServerResponse, string>();
 
-  /** `reuse`: what works once came twice, so somebody else may have it. */
-  async function endGrant(grantId: string, why: 'given back' | 'reuse'): Promise<void> {
-    const ended = await grants.end(grantId);
-    if (!ended) return;
-    count('consent_ended');
-    const { account, user } = ended;
-    const reuse = why === 'reuse';
-    if (reuse)
-      log.warn({ account, user, app: appName(ended) }, 'a code or refresh token came twice, perhaps a stolen one: the consent is ended');
-    await audit.note(
-      { account, user, actor: `the app ${appName(ended)}` },
-      { action: 'app.disconnected', target: appName(ended), details: reuse ? { by: 'service', reason: 'token reuse' } : { by: 'app' } },
-    );
-  }
-
   async function make(keys: OAuthKeys): Promise<Made> {
     const loaded = await import('oidc-provider');
     const guarded = overDatabase(loaded, store, log);
-    const guardedAdapter = (kind: string): Adapter => {
-      const { upsert, find, findByUid, findByUserCode, consume, destroy, revokeByGrantId } = adapter(kind);
-      return {
-        upsert: guarded(upsert),
-        find: guarded(find),
-        findByUid: guarded(findByUid),
-        findByUserCode: guarded(findByUserCode),
-        consume: guarded(consume),
-        destroy: guarded(destroy),
-        revokeByGrantId: guarded(revokeByGrantId),
-      };
-    };
     const adapter = createAdapter({
       store,
       encryption,
       refreshTokens,
       keepGrant: grants.keepUntil,
-      endGrant: grantId => endGrant(grantId, loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse'),
+      endGrant: grantId =>
+        endGrant({ grants, count, log, audit }, grantId, loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse'),
       alreadyUsed: () => new loaded.errors.InvalidGrant('already used'),
       onRepeated: () => count('tokens_repeated'),
     });
@@ -118,7 +124,7 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       issuer: publicUrl,
       resource,
       keys,
-      adapter: guardedAdapter,
+      adapter: kind => guardedAdapter(adapter(kind), guarded),
       refreshTokens,
       clients,
       fetch: watchedFetch(deps.clientFetch, { count, log, ctx: () => loaded.Provider.ctx }),

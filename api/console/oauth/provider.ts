@@ -65,8 +65,39 @@ function trimmed(body: Record<string, unknown>): Record<string, unknown> {
   return { ...kept, scopes_supported: [SCOPE], revocation_endpoint_auth_methods_supported: [...CLIENT_AUTH_METHODS] };
 }
 
+const featuresOf = (library: typeof import('oidc-provider'), { clients, mayFetchDocument, resource }: ProviderDeps) => ({
+  devInteractions: { enabled: false },
+  rpInitiatedLogout: { enabled: false },
+  userinfo: { enabled: false },
+  claimsParameter: { enabled: false },
+  dPoP: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  revocation: {
+    enabled: true,
+    // A client revokes its own; of others' it learns nothing.
+    allowedPolicy: async (_ctx: ProviderContext, client: { clientId: string }, token: { clientId: string }) =>
+      client.clientId === token.clientId,
+  },
+  registration: { enabled: clients.registration, issueRegistrationAccessToken: false },
+  clientIdMetadataDocument: {
+    enabled: clients.document,
+    ack: 'draft-02',
+    allowFetch: mayFetchDocument,
+    cacheDuration: { min: 600, max: 86_400 },
+  },
+  resourceIndicators: {
+    enabled: true,
+    defaultResource: async () => resource,
+    useGrantedResource: async () => true,
+    getResourceServerInfo: async (_ctx: ProviderContext, asked: string) => {
+      if (asked !== resource) throw new library.errors.InvalidTarget(`the only resource here is ${resource}`);
+      return { scope: SCOPE, audience: resource, accessTokenTTL: ACCESS_S, accessTokenFormat: 'opaque' };
+    },
+  },
+});
+
 export function createProvider(library: typeof import('oidc-provider'), deps: ProviderDeps): Provider {
-  const { issuer, resource, keys, clients } = deps;
+  const { issuer, keys } = deps;
   const { Check, Prompt, base } = library.interactionPolicy;
   const policy = base();
   policy.clear();
@@ -110,36 +141,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
       Session: CODE_S,
       IdToken: CODE_S,
     },
-    features: {
-      devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-      userinfo: { enabled: false },
-      claimsParameter: { enabled: false },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      revocation: {
-        enabled: true,
-        // A client revokes its own; of others' it learns nothing.
-        allowedPolicy: async (_ctx: ProviderContext, client: { clientId: string }, token: { clientId: string }) =>
-          client.clientId === token.clientId,
-      },
-      registration: { enabled: clients.registration, issueRegistrationAccessToken: false },
-      clientIdMetadataDocument: {
-        enabled: clients.document,
-        ack: 'draft-02',
-        allowFetch: deps.mayFetchDocument,
-        cacheDuration: { min: 600, max: 86_400 },
-      },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: async () => resource,
-        useGrantedResource: async () => true,
-        getResourceServerInfo: async (_ctx: ProviderContext, asked: string) => {
-          if (asked !== resource) throw new library.errors.InvalidTarget(`the only resource here is ${resource}`);
-          return { scope: SCOPE, audience: resource, accessTokenTTL: ACCESS_S, accessTokenFormat: 'opaque' };
-        },
-      },
-    },
+    features: featuresOf(library, deps),
   });
   // An answer that got lost is given again with the same token (refresh-tokens.ts).
   provider.RefreshToken.prototype.generateTokenId = function () {

@@ -33,25 +33,87 @@ const problem = (schema: (typeof schemas)['name'] | typeof newPassword, value: s
   return parsed.success ? undefined : `It must be ${parsed.error.issues[0]!.message}.`;
 };
 
+function sendCodeForm(ctx: Context, publicUrl: string): void {
+  const token = field({
+    name: 'token',
+    label: 'Invitation code',
+    autocomplete: 'off',
+    hint: 'What stands behind the # of the link that you were sent.',
+    focus: true,
+    maxLength: 400,
+  });
+  const body = markup`<p class="lead">to ${new URL(publicUrl).host}</p>${form(TOKEN_PAGE, [token], 'Continue')}`;
+  sendPage(ctx, { title: 'Your invitation', body });
+}
+
+const sendInvitation = (ctx: Context, { account, invitation }: OpenInvitation, rest: Markup, status = 200) =>
+  sendPage(
+    ctx,
+    {
+      title: `Join ${account.name}`,
+      body: markup`<p class="lead">${invitation.email} is invited as ${invitation.role}. ${ROLE_DESCRIPTIONS[invitation.role]}.</p>${rest}`,
+    },
+    status,
+  );
+
+const sendNewUserForm = (ctx: Context, open: OpenInvitation, { name, nameError, passwordError }: Typed = {}, status = 200) =>
+  sendInvitation(
+    ctx,
+    open,
+    markup`${form(
+      ACCEPT_PAGE,
+      [
+        hidden('as', 'new'),
+        // For programs that keep passwords: whose this one is.
+        markup`<input type="hidden" name="username" autocomplete="username" value="${open.invitation.email}">`,
+        nameField({ value: name, error: nameError, focus: !passwordError }),
+        newPasswordField({ error: passwordError, focus: passwordError !== undefined && nameError === undefined }),
+      ],
+      'Join',
+    )}`,
+    status,
+  );
+
+/** `email`: of the signed-in user; `invited`: the existing user of the invited address. */
+function sendAcceptPage(
+  { sso, newWithPassword }: Auth,
+  ctx: Context,
+  open: OpenInvitation,
+  email: string | undefined,
+  invited: UserDocument | undefined,
+): void {
+  if (email === open.invitation.email)
+    return sendInvitation(ctx, open, markup`<p>You are signed in as ${email}.</p>${form(ACCEPT_PAGE, [hidden('as', 'member')], 'Accept')}`);
+  if (email !== undefined)
+    return sendInvitation(
+      ctx,
+      open,
+      markup`<p class="notice">You are signed in as ${email}, and the invitation is for another address.</p>${form(ACCEPT_PAGE, [hidden('as', 'somebody-else')], 'Sign out and go on')}`,
+      403,
+    );
+  if (invited?.disabled)
+    return sendInvitation(ctx, open, markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`, 403);
+  if (invited)
+    return sendInvitation(
+      ctx,
+      open,
+      markup`<p><a class="main-button" href="${withNext('/app/sign-in', ACCEPT_PAGE)}">Sign in to accept</a></p>`,
+    );
+  if (sso && !newWithPassword(open.invitation.email))
+    return sendInvitation(
+      ctx,
+      open,
+      markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${sso.name}</a></p>`,
+    );
+  sendNewUserForm(ctx, open);
+}
+
 export function invitationPages(
   auth: Auth,
   { store, invitations }: { store: Store; invitations: Invitations },
   route: ReturnType<typeof pageRoutes>,
 ): PageRoute[] {
-  const { users, sessions, cookies, login, audit, publicUrl, sso, newWithPassword } = auth;
-
-  function askForToken(ctx: Context): void {
-    const token = field({
-      name: 'token',
-      label: 'Invitation code',
-      autocomplete: 'off',
-      hint: 'What stands behind the # of the link that you were sent.',
-      focus: true,
-      maxLength: 400,
-    });
-    const body = markup`<p class="lead">to ${new URL(publicUrl).host}</p>${form(TOKEN_PAGE, [token], 'Continue')}`;
-    sendPage(ctx, { title: 'Your invitation', body });
-  }
+  const { users, sessions, cookies, login, audit, publicUrl, newWithPassword } = auth;
 
   function gone(ctx: Context): void {
     cookies.clear(ctx, 'invitation');
@@ -69,53 +131,6 @@ export function invitationPages(
     seeOther(ctx, ACCEPT_PAGE);
   }
 
-  const send = (ctx: Context, { account, invitation }: OpenInvitation, rest: Markup, status = 200) =>
-    sendPage(
-      ctx,
-      {
-        title: `Join ${account.name}`,
-        body: markup`<p class="lead">${invitation.email} is invited as ${invitation.role}. ${ROLE_DESCRIPTIONS[invitation.role]}.</p>${rest}`,
-      },
-      status,
-    );
-
-  const asNewPerson = (ctx: Context, open: OpenInvitation, { name, nameError, passwordError }: Typed = {}, status = 200) =>
-    send(
-      ctx,
-      open,
-      markup`${form(
-        ACCEPT_PAGE,
-        [
-          hidden('as', 'new'),
-          // For programs that keep passwords: whose this one is.
-          markup`<input type="hidden" name="username" autocomplete="username" value="${open.invitation.email}">`,
-          nameField({ value: name, error: nameError, focus: !passwordError }),
-          newPasswordField({ error: passwordError, focus: passwordError !== undefined && nameError === undefined }),
-        ],
-        'Join',
-      )}`,
-      status,
-    );
-
-  function show(ctx: Context, open: OpenInvitation, email: string | undefined, invited: UserDocument | undefined): void {
-    if (email === open.invitation.email)
-      return send(ctx, open, markup`<p>You are signed in as ${email}.</p>${form(ACCEPT_PAGE, [hidden('as', 'member')], 'Accept')}`);
-    if (email !== undefined)
-      return send(
-        ctx,
-        open,
-        markup`<p class="notice">You are signed in as ${email}, and the invitation is for another address.</p>${form(ACCEPT_PAGE, [hidden('as', 'somebody-else')], 'Sign out and go on')}`,
-        403,
-      );
-    if (invited?.disabled)
-      return send(ctx, open, markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`, 403);
-    if (invited)
-      return send(ctx, open, markup`<p><a class="main-button" href="${withNext('/app/sign-in', ACCEPT_PAGE)}">Sign in to accept</a></p>`);
-    if (sso && !newWithPassword(open.invitation.email))
-      return send(ctx, open, markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', ACCEPT_PAGE)}">${sso.name}</a></p>`);
-    asNewPerson(ctx, open);
-  }
-
   async function openOf(ctx: Context): Promise<OpenInvitation | undefined> {
     const token = cookies.passing(ctx, 'invitation');
     return token === undefined ? undefined : invitations.find(token);
@@ -125,7 +140,7 @@ export function invitationPages(
     const open = await openOf(ctx);
     if (!open) return gone(ctx);
     const signedIn = await login.signedIn(ctx);
-    show(ctx, open, signedIn?.user.email, await users.byEmail(open.invitation.email));
+    sendAcceptPage(auth, ctx, open, signedIn?.user.email, await users.byEmail(open.invitation.email));
   }
 
   /** False when somebody else was quicker. */
@@ -142,7 +157,7 @@ export function invitationPages(
 
   async function join(ctx: Context, open: OpenInvitation, name: string, password: string): Promise<void> {
     const wrong = { nameError: problem(schemas.name, name), passwordError: problem(schemas.password, password) };
-    if (wrong.nameError || wrong.passwordError) return asNewPerson(ctx, open, { name, ...wrong }, 400);
+    if (wrong.nameError || wrong.passwordError) return sendNewUserForm(ctx, open, { name, ...wrong }, 400);
     const user = await users.create({ email: open.invitation.email, name: schemas.name.parse(name), password });
     let joined = false;
     try {
@@ -176,7 +191,7 @@ export function invitationPages(
   }
 
   return [
-    route('get', TOKEN_PAGE, askForToken),
+    route('get', TOKEN_PAGE, ctx => sendCodeForm(ctx, publicUrl)),
     route('post', TOKEN_PAGE, takeToken),
     route('get', ACCEPT_PAGE, look),
     route('post', ACCEPT_PAGE, submit),

@@ -21,57 +21,57 @@ interface Shown {
   passwordError?: string;
 }
 
-export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { users, passwords, limits, devices, login, pendingTwoFactor, setup, publicUrl, sso, passwordSignIn } = auth;
-  const host = new URL(publicUrl).host;
+/** The button of the single sign-on and the password form. Where only operators have passwords, the button comes first. */
+function ways({ sso, passwordSignIn }: Auth, next: string, passwordForm: Markup): Markup {
+  if (!sso) return passwordForm;
+  const button = (kind: string) =>
+    markup`<p><a class="main-button${kind}" href="${withNext('/app/sign-in/company', next)}">${sso.name}</a></p>`;
+  return passwordSignIn
+    ? markup`${passwordForm}<p class="or">or</p>${button(' quiet')}`
+    : markup`${button('')}<p class="or">operators of this installation</p>${passwordForm}`;
+}
 
-  /** The company's button, and the form of the password; where passwords are for operators alone, the button comes first. */
-  function ways(next: string, passwordForm: Markup): Markup {
-    if (!sso) return passwordForm;
-    const button = (kind: string) =>
-      markup`<p><a class="main-button${kind}" href="${withNext('/app/sign-in/company', next)}">${sso.name}</a></p>`;
-    return passwordSignIn
-      ? markup`${passwordForm}<p class="or">or</p>${button(' quiet')}`
-      : markup`${button('')}<p class="or">operators of this installation</p>${passwordForm}`;
-  }
-
-  function show(ctx: Context, { next, email, error, emailError, passwordError }: Shown, status = 200): void {
-    const wrongEmail = emailError !== undefined;
-    const passwordForm = form(
-      withNext('/app/sign-in', next),
-      [
-        field({
-          name: 'email',
-          label: 'Email',
-          type: 'email',
-          autocomplete: 'username',
-          value: email,
-          error: emailError,
-          focus: wrongEmail || (passwordSignIn && !email),
-          maxLength: MAX_EMAIL,
-        }),
-        field({
-          name: 'password',
-          label: 'Password',
-          type: 'password',
-          autocomplete: 'current-password',
-          error: passwordError,
-          focus: !wrongEmail && Boolean(email),
-          maxLength: MAX_PASSWORD,
-        }),
-      ],
-      'Sign in',
-    );
-    const body = markup`${ways(next, passwordForm)}
+function sendSignInPage(auth: Auth, ctx: Context, { next, email, error, emailError, passwordError }: Shown, status = 200): void {
+  const { publicUrl, passwordSignIn } = auth;
+  const wrongEmail = emailError !== undefined;
+  const passwordForm = form(
+    withNext('/app/sign-in', next),
+    [
+      field({
+        name: 'email',
+        label: 'Email',
+        type: 'email',
+        autocomplete: 'username',
+        value: email,
+        error: emailError,
+        focus: wrongEmail || (passwordSignIn && !email),
+        maxLength: MAX_EMAIL,
+      }),
+      field({
+        name: 'password',
+        label: 'Password',
+        type: 'password',
+        autocomplete: 'current-password',
+        error: passwordError,
+        focus: !wrongEmail && Boolean(email),
+        maxLength: MAX_PASSWORD,
+      }),
+    ],
+    'Sign in',
+  );
+  const body = markup`${ways(auth, next, passwordForm)}
 <p class="below hint">Forgotten your password? Who runs this installation can help.</p>`;
-    sendPage(ctx, { title: 'Sign in', lead: `to ${host}`, error: error ?? otherHost(ctx, publicUrl), body }, status);
-  }
+  sendPage(ctx, { title: 'Sign in', lead: `to ${new URL(publicUrl).host}`, error: error ?? otherHost(ctx, publicUrl), body }, status);
+}
+
+export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
+  const { users, passwords, limits, devices, login, pendingTwoFactor, setup, sso, passwordSignIn } = auth;
 
   async function open(ctx: Context): Promise<void> {
     const next = nextPath(ctx.query['next']);
     if (await login.signedIn(ctx)) return ctx.redirect(next);
     if (await setup.needed()) return ctx.redirect('/app/setup');
-    show(ctx, { next });
+    sendSignInPage(auth, ctx, { next });
   }
 
   async function submit(ctx: Context): Promise<void> {
@@ -79,9 +79,10 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
     const sent = await formBody(ctx.req);
     const email = normalEmail(sent.get('email'));
     const password = sent.get('password');
-    if (email === '') return show(ctx, { next, emailError: 'Type your email address.' }, 400);
-    if (email.length > MAX_EMAIL) return show(ctx, { next, emailError: `An email address has at most ${MAX_EMAIL} characters.` }, 400);
-    if (password === '') return show(ctx, { next, email, passwordError: 'Type your password.' }, 400);
+    if (email === '') return sendSignInPage(auth, ctx, { next, emailError: 'Type your email address.' }, 400);
+    if (email.length > MAX_EMAIL)
+      return sendSignInPage(auth, ctx, { next, emailError: `An email address has at most ${MAX_EMAIL} characters.` }, 400);
+    if (password === '') return sendSignInPage(auth, ctx, { next, email, passwordError: 'Type your password.' }, 400);
 
     const user = await users.byEmail(email);
     const attempt = { email, ip: login.ipOf(ctx), device: devices.known(ctx, user?._id) };
@@ -94,18 +95,18 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
       good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), asker);
     } catch (error) {
       const { message, status } = heldBack(ctx, error);
-      return show(ctx, { next, email, error: message }, status);
+      return sendSignInPage(auth, ctx, { next, email, error: message }, status);
     }
     if (!good || !user || user.disabled) {
       ctx.state.code = 'unauthorized';
-      return show(ctx, { next, email, error: 'The email address or the password is wrong.' }, 401);
+      return sendSignInPage(auth, ctx, { next, email, error: 'The email address or the password is wrong.' }, 401);
     }
     await limits.passwordWasRight(attempt);
     // Operators keep theirs: they could not fix the company's sign-in otherwise.
     if (!passwordSignIn && !user.operator) {
       ctx.state.code = 'forbidden';
       const error = `Passwords are switched off here. Sign in with ${sso?.name ?? 'the company’s sign-in'}.`;
-      return show(ctx, { next, email, error }, 403);
+      return sendSignInPage(auth, ctx, { next, email, error }, 403);
     }
     if (user.twoFactor) {
       pendingTwoFactor.begin(ctx, user, 'password');

@@ -44,47 +44,46 @@ export async function checkPassword(
   await limits.againWasRight(user._id, 'password');
 }
 
-export function meRoutes({ store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps): ConsoleRoute[] {
-  const { users, sessions, cookies, audit, publicUrl, sso } = auth;
+async function accountsOf({ console, accounts, limited, limits }: Store, user: string) {
+  const teams = await limited(console.teams.find({ 'members.user': user }, limits).toArray());
+  const found = await limited(
+    accounts.find({ _id: { $in: teams.map(({ _id }) => _id) } }, { projection: { name: 1 }, sort: { name: 1 }, ...limits }).toArray(),
+  );
+  return found.map(({ _id: id, name }) => {
+    const { role } = teams.find(team => team._id === id)!.members.find(member => member.user === user)!;
+    return { id, name, role, permissions: [...MAY[role]] };
+  });
+}
+
+async function meOf({ store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps, id: string) {
+  const user = await storedUser(auth, id);
+  return {
+    user: {
+      id,
+      email: user.email,
+      name: user.name,
+      operator: user.operator,
+      hasPassword: user.password !== undefined,
+      twoFactor: { on: user.twoFactor !== undefined, recoveryCodesLeft: user.twoFactor?.recoveryCodes.length ?? 0 },
+      company: user.identities.length > 0,
+    },
+    accounts: await accountsOf(store, id),
+    installation: {
+      version: API_VERSION,
+      publicUrl: auth.publicUrl,
+      billing: billingMode,
+      companySignIn: auth.sso?.name ?? null,
+      plans: [...plans],
+      renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
+      mcpUrl: mcpUrl ?? null,
+    },
+  };
+}
+
+export function meRoutes(deps: MeDeps): ConsoleRoute[] {
+  const { store, auth } = deps;
+  const { users, sessions, audit } = auth;
   const { limits, limited } = store;
-
-  async function accountsOf(user: string) {
-    const teams = await limited(store.console.teams.find({ 'members.user': user }, limits).toArray());
-    const found = await limited(
-      store.accounts
-        .find({ _id: { $in: teams.map(({ _id }) => _id) } }, { projection: { name: 1 }, sort: { name: 1 }, ...limits })
-        .toArray(),
-    );
-    return found.map(({ _id: id, name }) => {
-      const { role } = teams.find(team => team._id === id)!.members.find(member => member.user === user)!;
-      return { id, name, role, permissions: [...MAY[role]] };
-    });
-  }
-
-  async function tellMe(id: string) {
-    const user = await storedUser(auth, id);
-    return {
-      user: {
-        id,
-        email: user.email,
-        name: user.name,
-        operator: user.operator,
-        hasPassword: user.password !== undefined,
-        twoFactor: { on: user.twoFactor !== undefined, recoveryCodesLeft: user.twoFactor?.recoveryCodes.length ?? 0 },
-        company: user.identities.length > 0,
-      },
-      accounts: await accountsOf(id),
-      installation: {
-        version: API_VERSION,
-        publicUrl,
-        billing: billingMode,
-        companySignIn: sso?.name ?? null,
-        plans: [...plans],
-        renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
-        mcpUrl: mcpUrl ?? null,
-      },
-    };
-  }
 
   return [
     route({
@@ -94,7 +93,7 @@ export function meRoutes({ store, auth, plans, billingMode, renderLogKeepMs, mcp
       summary: 'Who is signed in, their accounts, and what this installation offers',
       access: 'signed-in',
       answer: me,
-      handle: ({ signedIn }) => tellMe(signedIn.user.id),
+      handle: ({ signedIn }) => meOf(deps, signedIn.user.id),
     }),
     route({
       method: 'patch',
@@ -108,7 +107,7 @@ export function meRoutes({ store, auth, plans, billingMode, renderLogKeepMs, mcp
         const { id } = call.signedIn.user;
         await limited(store.console.users.updateOne({ _id: id }, { $set: { name: call.body.name } }, limits));
         await audit.record(call, { action: 'person.renamed', details: { name: call.body.name } }, 'installation');
-        return tellMe(id);
+        return meOf(deps, id);
       },
     }),
     route({
@@ -129,6 +128,12 @@ export function meRoutes({ store, auth, plans, billingMode, renderLogKeepMs, mcp
         await audit.record(call, { action: 'person.password_changed', details: { sessionsEnded: ended } }, 'installation');
       },
     }),
+    ...sessionRoutes(auth),
+  ];
+}
+
+function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
+  return [
     route({
       method: 'get',
       path: '/me/sessions',

@@ -21,16 +21,17 @@ interface Deps {
 /** Stands in the log of the account itself: its people see what was done to them. */
 const about = (call: Call, account: string): Call => ({ ...call, account: { id: account, role: 'operator' } });
 
+async function withMembers(store: Store, found: Account[]) {
+  const teams = store.console.teams.aggregate<{ _id: string; members: number }>(
+    [{ $match: { _id: { $in: found.map(({ id }) => id) } } }, { $project: { members: { $size: '$members' } } }],
+    store.limits,
+  );
+  const members = new Map((await store.limited(teams.toArray())).map(team => [team._id, team.members]));
+  return found.map(account => ({ ...account, members: members.get(account.id) ?? 0, createdAt: account.createdAt.toISOString() }));
+}
+
 export function operatorAccountRoutes({ publicUrl, store, accounts, invitations, audit }: Deps): ConsoleRoute[] {
-  async function withMembers(found: Account[]) {
-    const teams = store.console.teams.aggregate<{ _id: string; members: number }>(
-      [{ $match: { _id: { $in: found.map(({ id }) => id) } } }, { $project: { members: { $size: '$members' } } }],
-      store.limits,
-    );
-    const members = new Map((await store.limited(teams.toArray())).map(team => [team._id, team.members]));
-    return found.map(account => ({ ...account, members: members.get(account.id) ?? 0, createdAt: account.createdAt.toISOString() }));
-  }
-  const shown = async (account: Account) => (await withMembers([account]))[0]!;
+  const shown = async (account: Account) => (await withMembers(store, [account]))[0]!;
 
   return [
     route({
@@ -51,7 +52,7 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
           limit,
           ({ createdAt }) => createdAt,
         );
-        return { items: await withMembers(items), next };
+        return { items: await withMembers(store, items), next };
       },
     }),
     route({

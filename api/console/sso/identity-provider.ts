@@ -93,26 +93,19 @@ interface Deps {
   callTimeoutMs?: number;
 }
 
-/** Nothing is asked of the provider before somebody signs in. */
-export function createIdentityProvider({
-  config,
-  publicUrl,
-  log,
-  now = () => performance.now(),
-  callTimeoutMs = CALL_TIMEOUT_MS,
-}: Deps): IdentityProvider {
-  const redirectUri = new URL(`${publicUrl}/app/sign-in/company/callback`).href;
-  const insecure = config.issuer.protocol === 'http:' ? [allowInsecureRequests] : [];
+const insecureOptions = ({ issuer }: SsoConfig) => (issuer.protocol === 'http:' ? [allowInsecureRequests] : []);
+
+/** The discovery document, cached for an hour. After a failure it is read again at the earliest in PAUSE_MS; an old one stays in use. */
+function createProviderMetadata({ config, log, now, callTimeoutMs }: Required<Omit<Deps, 'publicUrl'>>): () => Promise<ServerMetadata> {
   let metadata: { server: ServerMetadata; readAtMs: number } | undefined;
   let reading: Promise<ServerMetadata> | undefined;
   let failed: { problem: SsoError; atMs: number } | undefined;
-  let running = 0;
 
   async function read(): Promise<ServerMetadata> {
     try {
       const found = await discovery(config.issuer, config.clientId, undefined, undefined, {
         timeout: callTimeoutMs / 1_000,
-        execute: insecure,
+        execute: insecureOptions(config),
         [customFetch]: boundedFetch,
       });
       const server = { ...found.serverMetadata() };
@@ -154,13 +147,29 @@ export function createIdentityProvider({
     }
   }
 
+  return server;
+}
+
+/** Nothing is asked of the provider before somebody signs in. */
+export function createIdentityProvider({
+  config,
+  publicUrl,
+  log,
+  now = () => performance.now(),
+  callTimeoutMs = CALL_TIMEOUT_MS,
+}: Deps): IdentityProvider {
+  const redirectUri = new URL(`${publicUrl}/app/sign-in/company/callback`).href;
+  let running = 0;
+
+  const metadata = createProviderMetadata({ config, log, now, callTimeoutMs });
+
   /** One for each sign-in: it keeps the provider's keys, and so a key that was changed a moment ago is found. */
   async function configuration(): Promise<Configuration> {
-    const found = await server();
+    const found = await metadata();
     const made = new Configuration(found, config.clientId, config.clientSecret, clientAuth(config, found));
     made.timeout = callTimeoutMs / 1_000;
     made[customFetch] = boundedFetch;
-    for (const apply of [...insecure, enableNonRepudiationChecks]) apply(made);
+    for (const apply of [...insecureOptions(config), enableNonRepudiationChecks]) apply(made);
     return made;
   }
 

@@ -48,29 +48,29 @@ const anothers = (email: string) =>
     { problem: 'the address is linked to another subject of the provider' },
   );
 
-export function createSsoUsers({ config, store, users, teams, audit, log }: Deps): SsoUsers {
-  function checkDomain(email: string): void {
-    if (isSsoEmail(email, config)) return;
+function checkDomain(config: Deps['config'], email: string): void {
+  if (isSsoEmail(email, config)) return;
+  throw refused(
+    'the domain is not in PRESSROOM_OIDC_DOMAINS',
+    `${email.slice(0, MAX_EMAIL)} may not sign in here. Use an address of ${config.domains.join(' or ')}.`,
+  );
+}
+
+/** The address at the first sign-in. */
+function provenEmail(config: Deps['config'], { email, emailVerified }: IdentityClaims): string {
+  const parsed = emailText.safeParse(email);
+  if (!parsed.success)
+    throw refused('the provider says no address', 'The company’s sign-in did not say your email address. Have one entered there.');
+  checkDomain(config, parsed.data);
+  if (!emailVerified && !config.trustEmail)
     throw refused(
-      'the domain is not in PRESSROOM_OIDC_DOMAINS',
-      `${email.slice(0, MAX_EMAIL)} may not sign in here. Use an address of ${config.domains.join(' or ')}.`,
+      'the address is not verified at the provider',
+      `The company’s sign-in has not verified that ${parsed.data} is your address. Have it verified there, then come again.`,
     );
-  }
+  return parsed.data;
+}
 
-  /** The address by which a person comes for the first time. */
-  function provenEmail({ email, emailVerified }: IdentityClaims): string {
-    const parsed = emailText.safeParse(email);
-    if (!parsed.success)
-      throw refused('the provider says no address', 'The company’s sign-in did not say your email address. Have one entered there.');
-    checkDomain(parsed.data);
-    if (!emailVerified && !config.trustEmail)
-      throw refused(
-        'the address is not verified at the provider',
-        `The company’s sign-in has not verified that ${parsed.data} is your address. Have it verified there, then come again.`,
-      );
-    return parsed.data;
-  }
-
+export function createSsoUsers({ config, store, users, teams, audit, log }: Deps): SsoUsers {
   async function link(user: UserDocument, identity: Identity, ip: string): Promise<void> {
     try {
       await users.linkIdentity(user._id, identity);
@@ -99,14 +99,14 @@ export function createSsoUsers({ config, store, users, teams, audit, log }: Deps
     if (!user) return undefined;
     if (user.disabled) throw disabled();
     // A domain that was taken off the list closes to those who came before, too. The address is theirs to change at the provider.
-    checkDomain(claims.email ?? user.email);
+    checkDomain(config, claims.email ?? user.email);
     return user;
   }
 
   async function userOf(claims: IdentityClaims, ip: string): Promise<SsoUser> {
     const known = await found(claims);
     if (known) return { kind: 'known', user: known };
-    const email = provenEmail(claims);
+    const email = provenEmail(config, claims);
     const { issuer, subject } = claims;
     const same = (await users.byEmail(email)) ?? (await made(email, claims, ip)) ?? (await users.byEmail(email));
     if (!same)
