@@ -138,8 +138,8 @@ export async function startMongod({
   loading.catch(() => {}); // looked at below
   const child = await starting;
   try {
-    const { readyReplicaSet } = await loading;
-    await readyReplicaSet(kept.port, kept.password, kept.founded);
+    const { initiateReplicaSet } = await loading;
+    await initiateReplicaSet(kept.port, kept.password, kept.founded);
     if (!kept.founded) await writeKept(dataDir, { ...kept, founded: true });
   } catch (error) {
     await child.stop();

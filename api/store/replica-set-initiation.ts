@@ -1,6 +1,12 @@
-// Makes a fresh mongod a replica set of one with one user, and points the set at its new port when that has changed. Speaks to mongod as its administrator.
+// Initiates a replica set of one member, with one user, on a fresh mongod, and points the set at its new port
+// when that has changed. Run as a program it does this beside the chart's bundled mongod, in the same pod,
+// because mongod allows it from its own machine only; then it waits to be stopped.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import { z } from 'zod';
+import { ConfigError, readConfig, secret, text } from '../../common/config.ts';
+import { createLog } from '../../common/log.ts';
+import { isDatabaseUnavailable } from './failures.ts';
 import { SET_NAME, USER } from './replica-set-names.ts';
 
 const ALREADY_INITIALIZED = 23;
@@ -45,7 +51,7 @@ async function untilWritable(admin: Db): Promise<void> {
 const login = (port: number, password: string) => withAdmin(port, { username: USER, password, source: 'admin' }, untilWritable);
 
 /** The localhost exception allows this until there is a user. Every step may have been done already by a start that was killed. */
-const found = (port: number, password: string, host: string) =>
+const initiate = (port: number, password: string, host: string) =>
   withAdmin(port, undefined, async admin => {
     const config = { _id: SET_NAME, members: [{ _id: 0, host }] };
     await admin.command({ replSetInitiate: config }).catch(unless(ALREADY_INITIALIZED));
@@ -54,12 +60,12 @@ const found = (port: number, password: string, host: string) =>
   });
 
 /**
- * Brings the mongod at `port` to a writable primary with the user in it; `founded` tells that an earlier start came to its end, `host` where the clients of a
+ * Brings the mongod at `port` to a writable primary with the user in it; `initiated`: an earlier start has completed, `host` where the clients of a
  * fresh set will find its member. Throws an Error when the data belong to another password.
  */
-export async function readyReplicaSet(port: number, password: string, founded: boolean, host = memberAt(port)): Promise<void> {
+export async function initiateReplicaSet(port: number, password: string, initiated: boolean, host = memberAt(port)): Promise<void> {
   // Refused when an earlier start came as far as the user: then all is done.
-  if (!founded) await found(port, password, host).catch(unless(UNAUTHORIZED));
+  if (!initiated) await initiate(port, password, host).catch(unless(UNAUTHORIZED));
   try {
     await login(port, password);
   } catch (error) {
@@ -79,3 +85,46 @@ export async function moveMember(port: number, keyFileText: string): Promise<voi
     await config.updateMany({}, { $set: { 'members.0.host': memberAt(port) }, $inc: { version: 1 } });
   });
 }
+
+const RETRY_MS = 500;
+
+const variables = z.object({
+  MONGODB_MEMBER: text(undefined, 'host:port').describe('Where clients find the member.'),
+  MONGODB_PASSWORD: secret(16).describe("The user's password."),
+});
+
+function required(env: NodeJS.ProcessEnv): { member: string; port: number; password: string } {
+  const { MONGODB_MEMBER: member, MONGODB_PASSWORD: password } = readConfig(variables, env);
+  if (member === undefined || password === undefined) throw new ConfigError('MONGODB_MEMBER and MONGODB_PASSWORD are needed');
+  const port = Number(/^[^:]+:(\d+)$/.exec(member)?.[1]);
+  if (!port) throw new ConfigError(`MONGODB_MEMBER=${member}: must be host:port`);
+  return { member, port, password };
+}
+
+/** The program: retries until mongod answers, then waits for a signal. After a restart it finds everything done. */
+async function main(): Promise<void> {
+  const log = createLog('info', 'found-set');
+  const stopped = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort());
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {});
+  try {
+    const { member, port, password } = required(process.env);
+    while (!stopped.signal.aborted) {
+      try {
+        await initiateReplicaSet(port, password, false, member);
+        log.info({ member }, 'the replica set is ready');
+        // Any long time will do: only the signal ends it.
+        while (!stopped.signal.aborted) await pause(86_400_000);
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error;
+        await pause(RETRY_MS);
+      }
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) console.error(error.message);
+    else log.fatal({ err: error }, 'the replica set could not be initiated');
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.main) await main();

@@ -1,4 +1,4 @@
-// What the replica set of a managed mongod and its one user are called. A file of its own, so that who only needs the names does not load the driver.
+// Names of the replica set of a managed mongod and of its user. Apart from the driver: a process that needs only the names does not load it.
 
 export const SET_NAME = 'pressroom';
 export const USER = 'pressroom';
