@@ -17,10 +17,10 @@ import { parseTrustedProxies } from './http/client-ip.ts';
 import { serverMetrics } from './http/http-metrics.ts';
 import { type HttpServer, httpServer } from './http/server.ts';
 import { mongoLeases } from './leases/mongo-leases.ts';
-import { createTrialDoor } from './leases/trial-admission.ts';
+import { createTrialAdmission } from './leases/trial-admission.ts';
 import { trialLeases } from './leases/trial-leases.ts';
 import { createFinish } from './pdf/finish.ts';
-import { createStamps } from './pdf/watermark/watermark-pool.ts';
+import { createWatermarkPool } from './pdf/watermark/watermark-pool.ts';
 import { Dispatcher } from './queue/dispatcher.ts';
 import { createRecentTimes } from './render/recent-times.ts';
 import { createRender } from './render/render.ts';
@@ -91,7 +91,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const workers = createWorkers({ sources, pool, secret, log, reach });
   const connections = createConnections({ reach });
   const dispatch = new Dispatcher({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
-  const stamps = createStamps();
+  const stamps = createWatermarkPool();
   const finish = createFinish({ stamps, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);
   const render = createRender({ leases, trial: false, dispatch, limits: config.render, finish, meters: meters.paid });
@@ -99,7 +99,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const budget = createByteBudget(config.inFlightMaxBytes);
 
   function createTrial(limits: { perMinute: number; parallel: number }) {
-    const door = createTrialDoor(limits);
+    const door = createTrialAdmission(limits);
     const slots = () => workers.totals().slots;
     const leases = trialLeases(store, { ...limits, pepper: config.pepper, slots, door }, log);
     const render = createRender({ leases, trial: true, dispatch, limits: config.render, finish, meters: meters.trial });

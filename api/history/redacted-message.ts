@@ -9,7 +9,7 @@ const PARTS = /(`[^`]*`)|"(?:[^"\\]|\\.)*(?:"|$)|( is not valid JavaScript): .*/
  * The sentence without the values in it, at most 500 characters. A backtick may stand alone, and a quote in a name: where the two cannot be told apart, it ends
  * before the first quote.
  */
-export function shownMessage(message: string): string {
+export function redactedMessage(message: string): string {
   let clear = true;
   const without = message.replace(PARTS, (_, name?: string, expression?: string) => {
     if (name?.includes('"')) clear = false;

@@ -4,7 +4,7 @@ import type { RenderRequest } from '../../common/contract/render-request.ts';
 
 export type ShownOptions = Record<string, string | number | boolean>;
 
-export interface ShownRequest {
+export interface RedactedRequest {
   source: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
@@ -62,13 +62,13 @@ const SHOW: Record<keyof RenderRequest, Show> = {
   sandbox: asItIs,
 };
 
-function shownUrl(text: string): string {
+function redactedUrl(text: string): string {
   const { protocol, host, pathname } = new URL(text);
   return `${protocol}//${host}${pathname}`.slice(0, MAX_URL_LENGTH);
 }
 
 /** Of a request that parseRenderRequest let pass. Takes microseconds whatever the size of the request is. */
-export function shownRequest(request: RenderRequest): ShownRequest {
+export function redactedRequest(request: RenderRequest): RedactedRequest {
   const options: ShownOptions = {};
   for (const [field, value] of Object.entries(request)) {
     const shown = value === undefined ? undefined : SHOW[field as keyof RenderRequest](value as never);
@@ -76,7 +76,7 @@ export function shownRequest(request: RenderRequest): ShownRequest {
   }
   return {
     source: request.url === undefined ? 'html' : 'url',
-    ...(request.url !== undefined && { url: shownUrl(request.url) }),
+    ...(request.url !== undefined && { url: redactedUrl(request.url) }),
     options,
     sandbox: request.sandbox ?? false,
   };

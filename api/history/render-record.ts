@@ -1,11 +1,11 @@
 // One render's line of the log, from what is known at its end. Pure.
 import type { ApiError } from '../../common/contract/errors.ts';
+import { ClientClosed } from '../http/client-disconnect.ts';
 import { asApiError } from '../http/errors.ts';
-import { ClientClosed } from '../http/state.ts';
 import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument } from '../store/store.ts';
-import { shownMessage } from './redacted-message.ts';
-import type { ShownRequest } from './redacted-request.ts';
+import { redactedMessage } from './redacted-message.ts';
+import type { RedactedRequest } from './redacted-request.ts';
 
 /** What the ways in tell of a render while it goes on. */
 export interface RenderEntry {
@@ -17,7 +17,7 @@ export interface RenderEntry {
   /** Whose it is, as soon as that is known: nothing is kept of a caller whom nobody knows. */
   who?: { account: string; key?: string | undefined; user?: string; app?: string };
   /** What was asked for, once it is known to be a request. */
-  request?: ShownRequest;
+  request?: RedactedRequest;
   /** Given to the use case. */
   readonly trace: RenderTrace;
 }
@@ -43,7 +43,7 @@ function endOf(error: unknown): Pick<RenderDocument, 'outcome' | 'code' | 'reaso
     outcome: 'error',
     code: known.code,
     ...(known.reason && { reason: known.reason }),
-    message: shownMessage(known.message),
+    message: redactedMessage(known.message),
   };
 }
 

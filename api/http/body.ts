@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { invalid } from '../../common/contract/errors.ts';
 import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.ts';
+import { ClientClosed } from './client-disconnect.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { parseJson, parseJsonInTurns } from './json-text.ts';
-import { ClientClosed, type Context, type Middleware } from './state.ts';
+import type { Context, Middleware } from './state.ts';
 
 export interface BodyLimits {
   maxBytes: number;

@@ -1,11 +1,16 @@
-// Work that ends when nobody waits for its answer any more.
-import { ClientClosed, type Context } from './state.ts';
+// The client disconnects before its answer is written: the error that ends the work, and the signal that carries it.
+import type { Context } from './state.ts';
 
-/** Gives what `work` gives. Its signal aborts with ClientClosed when the caller's connection ends before the answer is written. */
-export async function whileCallerWaits<T>(ctx: Context, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const hungUp = new AbortController();
-  const onClose = () => ctx.res.writableFinished || hungUp.abort(new ClientClosed());
+/** The client disconnected: no answer can be sent. */
+export class ClientClosed extends Error {
+  override name = 'ClientClosed';
+}
+
+/** Resolves as `work` does. Its signal aborts with ClientClosed when the client disconnects before the answer is written. */
+export async function untilClientDisconnects<T>(ctx: Context, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const disconnected = new AbortController();
+  const onClose = () => ctx.res.writableFinished || disconnected.abort(new ClientClosed());
   ctx.res.once('close', onClose);
   if (ctx.req.socket.destroyed) onClose();
-  return work(hungUp.signal);
+  return work(disconnected.signal);
 }

@@ -1,6 +1,6 @@
 // Collects the bytes of a request under bounds, whoever reads it and for whatever: nothing is buffered past a limit, and what is given up is left paused.
 import type { IncomingMessage } from 'node:http';
-import { ClientClosed } from './state.ts';
+import { ClientClosed } from './client-disconnect.ts';
 
 export interface Bounds {
   maxBytes: number;

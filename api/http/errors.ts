@@ -2,8 +2,9 @@
 
 import { ApiError, type ErrorCode, renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
+import { ClientClosed } from './client-disconnect.ts';
 import { isSmall, lingering, stillSending } from './linger.ts';
-import { ClientClosed, type Context, type Middleware } from './state.ts';
+import type { Context, Middleware } from './state.ts';
 
 /** The body of every error answer (spec §2.7); `reason` comes with render_failed only. */
 export const envelope = ({ code, message, reason }: ApiError, requestId: string): Buffer =>

@@ -1,6 +1,6 @@
 // Sends an answer piece by piece, as fast as its reader takes it. Owns how long a reader may take nothing.
 import type { ServerResponse } from 'node:http';
-import { ClientClosed } from './state.ts';
+import { ClientClosed } from './client-disconnect.ts';
 
 /** As long as the server waits for the reader of a whole answer. */
 const UNREAD_MS = 30_000;

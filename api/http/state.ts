@@ -33,8 +33,3 @@ export interface Route {
   path: string;
   handle: Middleware[];
 }
-
-/** The reason of a signal that aborted because nobody waits for the answer any more. */
-export class ClientClosed extends Error {
-  override name = 'ClientClosed';
-}

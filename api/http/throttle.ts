@@ -1,7 +1,7 @@
 // Delays frequent calls to at most one per gap, up to a maximum delay.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface PaceOptions {
+export interface ThrottleOptions {
   /** Between two calls. */
   gapMs: number;
   /** The longest delay. A call that would wait longer waits this long and takes no place in the queue. */
@@ -9,8 +9,8 @@ export interface PaceOptions {
 }
 
 /** Returns the function that each call awaits. It does not delay the first call after `gapMs` without one. `nowMs` is monotonic. */
-export function createPace(
-  { gapMs, maxMs }: PaceOptions,
+export function createThrottle(
+  { gapMs, maxMs }: ThrottleOptions,
   nowMs = () => performance.now(),
   wait = (ms: number) => sleep(ms, undefined, { ref: false }),
 ) {

@@ -16,7 +16,7 @@ import { leaseMetrics } from './lease-metrics.ts';
 import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
 import type { Lease, Leases, Member } from './leases.ts';
 import { createRenewals } from './renewals.ts';
-import { type BackgroundWrite, createBackgroundWrites } from './retry-queue.ts';
+import { createRetryQueue, type RetriedWrite } from './retry-queue.ts';
 
 export interface LeaseTimes {
   leaseMs: number;
@@ -39,7 +39,7 @@ export const LEASE_TIMES: LeaseTimes = {
 };
 
 /** A settlement is some hundred bytes: enough for minutes without a database at full load, and no danger to the memory. */
-const MAX_BACKGROUND_WRITES = 50_000;
+const MAX_RETRIED_WRITES = 50_000;
 
 export interface LeaseConfig extends ServedRules {
   plans: readonly Plan[];
@@ -68,7 +68,7 @@ const timedOperations = ({ timed }: Store, { admit, admitMember, renew, settle, 
 export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs = () => performance.now()): MongoLeases {
   const times = { ...LEASE_TIMES, ...config.times };
   const operations = timedOperations(store, leaseOperations(store, { ...config, ...times }));
-  const background = createBackgroundWrites(log, MAX_BACKGROUND_WRITES, nowMs);
+  const background = createRetryQueue(log, MAX_RETRIED_WRITES, nowMs);
   const renewals = createRenewals(
     times,
     leases => store.limited(operations.renew(leases)),
@@ -164,7 +164,7 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
   }
 
   /** `repeated`: an attempt before may have counted it without an answer, and then the lease is gone since. It is kept longer than settling is tried. */
-  function settled(usage: number | undefined, fields: BackgroundWrite['fields'], repeated: boolean): void {
+  function settled(usage: number | undefined, fields: RetriedWrite['fields'], repeated: boolean): void {
     if (usage !== undefined || repeated) return meters.settled();
     meters.uncounted('lease_gone');
     log.error(fields, 'a render could not be counted: its lease is gone');

@@ -2,7 +2,7 @@
 import { unlessHurried } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 
-export interface BackgroundWrite {
+export interface RetriedWrite {
   what: 'settle' | 'release';
   /** Tries once; rejecting means "not known to be done". Must be safe to repeat. */
   attempt(): Promise<unknown>;
@@ -14,10 +14,10 @@ export interface BackgroundWrite {
   fields: { requestId: string; accountId: string; leaseId: string };
 }
 
-export interface BackgroundWrites {
-  add(write: BackgroundWrite): void;
+export interface RetryQueue {
+  add(write: RetriedWrite): void;
   /** How many are not done yet, in all or of one kind. */
-  waiting(what?: BackgroundWrite['what']): number;
+  waiting(what?: RetriedWrite['what']): number;
   /** Tries all that wait at once and again until they are done or `hurry` aborts; the rest is logged as given up. What comes later is tried once. */
   flush(hurry: AbortSignal): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface BackgroundWrites {
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
-interface Waiting extends BackgroundWrite {
+interface Waiting extends RetriedWrite {
   addedMs: number;
   tries: number;
   timer: NodeJS.Timeout | undefined;
@@ -33,7 +33,7 @@ interface Waiting extends BackgroundWrite {
 }
 
 /** At most `maxWaiting` at a time: one more gives up the oldest. `nowMs` is monotonic. */
-export function createBackgroundWrites(log: Log, maxWaiting: number, nowMs = () => performance.now()): BackgroundWrites {
+export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => performance.now()): RetryQueue {
   const waiting = new Set<Waiting>();
   let emptied = Promise.withResolvers<void>();
   let flushed = false;

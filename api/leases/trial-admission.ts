@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../common/contract/errors.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';
 
-export interface TrialDoor {
+export interface TrialAdmission {
   /** Throws rate_limited. Gives what is to be called when there is nothing more to do for the call. */
   enter(visitor: string): () => void;
   /** The visitor's calls are used up for so long. */
@@ -16,7 +16,7 @@ export interface TrialDoor {
 }
 
 /** Calls in this process at once, for each place of the installation: most of them send their body, or wait for the database's word. */
-export const OPEN_FOR_EACH_PLACE = 16;
+export const OPEN_PER_TRIAL_SLOT = 16;
 /** An invalid body uses up no call, but costs the work of reading it: a visitor may send so many bodies for each call that he has. */
 const READ_FOR_EACH_CALL = 4;
 /** How long one believes that the places are still taken: a flood then asks the database once in this time. Renders take about as long. */
@@ -42,7 +42,7 @@ export const tooManyCalls = (perMinute: number) =>
     { retryAfterS: RETRY_AFTER_S },
   );
 
-export const noPlace = () =>
+export const noTrialSlot = () =>
   new ApiError(
     'rate_limited',
     'The few trial renders that this service runs at once are running. Try again in a minute, or use an API key.',
@@ -52,15 +52,15 @@ export const noPlace = () =>
   );
 
 /** `nowMs` is monotonic. */
-export function createTrialDoor(
+export function createTrialAdmission(
   { perMinute, parallel }: { perMinute: number; parallel: number },
   nowMs = () => performance.now(),
-): TrialDoor {
+): TrialAdmission {
   const visitors = new LRUCache<string, Visitor>({ max: MAX_VISITORS });
   let open = 0;
   let fullUntilMs = Number.NEGATIVE_INFINITY;
   // Made once: the stack of an error costs as much as the rest of a refusal, and says nothing here.
-  const [usedUp, taken] = [tooManyCalls(perMinute), noPlace()];
+  const [usedUp, taken] = [tooManyCalls(perMinute), noTrialSlot()];
 
   function known(name: string): Visitor {
     let visitor = visitors.get(name);
@@ -75,7 +75,7 @@ export function createTrialDoor(
   return {
     enter(name) {
       // Nothing is remembered of whom this refuses: a flood from everywhere would push out those who are worth remembering.
-      if (open >= parallel * OPEN_FOR_EACH_PLACE || nowMs() < fullUntilMs) throw taken;
+      if (open >= parallel * OPEN_PER_TRIAL_SLOT || nowMs() < fullUntilMs) throw taken;
       const visitor = known(name);
       if (nowMs() < visitor.refusedUntilMs || visitor.open >= perMinute || visitor.read >= perMinute * READ_FOR_EACH_CALL) throw usedUp;
       open += 1;

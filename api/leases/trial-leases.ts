@@ -7,7 +7,7 @@ import { type Store, withinMs } from '../store/store.ts';
 import type { Lease, Leases } from './leases.ts';
 import { LEASE_TIMES, type LeaseTimes } from './mongo-leases.ts';
 import { createRenewals } from './renewals.ts';
-import { noPlace, type TrialDoor, tooManyCalls } from './trial-admission.ts';
+import { noTrialSlot, type TrialAdmission, tooManyCalls } from './trial-admission.ts';
 import { type TrialOperations, trialOperations } from './trial-operations.ts';
 
 export interface TrialCaller {
@@ -33,7 +33,7 @@ export interface TrialConfig {
   parallel: number;
   /** Slots that this process knows of. */
   slots: () => number;
-  door: TrialDoor;
+  door: TrialAdmission;
   times?: Partial<LeaseTimes>;
 }
 
@@ -41,7 +41,7 @@ export interface TrialConfig {
 const IN_LINE_AS = 'trial';
 
 /** Never more than a quarter of the slots, and at least one. Pure. */
-export const placesOf = (parallel: number, slots: number): number => Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
+export const trialSlotsOf = (parallel: number, slots: number): number => Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
 
 const timedOperations = ({ timed }: Store, { count, take, renew, release }: TrialOperations): TrialOperations => ({
   count: (...of) => timed('trial_count', count(...of)),
@@ -67,7 +67,7 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
   );
   /** Request ids of the leases that are not given back. */
   const open = new Map<string, string>();
-  const taken = noPlace();
+  const taken = noTrialSlot();
   /** Calls that wait for the database's word. */
   let asking = 0;
 
@@ -82,7 +82,7 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
     }
   }
 
-  const places = () => placesOf(parallel, slots());
+  const places = () => trialSlotsOf(parallel, slots());
 
   /** Those who ask count as well: a flood that waits for a place would ask hundreds of times for each one that comes free. */
   function throwIfTaken(): void {

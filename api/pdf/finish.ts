@@ -3,13 +3,13 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { metadataUpdate } from './metadata.ts';
 import { type Budget, type PdfMetadata, type Printed, tooLarge } from './printed.ts';
-import type { Stamps } from './watermark/watermark-pool.ts';
+import type { WatermarkPool } from './watermark/watermark-pool.ts';
 
 /** Times its size that a PDF takes more while it is stamped: its objects, with bytes of their own, and the new PDF. */
 const STAMPING = 2;
 
 interface Deps {
-  stamps: Stamps;
+  stamps: WatermarkPool;
   /** The largest PDF, the watermark included. */
   maxBytes: number;
 }

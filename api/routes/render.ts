@@ -3,8 +3,8 @@
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { shownRequest } from '../history/redacted-request.ts';
-import { whileCallerWaits } from '../http/client-disconnect.ts';
+import { redactedRequest } from '../history/redacted-request.ts';
+import { untilClientDisconnects } from '../http/client-disconnect.ts';
 import type { Middleware } from '../http/state.ts';
 import type { RenderUseCase } from '../render/render.ts';
 import { answerWithPdf } from './render-answer.ts';
@@ -26,8 +26,8 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       const request = parseRenderRequest(ctx.state.body, { ...ports, intranet });
       ctx.state.body = undefined;
       ctx.state.rendering = true;
-      if (entry) entry.request = shownRequest(request);
-      const rendered = await whileCallerWaits(ctx, signal =>
+      if (entry) entry.request = redactedRequest(request);
+      const rendered = await untilClientDisconnects(ctx, signal =>
         render(request, { ...caller, requestId }, { bodyBytes, budget: reservation }, signal, entry?.trace),
       );
       answerWithPdf(ctx, rendered);

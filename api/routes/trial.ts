@@ -3,11 +3,11 @@ import { type Network, subscriberOf } from '../../common/addresses.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { type ByteBudget, createByteBudget } from '../http/byte-budget.ts';
-import { whileCallerWaits } from '../http/client-disconnect.ts';
+import { untilClientDisconnects } from '../http/client-disconnect.ts';
 import { callerIp } from '../http/client-ip.ts';
 import type { Middleware } from '../http/state.ts';
-import { createPace } from '../http/throttle.ts';
-import { noPlace } from '../leases/trial-admission.ts';
+import { createThrottle } from '../http/throttle.ts';
+import { noTrialSlot } from '../leases/trial-admission.ts';
 import type { TrialCaller, TrialLeases } from '../leases/trial-leases.ts';
 import type { RenderUseCase } from '../render/render.ts';
 
@@ -36,7 +36,7 @@ interface Surroundings {
 }
 
 const trialDoor = (leases: TrialRoute['leases'], trustedProxies: readonly Network[]): Middleware => {
-  const pace = createPace(REJECTIONS);
+  const pace = createThrottle(REJECTIONS);
   async function enter(visitor: string): Promise<() => void> {
     try {
       return leases.enter(visitor);
@@ -58,7 +58,7 @@ const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['por
     const { visitor, bodyBytes, requestId, reservation } = ctx.state;
     const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
     ctx.state.body = undefined;
-    const { pdf, sandbox } = await whileCallerWaits(ctx, signal =>
+    const { pdf, sandbox } = await untilClientDisconnects(ctx, signal =>
       render(request, { visitor, requestId }, { bodyBytes, budget: reservation }, signal),
     );
     ctx.type = 'application/pdf';
@@ -73,7 +73,11 @@ const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['por
 export function trialRoute({ leases, render, maxBytes }: TrialRoute, { body, budget, ports, trustedProxies }: Surroundings): Middleware[] {
   return [
     trialDoor(leases, trustedProxies),
-    jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({ id: state.visitor, full: noPlace, share: noPlace })),
+    jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({
+      id: state.visitor,
+      full: noTrialSlot,
+      share: noTrialSlot,
+    })),
     renderForVisitor(render, ports),
   ];
 }

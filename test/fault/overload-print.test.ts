@@ -5,7 +5,7 @@ import { runPageSession } from '../../api/page/page-session.ts';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { createFinish } from '../../api/pdf/finish.ts';
 import type { Budget } from '../../api/pdf/printed.ts';
-import { createStamps } from '../../api/pdf/watermark/watermark-pool.ts';
+import { createWatermarkPool } from '../../api/pdf/watermark/watermark-pool.ts';
 import type { Session } from '../../api/workers/session.ts';
 import { SlotLost } from '../../api/workers/slot-port.ts';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -73,7 +73,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(bytes).to.be.greaterThan(5 * MIB);
     expect(budget.used()).to.equal(bytes);
     expect(most).to.equal(bytes);
-    const finish = createFinish({ stamps: createStamps(), maxBytes: 100 * MIB });
+    const finish = createFinish({ stamps: createWatermarkPool(), maxBytes: 100 * MIB });
     const finished = await finish(printed, { metadata: {}, sandbox: false }, 'account', room, new AbortController().signal);
     expect(budget.used()).to.equal(finished.length);
     expect(most).to.equal(bytes + finished.length);

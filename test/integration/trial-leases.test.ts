@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Leases } from '../../api/leases/leases.ts';
 import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
-import { createTrialDoor } from '../../api/leases/trial-admission.ts';
+import { createTrialAdmission } from '../../api/leases/trial-admission.ts';
 import { type TrialCaller, type TrialConfig, trialLeases } from '../../api/leases/trial-leases.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import type { ApiError } from '../../common/contract/errors.ts';
@@ -31,7 +31,7 @@ describe('the leases of trial callers', () => {
 
   /** One process's part. */
   async function replica(times: Partial<LeaseTimes> = {}, store: Store = rig.store, config: Partial<TrialConfig> = {}) {
-    const door = createTrialDoor(LIMIT);
+    const door = createTrialAdmission(LIMIT);
     const leases = trialLeases(store, { ...LIMIT, pepper: PEPPER, slots: () => 8, door, times, ...config }, silentLog);
     await leases.start();
     running.push(leases);
@@ -107,7 +107,7 @@ describe('the leases of trial callers', () => {
 
     it('are remembered for exactly as long as they are used up', async () => {
       const closed: number[] = [];
-      const door = { ...createTrialDoor(LIMIT), usedUp: (_: string, forMs: number) => void closed.push(forMs) };
+      const door = { ...createTrialAdmission(LIMIT), usedUp: (_: string, forMs: number) => void closed.push(forMs) };
       const leases = await replica({}, rig.store, { door });
       for (let nth = 0; nth < 4; nth++) await call(leases, '198.51.100.7');
       expect(closed).to.deep.equal([]);
@@ -197,7 +197,7 @@ describe('the leases of trial callers', () => {
 
     it('say to the door that they are taken, and that one is free', async () => {
       const told: string[] = [];
-      const door = { ...createTrialDoor(LIMIT), full: () => void told.push('full'), freed: () => void told.push('freed') };
+      const door = { ...createTrialAdmission(LIMIT), full: () => void told.push('full'), freed: () => void told.push('freed') };
       const leases = await replica({}, rig.store, { door });
       const other = await replica();
       const [lease] = [await leases.admit(caller('198.51.100.1')), await other.admit(caller('198.51.100.2'))];

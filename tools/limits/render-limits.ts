@@ -2,7 +2,7 @@
 import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
-import { OPEN_FOR_EACH_PLACE } from '../../api/leases/trial-admission.ts';
+import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
 import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import { A_QUARTER, code, failed, inverse, type LimitRow, number, quarter, seconds, variable, wholeAndShare } from './limit-row.ts';
@@ -69,7 +69,7 @@ export const RENDER_LIMITS: LimitRow[] = [
   },
   {
     bound: 'Trial calls at once',
-    whole: `${OPEN_FOR_EACH_PLACE} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
+    whole: `${OPEN_PER_TRIAL_SLOT} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
     share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
     answer: code('rate_limited'),
     source: 'leases/trial-admission.ts',

@@ -3,7 +3,8 @@
 import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
-import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
+import { ClientClosed } from '../../http/client-disconnect.ts';
+import type { Context, Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { OUTAGE } from '../kit/outage.ts';
 import { sameOrigin } from '../kit/same-origin.ts';

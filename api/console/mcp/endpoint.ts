@@ -1,8 +1,8 @@
 // POST /mcp: Streamable HTTP of the Model Context Protocol, in its present revision and those of 2025. Owns how a message gets to the SDK; what is said then is the SDK's.
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../common/contract/errors.ts';
-import { whileCallerWaits } from '../../http/client-disconnect.ts';
-import { ClientClosed, type Context, type Middleware } from '../../http/state.ts';
+import { ClientClosed, untilClientDisconnects } from '../../http/client-disconnect.ts';
+import type { Context, Middleware } from '../../http/state.ts';
 import type { AccountShares } from '../downloads/account-shares.ts';
 import { createCancellations } from './cancellations.ts';
 import { headersOf, message, write } from './exchange.ts';
@@ -66,6 +66,6 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     ctx.state.body = undefined;
     // The protocol has none since 2025; a thousand renders in one call would be no call.
     if (Array.isArray(body)) throw invalid('Send one message in a call: batches are not supported.');
-    await whileCallerWaits(ctx, signal => answer(ctx, body, signal));
+    await untilClientDisconnects(ctx, signal => answer(ctx, body, signal));
   };
 }

@@ -1,7 +1,8 @@
 // Between Koa and the SDK, which speaks in fetch's requests and responses: what of the one goes into the other, and what the log learns of it.
 import type { ErrorCode } from '../../../common/contract/errors.ts';
+import { ClientClosed } from '../../http/client-disconnect.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
-import { ClientClosed, type Context } from '../../http/state.ts';
+import type { Context } from '../../http/state.ts';
 
 const STREAM = 'text/event-stream';
 const BOTH = `application/json, ${STREAM}`;

@@ -4,10 +4,10 @@ import { type ApiError, invalid } from '../../../common/contract/errors.ts';
 import { kindOf, quoted } from '../../../common/contract/problems.ts';
 import { parseRenderRequest, type RenderRequest } from '../../../common/contract/render-request.ts';
 import type { Log } from '../../../common/log.ts';
-import { shownRequest } from '../../history/redacted-request.ts';
+import { redactedRequest } from '../../history/redacted-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
+import { ClientClosed } from '../../http/client-disconnect.ts';
 import { asApiError } from '../../http/errors.ts';
-import { ClientClosed } from '../../http/state.ts';
 import type { RenderTrace } from '../../render/render.ts';
 import { pdfFilename } from '../downloads/filename.ts';
 import type { PdfStore } from '../downloads/pdf-store.ts';
@@ -67,7 +67,7 @@ async function rendered(deps: RenderPdfDeps, call: McpCall, given: unknown, sign
     room.catch(() => {}); // what is wrong with the request is said first
     const delivery = deliveryOf(wanted);
     const request: RenderRequest = parseRenderRequest(fields, { ...ports, intranet: await mayReachIntranet(store, account) });
-    entry.request = shownRequest(request);
+    entry.request = redactedRequest(request);
     await room;
     const result = await render(request, { accountId: account, user, requestId }, { bodyBytes, budget: reservation }, signal, entry.trace);
     return { ...result, delivery, filename: pdfFilename(request.metadata?.title) };

@@ -1,9 +1,9 @@
 // A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
 import { z } from 'zod';
 import { parseRenderRequest, renderRequestSchema } from '../../../common/contract/render-request.ts';
-import { shownRequest } from '../../history/redacted-request.ts';
+import { redactedRequest } from '../../history/redacted-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
-import { whileCallerWaits } from '../../http/client-disconnect.ts';
+import { untilClientDisconnects } from '../../http/client-disconnect.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
 import { answerWithPdf } from '../../routes/render-answer.ts';
@@ -47,9 +47,9 @@ export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }
           entry.who = { account: account.id, user: signedIn.user.id };
           const asked = parseRenderRequest(given, { ...ports, intranet });
           const request = { ...asked, sandbox: asked.sandbox ?? true };
-          entry.request = shownRequest(request);
+          entry.request = redactedRequest(request);
           ctx.state.rendering = true;
-          return whileCallerWaits(ctx, signal => render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace));
+          return untilClientDisconnects(ctx, signal => render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace));
         });
         answerWithPdf(ctx, rendered);
       },

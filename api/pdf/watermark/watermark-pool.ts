@@ -16,7 +16,7 @@ const IDLE_MS = 60_000;
 /** A PDF without images takes fifteen times its size as objects. Beyond this the thread ends, and not the process. */
 const THREAD_HEAP_MIB = 512;
 
-export interface Stamps extends Service {
+export interface WatermarkPool extends Service {
   /**
    * The PDF with the watermark on every page; the memory of `pdf` goes with it, which must be the only thing in its ArrayBuffer.
    * Throws render_failed (overloaded when too many wait, else internal), concurrency_limit when too many of this account do, or the signal's reason.
@@ -36,13 +36,13 @@ interface Options {
 
 const tooMany = () => renderFailed('overloaded', 'Too many PDFs wait for their watermark at the moment. Try again.', { retryAfterS: 2 });
 
-export function createStamps({
+export function createWatermarkPool({
   filename = fileURLToPath(new URL('watermark-pdf.ts', import.meta.url)),
   threads = THREADS,
   maxWaiting = MAX_WAITING,
   stampMs = STAMP_MS,
   heapMiB = THREAD_HEAP_MIB,
-}: Options = {}): Stamps {
+}: Options = {}): WatermarkPool {
   let pool: Piscina<Uint8Array, Uint8Array> | undefined;
   let stopped = false;
   /** PDFs that wait or are stamped, and of these the latter. */

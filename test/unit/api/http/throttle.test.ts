@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { createPace } from '../../../../api/http/throttle.ts';
+import { createThrottle } from '../../../../api/http/throttle.ts';
 
 describe('the pace of rejections', () => {
   function paced() {
     const waits: number[] = [];
     let nowMs = 1_000;
-    const pace = createPace(
+    const pace = createThrottle(
       { gapMs: 10, maxMs: 25 },
       () => nowMs,
       async ms => void waits.push(ms),

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { createTrialDoor, type TrialDoor } from '../../../../api/leases/trial-admission.ts';
-import { placesOf } from '../../../../api/leases/trial-leases.ts';
+import { createTrialAdmission, type TrialAdmission } from '../../../../api/leases/trial-admission.ts';
+import { trialSlotsOf } from '../../../../api/leases/trial-leases.ts';
 import type { ApiError } from '../../../../common/contract/errors.ts';
 
 describe('the door of trial calls', () => {
   let nowMs: number;
-  let door: TrialDoor;
+  let door: TrialAdmission;
   beforeEach(() => {
     nowMs = 1_000;
-    door = createTrialDoor({ perMinute: 5, parallel: 2 }, () => nowMs);
+    door = createTrialAdmission({ perMinute: 5, parallel: 2 }, () => nowMs);
   });
 
   /** Comes and goes; gives what it was refused with. */
@@ -101,5 +101,5 @@ describe('the places of trial renders', () => {
     [1, 400, 1],
   ];
   for (const [parallel, slots, places] of cases)
-    it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () => expect(placesOf(parallel, slots)).to.equal(places));
+    it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () => expect(trialSlotsOf(parallel, slots)).to.equal(places));
 });

@@ -5,7 +5,7 @@ import { readChromePdf } from '../../../../api/pdf/chrome-pdf.ts';
 import { createFinish } from '../../../../api/pdf/finish.ts';
 import { watermark } from '../../../../api/pdf/watermark/drawing.ts';
 import { stamp } from '../../../../api/pdf/watermark/watermark-pdf.ts';
-import { createStamps, type Stamps } from '../../../../api/pdf/watermark/watermark-pool.ts';
+import { createWatermarkPool, type WatermarkPool } from '../../../../api/pdf/watermark/watermark-pool.ts';
 import { pdfInfo, pdfPicture } from '../../../support/pdf.ts';
 
 const never = new AbortController().signal;
@@ -20,12 +20,12 @@ async function pdfOf(sizes: [number, number][], filler = 0): Promise<Buffer> {
 }
 
 describe('the finish of a PDF', () => {
-  const stamping: Stamps['stamp'] = async pdf => Buffer.from(pdf);
+  const stamping: WatermarkPool['stamp'] = async pdf => Buffer.from(pdf);
   const finish = (
     bytes: Buffer[],
     { sandbox = false, maxBytes = 1024 * KIB, budget = createByteBudget(1024 * KIB), stamp = stamping } = {},
   ) => {
-    const stamps = { ...createStamps(), stamp };
+    const stamps = { ...createWatermarkPool(), stamp };
     const room = budget.open(accountHolder('account'));
     const pdf = readChromePdf(bytes);
     room.take(pdf.bytes);
@@ -61,7 +61,7 @@ describe('the finish of a PDF', () => {
   it('counts what a stamp takes while it is drawn, and only the stamped PDF then', async () => {
     const budget = createByteBudget(1024 * KIB);
     let during = 0;
-    const stamp: Stamps['stamp'] = async pdf => {
+    const stamp: WatermarkPool['stamp'] = async pdf => {
       during = budget.used() / pdf.length;
       return Buffer.concat([pdf, Buffer.alloc(1_000)]);
     };
@@ -80,7 +80,7 @@ describe('the finish of a PDF', () => {
 
   it('is at its limit also by what the stamp adds', async () => {
     const budget = createByteBudget(1024 * KIB);
-    const stamp: Stamps['stamp'] = async pdf => Buffer.concat([pdf, Buffer.alloc(20 * KIB)]);
+    const stamp: WatermarkPool['stamp'] = async pdf => Buffer.concat([pdf, Buffer.alloc(20 * KIB)]);
     const pdf = await pdfOf([[72, 72]]);
     const error = await failure(finish([pdf], { sandbox: true, budget, stamp, maxBytes: 10 * KIB }));
     expect(error).to.include({ code: 'render_failed', reason: 'output_limit' });
@@ -89,7 +89,7 @@ describe('the finish of a PDF', () => {
 
   it('holds nothing when the stamp fails', async () => {
     const budget = createByteBudget(1024 * KIB);
-    const stamp: Stamps['stamp'] = () => Promise.reject(new Error('broken'));
+    const stamp: WatermarkPool['stamp'] = () => Promise.reject(new Error('broken'));
     expect((await failure(finish([await pdfOf([[72, 72]])], { sandbox: true, budget, stamp }))).message).to.equal('broken');
     expect(budget.used()).to.equal(0);
   });

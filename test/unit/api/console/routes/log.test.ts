@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { csv } from '../../../../../api/console/reports/csv.ts';
 import { rangeOf, usageOf } from '../../../../../api/console/reports/usage-days.ts';
 import { lastMinutes } from '../../../../../api/console/routes/operator-live.ts';
-import { shownMessage } from '../../../../../api/history/redacted-message.ts';
-import { shownRequest } from '../../../../../api/history/redacted-request.ts';
+import { redactedMessage } from '../../../../../api/history/redacted-message.ts';
+import { redactedRequest } from '../../../../../api/history/redacted-request.ts';
 import { createRefusalBound } from '../../../../../api/history/refusal-bound.ts';
 import { addedUp, bucketOf, percentileMs, USAGE_BUCKETS_MS } from '../../../../../api/history/usage-buckets.ts';
 import { addTo, MAX_DAYS, newTally } from '../../../../../api/history/usage-tally.ts';
@@ -48,7 +48,7 @@ describe('what the log keeps of a request', () => {
   };
 
   it('is the harmless values, and the size or count of all others', () => {
-    const { options, url, source } = shownRequest(everything);
+    const { options, url, source } = redactedRequest(everything);
     expect({ url, source }).to.deep.equal({ url: 'https://example.com:8443/path', source: 'url' });
     expect(options).to.deep.equal({
       html: '9 characters',
@@ -71,36 +71,36 @@ describe('what the log keeps of a request', () => {
   });
 
   it('has no secret in it', () => {
-    expect(JSON.stringify(shownRequest(everything))).to.not.include(SECRET);
+    expect(JSON.stringify(redactedRequest(everything))).to.not.include(SECRET);
   });
 
   it('cuts long addresses', () => {
-    expect(shownRequest({ url: `https://example.com/${'a'.repeat(8_000)}` }).url).to.have.length(2_048);
+    expect(redactedRequest({ url: `https://example.com/${'a'.repeat(8_000)}` }).url).to.have.length(2_048);
   });
 });
 
 describe('what the log keeps of a sentence', () => {
   it('is the sentence, with the names and without the values', () => {
-    expect(shownMessage('`format` must be a size, not "s3cret". `a.b` is missing.')).to.equal(
+    expect(redactedMessage('`format` must be a size, not "s3cret". `a.b` is missing.')).to.equal(
       '`format` must be a size, not "…". `a.b` is missing.',
     );
   });
 
   it('is not talked out of it by quotes in names, or backticks and quotes in values', () => {
-    expect(shownMessage('`a"b` must be x, not "s3cret".')).to.equal('`a…');
-    expect(shownMessage('`a` must be of ^_`|~, not "x". `b` must be x, not "s3cret".')).to.equal('`a` must be of ^_`|~, not …');
-    expect(shownMessage('`a` must be x, not "`s3cret\\" `s3cret". `b` too, not "s3cret"')).to.not.include('s3cret');
-    expect(shownMessage('`a` must be x, not "s3cret')).to.not.include('s3cret');
+    expect(redactedMessage('`a"b` must be x, not "s3cret".')).to.equal('`a…');
+    expect(redactedMessage('`a` must be of ^_`|~, not "x". `b` must be x, not "s3cret".')).to.equal('`a` must be of ^_`|~, not …');
+    expect(redactedMessage('`a` must be x, not "`s3cret\\" `s3cret". `b` too, not "s3cret"')).to.not.include('s3cret');
+    expect(redactedMessage('`a` must be x, not "s3cret')).to.not.include('s3cret');
   });
 
   it('ends before what Chrome says of an expression', () => {
-    expect(shownMessage("`wait_for_expression` is not valid JavaScript: SyntaxError: Unexpected identifier 's3cret'.")).to.equal(
+    expect(redactedMessage("`wait_for_expression` is not valid JavaScript: SyntaxError: Unexpected identifier 's3cret'.")).to.equal(
       '`wait_for_expression` is not valid JavaScript.',
     );
   });
 
   it('is bounded', () => {
-    expect(shownMessage('x'.repeat(10_000))).to.have.length(500);
+    expect(redactedMessage('x'.repeat(10_000))).to.have.length(500);
   });
 });
 

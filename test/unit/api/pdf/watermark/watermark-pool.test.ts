@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { createStamps, type Stamps } from '../../../../../api/pdf/watermark/watermark-pool.ts';
+import { createWatermarkPool, type WatermarkPool } from '../../../../../api/pdf/watermark/watermark-pool.ts';
 import { ApiError } from '../../../../../common/contract/errors.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { ODD } from '../../../../support/odd-stamp.ts';
@@ -12,10 +12,10 @@ const never = new AbortController().signal;
 const pdf = (does: number) => new Uint8Array([does, 42]);
 
 describe('the threads that stamp', () => {
-  let stamps: Stamps;
-  const opened: Stamps[] = [];
-  const open = (options: Parameters<typeof createStamps>[0] = {}) => {
-    stamps = createStamps({ filename, threads: 1, ...options });
+  let stamps: WatermarkPool;
+  const opened: WatermarkPool[] = [];
+  const open = (options: Parameters<typeof createWatermarkPool>[0] = {}) => {
+    stamps = createWatermarkPool({ filename, threads: 1, ...options });
     opened.push(stamps);
     return stamps;
   };
