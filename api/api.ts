@@ -16,7 +16,7 @@ import { createByteBudget } from './http/byte-budget.ts';
 import { parseTrustedProxies } from './http/client-ip.ts';
 import { serverMetrics } from './http/http-metrics.ts';
 import { type HttpServer, httpServer } from './http/server.ts';
-import { mongoLeases } from './leases/mongo-leases.ts';
+import { MongoLeases } from './leases/mongo-leases.ts';
 import { createTrialAdmission } from './leases/trial-admission.ts';
 import { trialLeases } from './leases/trial-leases.ts';
 import { createFinish } from './pdf/finish.ts';
@@ -83,7 +83,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log, metrics);
   const keys = createAcceptedKeys(store, { ...served, plans, peppers, dashboardUrl });
   const requests = createAccountRequests(store, plans);
-  const leases = mongoLeases(store, { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
+  const leases = new MongoLeases(store, { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
   const sources = parseWorkerSources(config.workers);
   const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
   const tunnels = createTlsTunnels(listed, config.workersTls, log);

@@ -4,7 +4,7 @@ import type { Caller } from '../api/accounts/accepted-keys.ts';
 import { createAccounts } from '../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../api/accounts/keys.ts';
 import { parsePlans } from '../api/accounts/plans.ts';
-import { mongoLeases } from '../api/leases/mongo-leases.ts';
+import { MongoLeases } from '../api/leases/mongo-leases.ts';
 import { connectStore, KEY_HASH_INDEX } from '../api/store/store.ts';
 import { silentLog } from '../common/log.ts';
 import { createMetrics } from '../common/operations.ts';
@@ -50,7 +50,7 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   // A settlement that is slow here is a figure, not a count that comes later.
   const times = { settleWithinMs: OPERATION_TIMEOUT_MS };
   const config = { plans, pastDueGraceMs: 0, dashboardUrl: '', retryAfterS: () => 1, metrics, times };
-  const leases = mongoLeases(store, config, silentLog);
+  const leases = new MongoLeases(store, config, silentLog);
   await leases.start();
   atEnd(() => leases.stop(AbortSignal.timeout(STOP_MS)));
   const accounts = createAccounts(store, { plans, peppers: PEPPERS });

@@ -1,4 +1,4 @@
-// Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with renewal and background writes.
+// Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with renewal and a retry queue.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -11,12 +11,12 @@ import type { ServedRules } from '../accounts/account-rules.ts';
 import { addressIsAllowed } from '../accounts/allowed-ips.ts';
 import type { Plan } from '../accounts/plans.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
-import { createFullAccounts } from './cap-cache.ts';
-import { leaseMetrics } from './lease-metrics.ts';
+import { CapCache } from './cap-cache.ts';
+import { type LeaseMetrics, leaseMetrics } from './lease-metrics.ts';
 import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
 import type { Lease, Leases, Member } from './leases.ts';
-import { createRenewals } from './renewals.ts';
-import { createRetryQueue, type RetriedWrite } from './retry-queue.ts';
+import { createRenewals, type Renewals } from './renewals.ts';
+import { createRetryQueue, type RetriedWrite, type RetryQueue } from './retry-queue.ts';
 
 export interface LeaseTimes {
   leaseMs: number;
@@ -43,17 +43,12 @@ const MAX_RETRIED_WRITES = 50_000;
 
 export interface LeaseConfig extends ServedRules {
   plans: readonly Plan[];
-  /** Where a customer mends the subscription. */
+  /** Where a customer updates the subscription. */
   dashboardUrl: string;
-  /** After how many seconds a place is likely to be free: the Retry-After of a refused call. */
+  /** After how many seconds a lease is likely to be free: the Retry-After of a rejected call. */
   retryAfterS: () => number;
   metrics: Metrics;
   times?: Partial<LeaseTimes>;
-}
-
-export interface MongoLeases extends Leases<Caller | Member>, Service {
-  /** Running renders that hold a lease, and writes that still wait for the database. */
-  counts(): { held: number; waiting: number };
 }
 
 const timedOperations = ({ timed }: Store, { admit, admitMember, renew, settle, release }: LeaseOperations): LeaseOperations => ({
@@ -64,66 +59,112 @@ const timedOperations = ({ timed }: Store, { admit, admitMember, renew, settle, 
   release: (...of) => timed('release', release(...of)),
 });
 
-/** `nowMs` is monotonic. Start it before the first admission, stop it after the last render: stopping flushes what is not written yet. */
-export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs = () => performance.now()): MongoLeases {
-  const times = { ...LEASE_TIMES, ...config.times };
-  const operations = timedOperations(store, leaseOperations(store, { ...config, ...times }));
-  const background = createRetryQueue(log, MAX_RETRIED_WRITES, nowMs);
-  const renewals = createRenewals(
-    times,
-    leases => store.limited(operations.renew(leases)),
-    log,
-    nowMs,
-    why => meters.lost(why),
-  );
-  /** The leases that are neither settled nor released. */
-  const open = new Map<string, string>();
-  const full = createFullAccounts();
-  const stopping = new AbortController();
-  const meters = leaseMetrics(config.metrics, { held: () => open.size, waiting: background.waiting });
+/** Start it before the first admission, stop it after the last render: stopping flushes what is not written yet. `nowMs` is monotonic. */
+export class MongoLeases implements Leases<Caller | Member>, Service {
+  readonly name = 'leases';
+  readonly #store: Store;
+  readonly #config: LeaseConfig;
+  readonly #times: LeaseTimes;
+  readonly #log: Log;
+  readonly #nowMs: () => number;
+  readonly #operations: LeaseOperations;
+  readonly #retries: RetryQueue;
+  readonly #renewals: Renewals;
+  readonly #meters: LeaseMetrics;
+  /** Request ids of the leases that are neither settled nor released. */
+  readonly #open = new Map<string, string>();
+  readonly #caps = new CapCache();
+  readonly #stopping = new AbortController();
 
-  /** `needed` resolves when what took the lease, or should have released it, can no longer arrive. */
-  function releaseLater(accountId: string, leaseId: string, requestId: string, needed: Promise<boolean>): void {
-    background.add({
-      what: 'release',
-      attempt: async () => {
-        if (!(await needed)) return;
-        // A frozen server does what was sent to it when it wakes up, however late: only then there is something to release.
-        await store.primary.there(stopping.signal);
-        await store.limited(operations.release(accountId, leaseId));
-      },
-      forMs: times.leaseMs,
-      fields: { requestId, accountId, leaseId },
-    });
+  constructor(store: Store, config: LeaseConfig, log: Log, nowMs = () => performance.now()) {
+    this.#store = store;
+    this.#config = config;
+    this.#times = { ...LEASE_TIMES, ...config.times };
+    this.#log = log;
+    this.#nowMs = nowMs;
+    const operations = timedOperations(store, leaseOperations(store, { ...config, ...this.#times }));
+    this.#operations = operations;
+    this.#retries = createRetryQueue(log, MAX_RETRIED_WRITES, nowMs);
+    this.#renewals = createRenewals(
+      this.#times,
+      leases => store.limited(operations.renew(leases)),
+      log,
+      nowMs,
+      why => this.#meters.lost(why),
+    );
+    this.#meters = leaseMetrics(config.metrics, { held: () => this.#open.size, waiting: what => this.#retries.waiting(what) });
   }
 
-  /** Whether a command whose answer did not come may have been sent, told when it no longer waits at a working server: that is at most for its time limit. */
-  async function arrived(operation: Promise<unknown>, sentMs: number): Promise<boolean> {
-    const answered = await operation.then(() => true, isServerAnswer);
-    if (!answered && store.primary.missingMs() >= nowMs() - sentMs) return false;
-    if (!answered) await sleep(store.operationTimeoutMs);
-    return true;
+  async admit(caller: Caller | Member): Promise<Lease> {
+    const { accountId, requestId } = caller;
+    const { retryAfterS, dashboardUrl } = this.#config;
+    const by = 'user' in caller ? leaseKeyOf(caller.user) : caller.keyHash[0]!;
+    const cap = this.#caps.capOf(accountId, by, this.#nowMs());
+    if (cap !== undefined) throw concurrencyLimit(cap, retryAfterS());
+    const { found, id, sentMs } = 'user' in caller ? await this.#admitMember(caller) : await this.#admitWithKey(caller);
+    if (!found.admitted) {
+      if (!found.served) throw subscriptionInactive(found.state, dashboardUrl);
+      this.#caps.refused(accountId, by, found.limit, this.#nowMs());
+      throw concurrencyLimit(found.limit, retryAfterS());
+    }
+    this.#open.set(id, requestId);
+    this.#caps.admitted(accountId);
+    return { id, accountId, intranet: found.intranet, lost: this.#renewals.hold({ id, accountId, requestId }, sentMs) };
   }
 
-  /** What an admission found, by which id, and when it was sent. */
-  async function tryAdmit({ accountId, requestId }: Caller | Member, admission: (leaseId: string) => Promise<Admission | null>) {
-    const id = randomUUID();
-    const sentMs = nowMs();
-    let operation: Promise<Admission | null> | undefined;
+  async settle({ id, accountId }: Lease): Promise<number | undefined> {
+    const requestId = this.#open.get(id);
+    if (requestId === undefined) return undefined;
+    this.#close(id, accountId);
+    const fields = { requestId, accountId, leaseId: id };
+    const first = this.#operations.settle(accountId, id);
     try {
-      store.primary.throwIfMissing();
-      operation = admission(id);
-      return { found: await store.limited(operation), id, sentMs };
+      const usage = await withinMs(this.#times.settleWithinMs, first);
+      this.#settled(usage, fields, false);
+      return usage;
     } catch (error) {
-      if (operation) releaseLater(accountId, id, requestId, arrived(operation, sentMs));
-      throw databaseUnreachable(error);
+      this.#log.warn({ ...fields, reason: (error as Error).message }, 'a render is not counted yet, trying on');
+      this.#settleLater(first, fields);
+      return undefined;
     }
   }
 
-  async function admitWithKey(caller: Caller) {
+  async release({ id, accountId }: Lease): Promise<void> {
+    const requestId = this.#open.get(id);
+    if (requestId === undefined) return;
+    this.#close(id, accountId);
+    const sentMs = this.#nowMs();
+    const first = this.#operations.release(accountId, id);
+    // A caller that receives the failure and retries must find the lease free.
+    await withinMs(this.#times.settleWithinMs, first).catch(() =>
+      this.#releaseLater(
+        { requestId, accountId, leaseId: id },
+        this.#hasArrived(first, sentMs).then(() => true),
+      ),
+    );
+  }
+
+  /** Running renders that hold a lease, and writes that still wait for the database. */
+  counts(): { held: number; waiting: number } {
+    return { held: this.#open.size, waiting: this.#retries.waiting() };
+  }
+
+  async start(): Promise<void> {
+    this.#renewals.start();
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
+    this.#renewals.stop();
+    this.#stopping.abort(new Error('the process ends while MongoDB is down'));
+    for (const [leaseId, requestId] of this.#open)
+      this.#log.warn({ requestId, leaseId }, 'a render still ran at the end; its lease will expire');
+    await this.#retries.flush(deadline);
+  }
+
+  async #admitWithKey(caller: Caller) {
     const { accountId, keyHash, clientIp } = caller;
     let networks = caller.allowedIps ?? [];
-    const ask = () => tryAdmit(caller, id => operations.admit(accountId, id, keyHash, networks));
+    const ask = () => this.#tryAdmit(caller, id => this.#operations.admit(accountId, id, keyHash, networks));
     let { found, id, sentMs } = await ask();
     // The key's networks are not those that the address was checked against: check it against these, and ask once more.
     if (found && !found.admitted && found.key && String(found.key.allowedIps) !== String(networks)) {
@@ -135,99 +176,79 @@ export function mongoLeases(store: Store, config: LeaseConfig, log: Log, nowMs =
     return { found, id, sentMs };
   }
 
-  async function admitMember(member: Member) {
-    const { found, id, sentMs } = await tryAdmit(member, leaseId => operations.admitMember(member.accountId, leaseId, member.user));
+  async #admitMember(member: Member) {
+    const { found, id, sentMs } = await this.#tryAdmit(member, leaseId =>
+      this.#operations.admitMember(member.accountId, leaseId, member.user),
+    );
     if (!found) throw new ApiError('not_found', 'There is no such account.');
     return { found, id, sentMs };
   }
 
-  function close(id: string, accountId: string): void {
-    open.delete(id);
-    full.ended(accountId);
-    renewals.drop(id);
+  /** What an admission found, by which id, and when it was sent. */
+  async #tryAdmit({ accountId, requestId }: Caller | Member, admission: (leaseId: string) => Promise<Admission | null>) {
+    const id = randomUUID();
+    const sentMs = this.#nowMs();
+    let operation: Promise<Admission | null> | undefined;
+    try {
+      this.#store.primary.throwIfMissing();
+      operation = admission(id);
+      return { found: await this.#store.limited(operation), id, sentMs };
+    } catch (error) {
+      if (operation) this.#releaseLater({ requestId, accountId, leaseId: id }, this.#hasArrived(operation, sentMs));
+      throw databaseUnreachable(error);
+    }
   }
 
-  async function admit(caller: Caller | Member): Promise<Lease> {
-    const { accountId, requestId } = caller;
-    const by = 'user' in caller ? leaseKeyOf(caller.user) : caller.keyHash[0]!;
-    const cap = full.capOf(accountId, by, nowMs());
-    if (cap !== undefined) throw concurrencyLimit(cap, config.retryAfterS());
-    const { found, id, sentMs } = 'user' in caller ? await admitMember(caller) : await admitWithKey(caller);
-    if (!found.admitted) {
-      if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
-      full.refused(accountId, by, found.limit, nowMs());
-      throw concurrencyLimit(found.limit, config.retryAfterS());
-    }
-    open.set(id, requestId);
-    full.admitted(accountId);
-    return { id, accountId, intranet: found.intranet, lost: renewals.hold({ id, accountId, requestId }, sentMs) };
+  /** Whether a command without an answer may have been sent. Resolves when it no longer waits at a working server, which takes at most its time limit. */
+  async #hasArrived(operation: Promise<unknown>, sentMs: number): Promise<boolean> {
+    const answered = await operation.then(() => true, isServerAnswer);
+    if (!answered && this.#store.primary.missingMs() >= this.#nowMs() - sentMs) return false;
+    if (!answered) await sleep(this.#store.operationTimeoutMs);
+    return true;
+  }
+
+  /** `needed` resolves when the command that took the lease, or should have released it, can no longer arrive. */
+  #releaseLater(fields: RetriedWrite['fields'], needed: Promise<boolean>): void {
+    this.#retries.add({
+      what: 'release',
+      attempt: async () => {
+        if (!(await needed)) return;
+        // A frozen server executes what was sent to it when it wakes up, however late: only then there is something to release.
+        await this.#store.primary.there(this.#stopping.signal);
+        await this.#store.limited(this.#operations.release(fields.accountId, fields.leaseId));
+      },
+      forMs: this.#times.leaseMs,
+      fields,
+    });
+  }
+
+  #settleLater(first: Promise<number | undefined>, fields: RetriedWrite['fields']): void {
+    let tries = 0;
+    this.#retries.add({
+      what: 'settle',
+      attempt: async () => {
+        const repeated = tries++ > 0;
+        const settling = repeated ? this.#store.limited(this.#operations.settle(fields.accountId, fields.leaseId)) : first;
+        this.#settled(await settling, fields, repeated);
+      },
+      onAborted: () => this.#meters.uncounted('given_up'),
+      forMs: this.#times.settleForMs,
+      fields,
+    });
   }
 
   /** `repeated`: an attempt before may have counted it without an answer, and then the lease is gone since. It is kept longer than settling is tried. */
-  function settled(usage: number | undefined, fields: RetriedWrite['fields'], repeated: boolean): void {
-    if (usage !== undefined || repeated) return meters.settled();
-    meters.uncounted('lease_gone');
-    log.error(fields, 'a render could not be counted: its lease is gone');
+  #settled(usage: number | undefined, fields: RetriedWrite['fields'], repeated: boolean): void {
+    if (usage !== undefined || repeated) return this.#meters.settled();
+    this.#meters.uncounted('lease_gone');
+    this.#log.error(fields, 'a render could not be counted: its lease is gone');
   }
 
-  async function settle({ id, accountId }: Lease): Promise<number | undefined> {
-    const requestId = open.get(id);
-    if (requestId === undefined) return undefined;
-    close(id, accountId);
-    const fields = { requestId, accountId, leaseId: id };
-    const first = operations.settle(accountId, id);
-    try {
-      const usage = await withinMs(times.settleWithinMs, first);
-      settled(usage, fields, false);
-      return usage;
-    } catch (error) {
-      log.warn({ ...fields, reason: (error as Error).message }, 'a render is not counted yet, trying on');
-      let tries = 0;
-      background.add({
-        what: 'settle',
-        attempt: async () => {
-          const repeated = tries++ > 0;
-          settled(await (repeated ? store.limited(operations.settle(accountId, id)) : first), fields, repeated);
-        },
-        onGivenUp: () => meters.uncounted('given_up'),
-        forMs: times.settleForMs,
-        fields,
-      });
-      return undefined;
-    }
+  #close(id: string, accountId: string): void {
+    this.#open.delete(id);
+    this.#caps.ended(accountId);
+    this.#renewals.drop(id);
   }
-
-  async function release({ id, accountId }: Lease): Promise<void> {
-    const requestId = open.get(id);
-    if (requestId === undefined) return;
-    close(id, accountId);
-    const sentMs = nowMs();
-    const first = operations.release(accountId, id);
-    // A caller who reads the failure and asks again must find the place free.
-    await withinMs(times.settleWithinMs, first).catch(() =>
-      releaseLater(
-        accountId,
-        id,
-        requestId,
-        arrived(first, sentMs).then(() => true),
-      ),
-    );
-  }
-
-  return {
-    name: 'leases',
-    admit,
-    settle,
-    release,
-    counts: () => ({ held: open.size, waiting: background.waiting() }),
-    start: async () => renewals.start(),
-    async stop(hurry) {
-      renewals.stop();
-      stopping.abort(new Error('the process ends while MongoDB is down'));
-      for (const [id] of open) log.warn({ requestId: open.get(id), leaseId: id }, 'a render still ran at the end; its lease will expire');
-      await background.flush(hurry);
-    },
-  };
 }
 
 const concurrencyLimit = (limit: number, retryAfterS: number) =>

@@ -8,8 +8,8 @@ export interface RetriedWrite {
   attempt(): Promise<unknown>;
   /** Tried at most this long. */
   forMs: number;
-  /** It was never known to be done. */
-  onGivenUp?(): void;
+  /** It was aborted without being known to be done. */
+  onAborted?(): void;
   /** Names the write in the log. */
   fields: { requestId: string; accountId: string; leaseId: string };
 }
@@ -18,8 +18,8 @@ export interface RetryQueue {
   add(write: RetriedWrite): void;
   /** How many are not done yet, in all or of one kind. */
   waiting(what?: RetriedWrite['what']): number;
-  /** Tries all that wait at once and again until they are done or `hurry` aborts; the rest is logged as given up. What comes later is tried once. */
-  flush(hurry: AbortSignal): Promise<void>;
+  /** Tries all that wait at once and again until they are done or `deadline` aborts; the rest is aborted and logged. What comes later is tried once. */
+  flush(deadline: AbortSignal): Promise<void>;
 }
 
 const FIRST_PAUSE_MS = 250;
@@ -32,7 +32,7 @@ interface Waiting extends RetriedWrite {
   busy: boolean;
 }
 
-/** At most `maxWaiting` at a time: one more gives up the oldest. `nowMs` is monotonic. */
+/** At most `maxWaiting` at a time: one more aborts the oldest. `nowMs` is monotonic. */
 export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => performance.now()): RetryQueue {
   const waiting = new Set<Waiting>();
   let emptied = Promise.withResolvers<void>();
@@ -47,9 +47,9 @@ export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => per
     }
   }
 
-  function giveUp(write: Waiting, reason: string): void {
+  function abort(write: Waiting, reason: string): void {
     done(write);
-    write.onGivenUp?.();
+    write.onAborted?.();
     const line = { ...write.fields, tries: write.tries, reason };
     if (write.what === 'settle') log.error(line, 'a render was delivered but could not be counted');
     // An unreleased lease ends by itself a few seconds later.
@@ -67,27 +67,27 @@ export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => per
     } catch (error) {
       write.busy = false;
       if (!waiting.has(write)) return;
-      if (flushed || nowMs() - write.addedMs >= write.forMs) return giveUp(write, (error as Error).message);
+      if (flushed || nowMs() - write.addedMs >= write.forMs) return abort(write, (error as Error).message);
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(write.tries - 1, 10));
-      // Spread, so that a database which comes back is not met by everyone at once.
+      // Spread, so that a database which comes back does not get all retries at once.
       write.timer = setTimeout(attempt, pauseMs * (0.5 + Math.random() / 2), write);
     }
   }
 
   return {
     add(write) {
-      if (waiting.size >= maxWaiting) giveUp(waiting.values().next().value!, 'too many writes are waiting');
+      if (waiting.size >= maxWaiting) abort(waiting.values().next().value!, 'too many writes are waiting');
       const entry: Waiting = { ...write, addedMs: nowMs(), tries: 0, timer: undefined, busy: false };
       waiting.add(entry);
       void attempt(entry);
     },
     waiting: what => (what === undefined ? waiting.size : [...waiting].filter(write => write.what === what).length),
-    async flush(hurry) {
+    async flush(deadline) {
       const promise = waiting.size > 0 ? emptied.promise : undefined;
       for (const write of waiting) void attempt(write);
-      await unlessHurried(promise, hurry);
+      await unlessHurried(promise, deadline);
       flushed = true;
-      for (const write of [...waiting]) giveUp(write, 'the process ends');
+      for (const write of [...waiting]) abort(write, 'the process ends');
     },
   };
 }

@@ -6,7 +6,7 @@ import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { leaseOperations } from '../../api/leases/lease-operations.ts';
-import { LEASE_TIMES, type LeaseTimes, mongoLeases } from '../../api/leases/mongo-leases.ts';
+import { LEASE_TIMES, type LeaseTimes, MongoLeases } from '../../api/leases/mongo-leases.ts';
 import { connectStore } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
@@ -55,7 +55,7 @@ export async function settleRig(wanted: Partial<LeaseTimes> = {}) {
   const metrics = () => createMetrics({ processDefaults: false });
   /** The leases of one API process. One that is never started renews nothing, like a process that is cut off from its database. */
   const leasesOn = (store: Awaited<ReturnType<typeof connect>>) =>
-    mongoLeases(store, { ...rules, dashboardUrl: '', retryAfterS: () => 1, metrics: metrics(), times }, log);
+    new MongoLeases(store, { ...rules, dashboardUrl: '', retryAfterS: () => 1, metrics: metrics(), times }, log);
 
   try {
     const stores = [await connect(), await connect()] as const;

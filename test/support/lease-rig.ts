@@ -9,7 +9,7 @@ import { createAccounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { leaseOperations } from '../../api/leases/lease-operations.ts';
-import { LEASE_TIMES, type LeaseTimes, type MongoLeases, mongoLeases } from '../../api/leases/mongo-leases.ts';
+import { LEASE_TIMES, type LeaseTimes, MongoLeases } from '../../api/leases/mongo-leases.ts';
 import { type AccountDocument, connectStore } from '../../api/store/store.ts';
 import type { ApiError } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
@@ -80,7 +80,7 @@ export async function leaseRig() {
       nowMs?: () => number,
     ): Promise<MongoLeases> {
       const config = { plans, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app', retryAfterS: () => 7, times, metrics };
-      const leases = mongoLeases(from, config, log, nowMs);
+      const leases = new MongoLeases(from, config, log, nowMs);
       await leases.start();
       open.push(leases);
       return leases;
