@@ -1,10 +1,10 @@
 // Makes the cluster what was decided: ranks pods before the pool shrinks, and applies what differs.
 import type { BrowserPool } from '../crds/browser-pool.ts';
-import { childrenOf, MANAGED_BY, nameOfChildren, POOL_LABEL } from './children.ts';
 import type { Applied } from './kubernetes/applied.ts';
 import { COST, type Deployment, type Pod } from './kubernetes/objects.ts';
 import type { Kubernetes, KubernetesObject, Resource, Written } from './kubernetes/resources.ts';
 import { hasStatus } from './kubernetes/transport.ts';
+import { childrenOf, MANAGED_BY, nameOfChildren, POOL_LABEL } from './owned-resources.ts';
 
 /** Thrown when something that has the name of ours belongs to another; it is left alone. */
 export class NotOurs extends Error {

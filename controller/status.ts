@@ -1,8 +1,8 @@
 // The status of a pool: its numbers and conditions, from what was seen and decided. Pure.
 import type { BrowserPool, BrowserPoolStatus, Condition, ConditionType } from '../crds/browser-pool.ts';
-import { selectorText } from './children.ts';
 import type { Decision, Load, SlowScrape } from './decide/model.ts';
 import type { DeploymentSeen, PodsSeen } from './observe.ts';
+import { selectorText } from './owned-resources.ts';
 
 export interface PoolReport {
   pool: BrowserPool;

@@ -15,8 +15,8 @@ import {
   secret,
   text,
 } from '../common/config.ts';
-import { certificatesIn } from './browser/authorities.ts';
-import { parseAllowList } from './egress/policy.ts';
+import { certificatesIn } from './browser/ca-certificates.ts';
+import { parseAllowList } from './egress/allow-list.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';
 

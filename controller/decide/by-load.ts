@@ -2,10 +2,10 @@
 
 import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './demand.ts';
 import { within } from './limits.ts';
+import { wordsFor } from './messages.ts';
 import type { Decision, History, Load, Reason, ScalingSpec } from './model.ts';
 import { late, nextStarts, readyInMs, withOrder } from './starts.ts';
 import { averageSince, highest, withPeak, withValue } from './windows.ts';
-import { wordsFor } from './words.ts';
 
 export type MeasuredLoad = Extract<Load, { kind: 'measured' }>;
 

@@ -1,8 +1,8 @@
 // How many pods a pool should have: a pure function of what was seen, what was seen before, and the time.
 import { byLoad, holdMs } from './by-load.ts';
 import { withSize } from './limits.ts';
+import { wordsForNoLoad } from './messages.ts';
 import type { Decision, History, Load, Observation, Reason, ScalingSpec } from './model.ts';
-import { wordsForNoLoad } from './words.ts';
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
 const MOST = 1e6;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { findOnPath } from '../../standalone/cache.ts';
-import { trustAuthorities } from '../../worker/browser/authorities.ts';
+import { trustAuthorities } from '../../worker/browser/ca-certificates.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { type Installation, installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';

@@ -12,7 +12,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { silentLog } from '../../common/log.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
-import { parseAllowList } from '../../worker/egress/policy.ts';
+import { parseAllowList } from '../../worker/egress/allow-list.ts';
 import { type EgressConfig, type Guard, openGuard } from '../../worker/egress/proxy.ts';
 import { type DnsServer, startDnsServer } from './dns-server.ts';
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../../common/log.ts';
-import { trustAuthorities } from './authorities.ts';
+import { trustAuthorities } from './ca-certificates.ts';
 import { CdpPipe } from './cdp-pipe.ts';
 import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';

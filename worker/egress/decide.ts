@@ -2,7 +2,7 @@
 import { inNetwork, isPrivateUseAddress, isPublicAddress, type Network, normalizeAddress } from '../../common/addresses.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
-import type { AllowRule } from './policy.ts';
+import type { AllowRule } from './allow-list.ts';
 import { isLoopbackName, type Target } from './target.ts';
 
 export interface Rules {

@@ -1,7 +1,7 @@
 // Plain http: a request in absolute form goes out over a connection of the guard's agent, and the answer comes back as a stream.
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import type { Gate } from './gate.ts';
+import type { Gate } from './guard.ts';
 import { endToEnd, headBytes } from './headers.ts';
 import { parseAbsoluteForm } from './target.ts';
 

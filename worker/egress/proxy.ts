@@ -8,12 +8,12 @@ import type { EgressDenied, EgressRefused } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { DenyReason } from './decide.ts';
 import { forward, MAX_HEAD_BYTES } from './forward.ts';
-import { createGate, type EgressConfig, type Gate } from './gate.ts';
-import type { Counts } from './limits.ts';
+import { createGate, type EgressConfig, type Gate } from './guard.ts';
+import type { Counts } from './quota.ts';
 import type { Target } from './target.ts';
 import { tunnel } from './tunnel.ts';
 
-export type { EgressConfig } from './gate.ts';
+export type { EgressConfig } from './guard.ts';
 
 export interface Guard {
   readonly port: number;

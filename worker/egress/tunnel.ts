@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Denied } from './decide.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './guard.ts';
 import { parseAuthority, type Target } from './target.ts';
 
 /** Refusals have no body: Chrome shows none for a tunnel, and a page could read nothing from it. */

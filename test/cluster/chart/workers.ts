@@ -1,5 +1,5 @@
 // The Deployment of workers that the controller would make of the chart's pool.
-import { childrenOf } from '../../../controller/children.ts';
+import { childrenOf } from '../../../controller/owned-resources.ts';
 import { type BrowserPool, specSchema } from '../../../crds/browser-pool.ts';
 import { type KubeObject, NAMESPACE } from './helm.ts';
 

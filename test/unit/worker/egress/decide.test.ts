@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isPublicAddress, parseNetwork } from '../../../../common/addresses.ts';
+import { parseAllowList } from '../../../../worker/egress/allow-list.ts';
 import { decide, portMayBeOpen, type Rules } from '../../../../worker/egress/decide.ts';
-import { parseAllowList } from '../../../../worker/egress/policy.ts';
 import { parseAuthority } from '../../../../worker/egress/target.ts';
 
 const PORTS = [80, 443, 8080, 8443];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readApiConfig } from '../../../../api/config.ts';
 import { readWorkerConfig } from '../../../../worker/config.ts';
-import { parseAllowList, parseAllowRule } from '../../../../worker/egress/policy.ts';
+import { parseAllowList, parseAllowRule } from '../../../../worker/egress/allow-list.ts';
 
 const shown = (entry: string) => {
   const rule = parseAllowRule(entry);

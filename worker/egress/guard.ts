@@ -7,11 +7,11 @@ import type { Network } from '../../common/addresses.ts';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
+import type { AllowRule } from './allow-list.ts';
 import { Denied, type DenyReason } from './decide.ts';
-import { type Counts, createLimits } from './limits.ts';
-import type { AllowRule } from './policy.ts';
+import { createRoute } from './outbound.ts';
+import { type Counts, createLimits } from './quota.ts';
 import { createNames, LookupFailed } from './resolve.ts';
-import { createRoute } from './route.ts';
 import type { Target } from './target.ts';
 
 export interface EgressConfig {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Denied } from '../../../../worker/egress/decide.ts';
 import { endToEnd, headBytes } from '../../../../worker/egress/headers.ts';
-import { createLimits } from '../../../../worker/egress/limits.ts';
+import { createLimits } from '../../../../worker/egress/quota.ts';
 
 const reason = (begin: () => unknown) => {
   try {

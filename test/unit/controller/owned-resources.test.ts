@@ -1,6 +1,6 @@
 import type { V1Deployment, V1PodDisruptionBudget, V1Service } from '@kubernetes/client-node';
 import { expect } from 'chai';
-import { childrenOf } from '../../../controller/children.ts';
+import { childrenOf } from '../../../controller/owned-resources.ts';
 import type { BrowserPoolSpecInput } from '../../../crds/browser-pool.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
 import { browserPool, POOL_SPEC } from '../../support/pools.ts';
