@@ -1,17 +1,17 @@
-// Makes the cluster what was decided: ranks pods before the pool shrinks, and applies what differs.
+// Makes the cluster match the decision: ranks pods before the pool shrinks, and applies what differs.
 import type { BrowserPool } from '../crds/browser-pool.ts';
 import type { Applied } from './kubernetes/applied.ts';
 import { COST, type Deployment, type Pod } from './kubernetes/objects.ts';
 import type { Kubernetes, KubernetesObject, Resource, Written } from './kubernetes/resources.ts';
 import { hasStatus } from './kubernetes/transport.ts';
-import { childrenOf, MANAGED_BY, nameOfChildren, POOL_LABEL } from './owned-resources.ts';
+import { MANAGED_BY, ownedResourceName, ownedResourcesOf, POOL_LABEL } from './owned-resources.ts';
 
-/** Thrown when something that has the name of ours belongs to another; it is left alone. */
+/** Thrown when an object with the name of an owned resource belongs to another owner; it is left alone. */
 export class NotOurs extends Error {
   override name = 'NotOurs';
 }
 
-/** Of a pool, or of nobody with the labels of what the controller makes for it: as when a pool was deleted with `--cascade=orphan` and made again. */
+/** Owned by the pool, or without an owner but with the pool's labels: as when a pool was deleted with `--cascade=orphan` and created again. */
 function isOurs({ metadata: { uid, name } }: BrowserPool, { metadata }: KubernetesObject): boolean {
   const { ownerReferences = [], deletionTimestamp, labels = {} } = metadata;
   if (ownerReferences.length > 0 || deletionTimestamp) return ownerReferences.some(owner => owner.uid === uid);
@@ -23,11 +23,11 @@ interface Options {
   applied: Applied;
   /** The copies of the watches. */
   find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
-  /** Patches at once when pods are ranked. */
-  hands?: number;
+  /** Concurrent patches when pods are ranked. */
+  concurrency?: number;
 }
 
-export function createAct({ api, applied, find, hands = 10 }: Options) {
+export function createAct({ api, applied, find, concurrency = 10 }: Options) {
   /** Of an object that no watch told of: there may be one all the same, that is another's or of a pool of the same name that is going. */
   async function look(
     resource: Resource,
@@ -57,43 +57,43 @@ export function createAct({ api, applied, find, hands = 10 }: Options) {
     /** Pods that do nothing go first: each one's cost is its busy slots. Best effort, since what is chosen all the same drains. */
     async rank(pods: readonly Pod[], busyByPod: ReadonlyMap<string, number>): Promise<void> {
       const wrong = pods.flatMap(pod => {
-        // Of a pod that Prometheus does not know, nobody knows that it is idle.
+        // A pod that Prometheus does not know may be busy.
         const cost = String(busyByPod.get(pod.metadata.name) ?? 1);
         return pod.metadata.deletionTimestamp || (pod.metadata.annotations?.[COST] ?? '0') === cost ? [] : [{ pod, cost }];
       });
-      const work = wrong.values();
-      const hand = async () => {
-        for (const { pod, cost } of work) {
+      const queue = wrong.values();
+      const work = async () => {
+        for (const { pod, cost } of queue) {
           const { namespace, name } = pod.metadata;
           await api.patch('pods', namespace, name, { metadata: { annotations: { [COST]: cost } } }).catch(error => {
             if (!hasStatus(error, 404)) throw error;
           });
         }
       };
-      await Promise.all(Array.from({ length: hands }, hand));
+      await Promise.all(Array.from({ length: concurrency }, work));
     },
 
-    /** Gives the Deployment as it is now. Throws NotOurs before anything is written. */
+    /** Returns the Deployment as it is now. Throws NotOurs before anything is written. */
     async apply(pool: BrowserPool, pods: number): Promise<Deployment> {
-      const children = childrenOf(pool, pods);
-      const live = await Promise.all(children.map(({ resource, object }) => look(resource, object)));
-      for (const [index, { resource }] of children.entries()) refuseUnlessOurs(pool, resource, live[index]);
+      const resources = ownedResourcesOf(pool, pods);
+      const live = await Promise.all(resources.map(({ resource, object }) => look(resource, object)));
+      for (const [index, { resource }] of resources.entries()) refuseUnlessOurs(pool, resource, live[index]);
       let last: KubernetesObject | undefined;
-      for (const [index, { resource, object }] of children.entries()) last = await applied.apply(resource, object, live[index]);
+      for (const [index, { resource, object }] of resources.entries()) last = await applied.apply(resource, object, live[index]);
       return last as Deployment;
     },
 
     /** The Deployment of the pool as it is now, as far as is known. The size of one that is another's, or of a former pool, is no size of this pool. */
     async deployment(pool: BrowserPool): Promise<Deployment | undefined> {
       const { namespace, name } = pool.metadata;
-      const metadata = { namespace, name: nameOfChildren(name) };
+      const metadata = { namespace, name: ownedResourceName(name) };
       // Of a paused pool nothing is decided by it: the API server need not be asked again and again for what may never be made.
       const live = pool.spec.paused ? find('deployments', namespace, metadata.name) : await look('deployments', { metadata });
       return live && isOurs(pool, live) ? (applied.fresh('deployments', live) as Deployment) : undefined;
     },
 
     forget(pool: BrowserPool): void {
-      for (const { resource, object } of childrenOf(pool, 0)) applied.forget(resource, object);
+      for (const { resource, object } of ownedResourcesOf(pool, 0)) applied.forget(resource, object);
     },
   };
 }

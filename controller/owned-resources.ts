@@ -1,4 +1,4 @@
-// What a pool is made into: a Deployment, a headless Service and a PodDisruptionBudget. Pure: a pool and a number of pods go in, objects come out.
+// The resources that a pool owns: a Deployment, a headless Service and a PodDisruptionBudget. Pure, from a pool and a number of pods.
 import type {
   V1Affinity,
   V1Container,
@@ -22,10 +22,10 @@ const SCRATCH_MIB = { base: 512, slot: 256 } as const;
 const USER = 10_001;
 const DISK = 'ephemeral-storage';
 
-/** A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and what it refuses stands in the condition Ready. */
+/** A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and its refusal is in the condition Ready. */
 const given = <T>(part: unknown) => part as T;
 
-export const nameOfChildren = (pool: string) => `${pool}-workers`;
+export const ownedResourceName = (pool: string) => `${pool}-workers`;
 
 export const POOL_LABEL = `${GROUP}/pool`;
 /** Of every object that the controller makes, for whatever watches them. */
@@ -47,7 +47,7 @@ export const selectorText = (pool: string): string =>
     .join(',');
 
 /** In the order in which they are applied. */
-export function childrenOf(pool: BrowserPool, pods: number): { resource: Resource; object: Written }[] {
+export function ownedResourcesOf(pool: BrowserPool, pods: number): { resource: Resource; object: Written }[] {
   return [
     { resource: 'services', object: service(pool) },
     { resource: 'poddisruptionbudgets', object: disruptionBudget(pool) },
@@ -58,7 +58,7 @@ export function childrenOf(pool: BrowserPool, pods: number): { resource: Resourc
 /** The garbage collector removes what belongs to a pool that is gone. */
 function metadataOf({ metadata: { name, namespace, uid } }: BrowserPool): Written['metadata'] {
   return {
-    name: nameOfChildren(name),
+    name: ownedResourceName(name),
     namespace,
     labels: labelsOf(name),
     ownerReferences: [{ apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name, uid, controller: true, blockOwnerDeletion: true }],
@@ -150,22 +150,22 @@ function seccompProfile({ spec }: BrowserPool): V1SeccompProfile {
   return { type: mode === 'Unconfined' ? 'Unconfined' : 'RuntimeDefault' };
 }
 
-/** Without a wish of its own a pool is spread over nodes as far as it goes. */
+/** A pool without constraints of its own is spread over nodes as far as possible. */
 function spread({ metadata, spec }: BrowserPool): V1TopologySpreadConstraint[] {
   const labelSelector = { matchLabels: selectorOf(metadata.name) };
-  const wished = spec.template.topologySpreadConstraints;
-  if (wished) return given<V1TopologySpreadConstraint[]>(wished).map(constraint => ({ labelSelector, ...constraint }));
+  const own = spec.template.topologySpreadConstraints;
+  if (own) return given<V1TopologySpreadConstraint[]>(own).map(constraint => ({ labelSelector, ...constraint }));
   return [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector }];
 }
 
 /** Preferred by the scheduler's score as well as by the constraints, unless the pool has none of these or pod anti-affinity of its own. */
 function affinity(pool: BrowserPool): { affinity?: V1Affinity } {
-  const wished = given<V1Affinity | undefined>(pool.spec.template.affinity);
-  if (spread(pool).length === 0) return wished ? { affinity: wished } : {};
+  const own = given<V1Affinity | undefined>(pool.spec.template.affinity);
+  if (spread(pool).length === 0) return own ? { affinity: own } : {};
   const labelSelector = { matchLabels: selectorOf(pool.metadata.name) };
   const podAffinityTerm = { topologyKey: 'kubernetes.io/hostname', labelSelector };
   const podAntiAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
-  return { affinity: { podAntiAffinity, ...wished } };
+  return { affinity: { podAntiAffinity, ...own } };
 }
 
 function container(pool: BrowserPool): V1Container {
@@ -191,9 +191,9 @@ function container(pool: BrowserPool): V1Container {
 
 /** The volume for /tmp is asked for, so that a pod lands where there is room for it and is not the first to be evicted when a disk fills. */
 function resources(pool: BrowserPool): V1ResourceRequirements {
-  const wished = given<V1ResourceRequirements>(pool.spec.template.resources ?? {});
-  if ((wished.requests?.[DISK] ?? wished.limits?.[DISK]) !== undefined) return wished;
-  return { ...wished, requests: { ...wished.requests, [DISK]: scratchSizeLimit(pool) } };
+  const own = given<V1ResourceRequirements>(pool.spec.template.resources ?? {});
+  if ((own.requests?.[DISK] ?? own.limits?.[DISK]) !== undefined) return own;
+  return { ...own, requests: { ...own.requests, [DISK]: scratchSizeLimit(pool) } };
 }
 
 function environment({ metadata, spec }: BrowserPool): NonNullable<V1Container['env']> {

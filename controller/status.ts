@@ -56,7 +56,7 @@ const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
       min: 'spec.scaling.minReplicas',
       rate: 'the limits of spec.scaling.scaleUp and scaleDown',
     }[limited.by];
-    return yes(capital(limited.by), `The load asks for ${limited.wishedPods} pods; ${field} allows no more change.`);
+    return yes(capital(limited.by), `The load asks for ${limited.desiredPods} pods; ${field} allows no more change.`);
   },
   MetricsAvailable({ load }) {
     if (load.kind === 'unknown') return unknownLoad(load);

@@ -5,7 +5,7 @@ import type { Metrics } from '../common/operations.ts';
 const BACKOFF_MS = { first: 5, most: 30_000 };
 
 export interface WorkQueue {
-  /** Looks at it as soon as there is a hand. What is at work already is looked at once more afterwards. */
+  /** Looks at it as soon as the concurrency allows. A key that is at work is processed once more afterwards. */
   add(key: string): void;
   /** The same, unless it waits for its time after a failure: for what comes again and again, and is no reason to hope that it goes well now. */
   addUnlessFailing(key: string): void;
@@ -16,8 +16,8 @@ export interface WorkQueue {
   /** It went well: the next failure is a first one. */
   forget(key: string): void;
   depth(): number;
-  /** Works with so many hands until `stop`. `work` must not reject. */
-  start(hands: number, work: (key: string) => Promise<void>): void;
+  /** Works on so many keys at once until `stop`. `work` must not reject. */
+  start(concurrency: number, work: (key: string) => Promise<void>): void;
   /** Takes nothing more, and waits for what is at work. */
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
   const failures = new Map<string, number>();
   const running = new Set<Promise<void>>();
   let handle: ((key: string) => Promise<void>) | undefined;
-  let hands = 0;
+  let concurrency = 0;
   let stopped = false;
 
   function add(key: string): void {
@@ -70,7 +70,7 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
   }
 
   function next(): void {
-    while (handle && !stopped && atWork.size < hands) {
+    while (handle && !stopped && atWork.size < concurrency) {
       const [first] = line;
       if (!first) return;
       const [key, since] = first;
@@ -99,7 +99,7 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
     forget: key => void failures.delete(key),
     depth: () => line.size,
     start(count, work) {
-      hands = count;
+      concurrency = count;
       handle = work;
       next();
     },

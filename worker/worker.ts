@@ -8,7 +8,7 @@ import { findChrome } from './browser/find-chrome.ts';
 import { sweepProfiles } from './browser/profile.ts';
 import { SlotPool } from './browser/slot-pool.ts';
 import type { WorkerConfig } from './config.ts';
-import { openGuard } from './egress/proxy.ts';
+import { openEgressProxy } from './egress/proxy.ts';
 import { Gateway } from './gateway/gateway.ts';
 
 export interface Worker {
@@ -29,7 +29,7 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
     limits: config.limits,
     launch: async (giveUp, slotLog) =>
       launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, slotLog, giveUp),
-    openGuard: () => openGuard(config.egress, log),
+    openGuard: () => openEgressProxy(config.egress, log),
     log,
     metrics,
     onChange: () => gateway.push(),

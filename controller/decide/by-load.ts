@@ -1,8 +1,8 @@
-// The size that a known load asks for: what is remembered of it, what it wishes by the average and by the last moments, and what becomes of the wish.
+// The size that a known load asks for: its history, the desired size by the average and by the last moments, and the size within the limits.
 
 import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './demand.ts';
 import { within } from './limits.ts';
-import { wordsFor } from './messages.ts';
+import { messageFor } from './messages.ts';
 import type { Decision, History, Load, Reason, ScalingSpec } from './model.ts';
 import { late, nextStarts, readyInMs, withOrder } from './starts.ts';
 import { averageSince, highest, withPeak, withValue } from './windows.ts';
@@ -15,8 +15,8 @@ interface Seen {
   readyPods: number;
 }
 
-/** No pool is larger; a wish beyond says no more. */
-const MOST_WISHED = 2_000;
+/** No pool is larger: a larger desired size means the same. */
+const MOST_DESIRED = 2_000;
 
 /** For so long nothing shrinks after something was not known: until all that would be remembered has been seen. */
 export const holdMs = ({ stableWindowSeconds, scaleDown }: ScalingSpec['scaling']) =>
@@ -31,7 +31,7 @@ const burstMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) => 2 * Math.max
 
 /** The pods for so many slots. */
 const podsFor = ({ scaling, slotsPerPod }: ScalingSpec, slots: number) =>
-  Math.min(MOST_WISHED, Math.ceil((slots + scaling.idleSlots) / slotsPerPod - 1e-9));
+  Math.min(MOST_DESIRED, Math.ceil((slots + scaling.idleSlots) / slotsPerPod - 1e-9));
 
 /** The pods that a lasting load of so many slots needs. */
 const podsForLoad = (pool: ScalingSpec, slots: number) => podsFor(pool, withRoom(slots, pool.scaling.targetUtilizationPercent / 100));
@@ -51,13 +51,13 @@ function remember(pool: ScalingSpec, { load, pods, readyPods }: Seen, history: H
 }
 
 /** The pods that the last moments ask for; 0 when the average says it all. */
-function burstWish(pool: ScalingSpec, seen: Seen, { next, offeredNow, short }: ReturnType<typeof remember>, now: number): number {
+function burstPods(pool: ScalingSpec, seen: Seen, { next, offeredNow, short }: ReturnType<typeof remember>, now: number): number {
   const { load, pods, readyPods } = seen;
   const forShort = podsForLoad(pool, short);
   const sudden = forShort * 100 >= pool.scaling.panicThresholdPercent * Math.max(1, readyPods) ? forShort : 0;
   if (load.queuedRenders === 0) return sudden;
   // Nothing that was asked for a queue goes before the queue has.
-  const asked = Math.max(1, Math.min(pods, highest(next.burstWishes)));
+  const asked = Math.max(1, Math.min(pods, highest(next.burstPeaks)));
   const needed = Math.max(short, offeredNow);
   // Pods that do not start in time are not asked for twice.
   if (late(next.starts, now)) return Math.max(asked, podsForLoad(pool, needed));
@@ -83,16 +83,16 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
   const burstMs = burstMsOf(pool, load);
   const looked = remember(pool, seen, history, now);
   const { next, offeredNow, average } = looked;
-  const wishes = withPeak(history.wishes, podsForLoad(pool, average), now, scaling.scaleDown.delaySeconds * 1_000);
-  const burstWishes = withPeak(history.burstWishes, burstWish(pool, seen, looked, now), now, burstMs);
-  const wish = Math.max(highest(wishes), highest(burstWishes));
-  const panic = wish > highest(wishes);
+  const desiredPeaks = withPeak(history.desiredPeaks, podsForLoad(pool, average), now, scaling.scaleDown.delaySeconds * 1_000);
+  const burstPeaks = withPeak(history.burstPeaks, burstPods(pool, seen, looked, now), now, burstMs);
+  const desired = Math.max(highest(desiredPeaks), highest(burstPeaks));
+  const panic = desired > highest(desiredPeaks);
 
   const asked = history.askedPods ?? 0;
   const least = now < next.holdUntilMs ? Math.max(pods, asked) : 0;
   // What was decided before needs no leave again.
-  const current = Math.max(pods, Math.min(asked, Math.max(wish, least)));
-  const { pods: allowed, limited } = within(wish, least, current, history.sizes, scaling, now);
+  const current = Math.max(pods, Math.min(asked, Math.max(desired, least)));
+  const { pods: allowed, limited } = within(desired, least, current, history.sizes, scaling, now);
   // One step down in that time: an average falls in small steps.
   const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < burstMs && pods <= scaling.maxReplicas;
   const size = allowed < pods && tooSoon ? pods : allowed;
@@ -105,7 +105,7 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
     pods,
     size,
     readyPods,
-    wish,
+    desired,
     limited,
     scaling,
   };
@@ -114,9 +114,9 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
   return {
     pods: size,
     reason,
-    message: wordsFor(reason, facts),
+    message: messageFor(reason, facts),
     limited,
     panic,
-    history: { ...next, starts, wishes, burstWishes, shrunkMs },
+    history: { ...next, starts, desiredPeaks, burstPeaks, shrunkMs },
   };
 }

@@ -1,7 +1,7 @@
 // How many pods a pool should have: a pure function of what was seen, what was seen before, and the time.
 import { byLoad, holdMs } from './by-load.ts';
 import { withSize } from './limits.ts';
-import { wordsForNoLoad } from './messages.ts';
+import { messageForNoLoad } from './messages.ts';
 import type { Decision, History, Load, Observation, Reason, ScalingSpec } from './model.ts';
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
@@ -32,7 +32,7 @@ type Made = Omit<Decision, 'lookAgainMs'>;
 function blindly({ scaling }: ScalingSpec, why: string, pods: number, history: History, now: number): Made {
   const size = clamp(Math.max(pods, history.askedPods ?? 0), scaling.minReplicas, scaling.maxReplicas);
   const reason = size > pods ? (pods < scaling.minReplicas ? 'below_min' : 'restored') : size < pods ? 'above_max' : 'no_metrics';
-  const message = wordsForNoLoad(reason, why, { pods, size, scaling });
+  const message = messageForNoLoad(reason, why, { pods, size, scaling });
   return { pods: size, reason, message, limited: undefined, panic: false, history: { ...history, holdUntilMs: now + holdMs(scaling) } };
 }
 

@@ -1,11 +1,11 @@
-// What a wish may become: between minReplicas and maxReplicas, and no faster than the rates allow.
+// What the desired size is limited to: between minReplicas and maxReplicas, and no faster than the rates allow.
 import type { PoolScaling } from '../../crds/browser-pool.ts';
 import { type Pods, withLow, withPeak } from './windows.ts';
 
 export interface Limited {
   by: 'max' | 'min' | 'rate';
   /** What the load asked for. */
-  wishedPods: number;
+  desiredPods: number;
 }
 
 /** The largest and the smallest size of the last minute. Plain data. */
@@ -26,9 +26,9 @@ export const withSize = ({ peaks, lows }: Sizes, pods: number, nowMs: number): S
 const change = (pods: number, { maxPodsPerMinute, maxPercentPerMinute }: { maxPodsPerMinute: number; maxPercentPerMinute: number }) =>
   Math.max(maxPodsPerMinute, Math.floor((pods * maxPercentPerMinute) / 100));
 
-/** The size that a wish may have now; `least` is held in any case. `current` is never left in the wrong direction, whatever the rates say. */
+/** The allowed size for the desired one; `least` is held in any case. `current` is never left in the wrong direction, whatever the rates say. */
 export function within(
-  wish: number,
+  desired: number,
   least: number,
   current: number,
   { peaks, lows }: Sizes,
@@ -36,7 +36,7 @@ export function within(
   nowMs: number,
 ): { pods: number; limited: Limited | undefined } {
   const { minReplicas: min, maxReplicas: max, scaleUp, scaleDown } = scaling;
-  const bounded = Math.min(max, Math.max(min, least, wish));
+  const bounded = Math.min(max, Math.max(min, least, desired));
   const recent = (all: readonly Pods[]) => all.filter(({ atMs }) => atMs > nowMs - RATE_WINDOW_MS).map(each => each.pods);
   const low = Math.min(current, ...recent(lows));
   const peak = Math.max(current, ...recent(peaks));
@@ -44,9 +44,9 @@ export function within(
   const lowest = Math.min(current, peak - change(peak, scaleDown));
   // A limit that was changed counts at once.
   const pods = Math.min(max, Math.max(min, Math.min(highest, Math.max(lowest, bounded))));
-  if (pods !== bounded) return { pods, limited: { by: 'rate', wishedPods: wish } };
-  if (wish > max) return { pods, limited: { by: 'max', wishedPods: wish } };
+  if (pods !== bounded) return { pods, limited: { by: 'rate', desiredPods: desired } };
+  if (desired > max) return { pods, limited: { by: 'max', desiredPods: desired } };
   // That a quiet pool keeps its one pod is no limit that anybody must know of.
-  if (Math.max(1, wish) < min) return { pods, limited: { by: 'min', wishedPods: wish } };
+  if (Math.max(1, desired) < min) return { pods, limited: { by: 'min', desiredPods: desired } };
   return { pods, limited: undefined };
 }

@@ -19,7 +19,7 @@ export interface Facts {
   size: number;
   readyPods: number;
   /** What the load asks for. */
-  wish: number;
+  desired: number;
   limited: Limited | undefined;
   scaling: PoolScaling;
 }
@@ -39,18 +39,18 @@ const seen = (facts: Facts) =>
   `${some(facts.busySlots, 'busy slot')} on ${some(facts.readyPods, 'ready pod')}, ${some(facts.averageSlots, 'slot')} on average over ${facts.scaling.stableWindowSeconds} s; ${queueOf(facts)}.`;
 
 const then: Record<string, (facts: Facts) => string> = {
-  load: ({ scaling, wish }) => `At ${scaling.targetUtilizationPercent} % utilization that needs ${some(wish, 'pod')}.`,
-  panic({ offeredSlots, slotsForAll, queuedRenders, scaling, wish }) {
+  load: ({ scaling, desired }) => `At ${scaling.targetUtilizationPercent} % utilization that needs ${some(desired, 'pod')}.`,
+  panic({ offeredSlots, slotsForAll, queuedRenders, scaling, desired }) {
     if (slotsForAll > 0)
-      return `The queue does not shrink with all pods ready: its renders could use ${some(slotsForAll, 'slot')} with those that run, and that needs ${some(wish, 'pod')}.`;
-    if (queuedRenders === 0) return `The last moments need ${some(wish, 'pod')}.`;
-    return `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(wish, 'pod')}.`;
+      return `The queue does not shrink with all pods ready: its renders could use ${some(slotsForAll, 'slot')} with those that run, and that needs ${some(desired, 'pod')}.`;
+    if (queuedRenders === 0) return `The last moments need ${some(desired, 'pod')}.`;
+    return `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(desired, 'pod')}.`;
   },
-  from_zero: ({ wish }) => `There was no pod; ${some(wish, 'pod')} ${wish === 1 ? 'is' : 'are'} needed.`,
-  idle: ({ scaling, wish }) =>
-    `No more than ${some(wish, 'pod')} ${wish === 1 ? 'was' : 'were'} needed for ${scaling.scaleDown.delaySeconds} s.`,
-  steady: ({ size, wish }) =>
-    wish < size ? `${some(wish, 'pod')} would do; the size stays at ${size} for now.` : `The size stays at ${size}.`,
+  from_zero: ({ desired }) => `There was no pod; ${some(desired, 'pod')} ${desired === 1 ? 'is' : 'are'} needed.`,
+  idle: ({ scaling, desired }) =>
+    `No more than ${some(desired, 'pod')} ${desired === 1 ? 'was' : 'were'} needed for ${scaling.scaleDown.delaySeconds} s.`,
+  steady: ({ size, desired }) =>
+    desired < size ? `${some(desired, 'pod')} would do; the size stays at ${size} for now.` : `The size stays at ${size}.`,
   below_min: ({ pods, scaling }) => `${some(pods, 'pod')} ${pods === 1 ? 'is' : 'are'} fewer than minReplicas, ${scaling.minReplicas}.`,
   above_max: ({ pods, scaling }) => `${some(pods, 'pod')} ${pods === 1 ? 'is' : 'are'} more than maxReplicas, ${scaling.maxReplicas}.`,
   restored: ({ pods, size }) => `Somebody else set the Deployment to ${pods}; ${size} had been decided.`,
@@ -63,13 +63,13 @@ const LIMITS: Record<Limited['by'], (facts: Facts) => string> = {
 };
 
 /** What a decision by the load says. */
-export function wordsFor(reason: string, facts: Facts): string {
+export function messageFor(reason: string, facts: Facts): string {
   const limit = facts.limited && reason !== 'restored' ? LIMITS[facts.limited.by](facts) : '';
   return `${seen(facts)} ${then[reason]!(facts)}${limit}${facts.partial ? ' Some process does not tell its part, so that nothing shrinks.' : ''}`;
 }
 
 /** What a decision without a load says. */
-export function wordsForNoLoad(reason: string, why: string, facts: Pick<Facts, 'pods' | 'size' | 'scaling'>): string {
+export function messageForNoLoad(reason: string, why: string, facts: Pick<Facts, 'pods' | 'size' | 'scaling'>): string {
   const held = `The load is not known: ${why.replace(/\.$/, '')}.`;
   return reason === 'no_metrics' ? `${held} The size stays at ${facts.size} until it is.` : `${held} ${then[reason]!(facts as Facts)}`;
 }

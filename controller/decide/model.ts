@@ -69,9 +69,9 @@ export interface History {
   starts: Starts;
   sizes: Sizes;
   /** Sizes that the average load asked for within `scaleDown.delaySeconds`. */
-  wishes: readonly Pods[];
+  desiredPeaks: readonly Pods[];
   /** Sizes that the last moments asked for, kept for a shorter time. */
-  burstWishes: readonly Pods[];
+  burstPeaks: readonly Pods[];
   /** The pool does not shrink before this: something is not known. */
   holdUntilMs: number;
   /** When it last did. */
@@ -101,8 +101,8 @@ export function noHistory(nowMs: number): History {
     queue: noQueue(nowMs),
     starts: noStarts,
     sizes: noSizes,
-    wishes: [],
-    burstWishes: [],
+    desiredPeaks: [],
+    burstPeaks: [],
     holdUntilMs: 0,
     shrunkMs: undefined,
   };

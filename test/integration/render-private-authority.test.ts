@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { findOnPath } from '../../standalone/cache.ts';
-import { trustAuthorities } from '../../worker/browser/ca-certificates.ts';
+import { trustCaCertificates } from '../../worker/browser/ca-certificates.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 import { type Installation, installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';
@@ -96,7 +96,7 @@ describe('pages whose certificates a private authority has signed', () => {
   it('are told of by a certificate that is none: Chrome does not start, and the reason names it', async () => {
     await writeFile(at('broken.pem'), '-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n');
     const broken = await readFile(at('broken.pem'), 'utf8');
-    const error = await trustAuthorities(at('home'), broken, undefined).then(
+    const error = await trustCaCertificates(at('home'), broken, undefined).then(
       () => undefined,
       (error: Error) => error,
     );

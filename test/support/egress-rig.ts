@@ -13,7 +13,7 @@ import { silentLog } from '../../common/log.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { parseAllowList } from '../../worker/egress/allow-list.ts';
-import { type EgressConfig, type Guard, openGuard } from '../../worker/egress/proxy.ts';
+import { type EgressConfig, type EgressProxy, openEgressProxy } from '../../worker/egress/proxy.ts';
 import { type DnsServer, startDnsServer } from './dns-server.ts';
 
 export interface Victim {
@@ -79,7 +79,7 @@ export async function egressRig() {
   async function guard(policy: EgressPolicy | undefined, allow: string[], config: Partial<EgressConfig> = {}, log = silentLog) {
     const defaults = { ports: [80, 443], dnsServers: [dns.address], dnsTimeoutMs: 400, connectTimeoutMs: 2_000, idleTimeoutMs: 10_000 };
     const bounds = { maxBytes: 100 * 2 ** 20, maxRequests: 500, maxConnections: 50 };
-    const opened: Guard = await openGuard({ ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config }, log);
+    const opened: EgressProxy = await openEgressProxy({ ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config }, log);
     closers.push(() => opened.close());
     const denied: EgressDenied[] = [];
     opened.onDenied(each => denied.push(each));

@@ -19,7 +19,7 @@ export function certificatesIn(pem: string): string[] {
  * Makes the database in `home`, for the user `uid` when it is not the worker's own. Throws an Error that says what is missing, or which certificate of the bundle
  * is none.
  */
-export async function trustAuthorities(home: string, pem: string, uid: number | undefined): Promise<void> {
+export async function trustCaCertificates(home: string, pem: string, uid: number | undefined): Promise<void> {
   const folder = join(home, '.pki', 'nssdb');
   const file = join(home, '.pki', 'authority.pem');
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -28,8 +28,8 @@ export async function trustAuthorities(home: string, pem: string, uid: number | 
     try {
       await run('certutil', ['-d', `sql:${folder}`, ...args], { timeout: LIMIT_MS, ...(uid !== undefined && { uid, gid: uid }) });
     } catch (error) {
-      const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
-      if (code === ('ENOENT' as never))
+      const { code, stderr = '', message } = error as Error & { code?: string | number; stderr?: string };
+      if (code === 'ENOENT')
         throw new Error('PRESSROOM_EGRESS_CA needs certutil, which is not here: install it (Debian, Ubuntu: libnss3-tools)');
       throw new Error(`PRESSROOM_EGRESS_CA: ${what} is not taken: ${stderr.trim() || message}`);
     }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../../common/log.ts';
-import { trustAuthorities } from './ca-certificates.ts';
+import { trustCaCertificates } from './ca-certificates.ts';
 import { CdpPipe } from './cdp-pipe.ts';
 import { hasOwnFilter, startLine } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
@@ -160,7 +160,7 @@ const refuseFullBrowser = <T extends { version: string }>(said: T): T | string =
 export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: AbortSignal): Promise<Chrome> {
   const profile = await makeProfile(config.uid);
   try {
-    if (config.authorities !== undefined) await trustAuthorities(profile.path, config.authorities, config.uid);
+    if (config.authorities !== undefined) await trustCaCertificates(profile.path, config.authorities, config.uid);
     return await startIn(profile, config, log, giveUp);
   } catch (error) {
     await profile.remove();

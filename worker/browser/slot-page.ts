@@ -27,7 +27,7 @@ export interface SlotPage {
   /** Whether the process of the page, when it crashed, was close to its memory limit. */
   nearMemoryLimit(): boolean;
   /** Replaces a Chrome that is of no use any more; the render in it is tried elsewhere. */
-  giveUpChrome(message: string): void;
+  replaceChrome(message: string): void;
   /** Set by the slot socket. Called once when the worker ends the render on its own. */
   onEnd: ((reason: SlotEnd, message: string) => void) | undefined;
 }
@@ -61,13 +61,13 @@ interface PageDeps {
   chrome: Chrome;
   openGuard(): Promise<SlotGuard>;
   nearMemoryLimit(): boolean;
-  giveUpChrome(message: string): void;
+  replaceChrome(message: string): void;
   /** Called when the page's process dies before the page is claimed. */
   onCrash(): void;
 }
 
 async function buildPage(
-  { slot, chrome: { pipe }, nearMemoryLimit, giveUpChrome, onCrash }: PageDeps,
+  { slot, chrome: { pipe }, nearMemoryLimit, replaceChrome, onCrash }: PageDeps,
   guard: SlotGuard,
 ): Promise<OpenPage> {
   const { browserContextId } = await pipe.command<{ browserContextId: string }>('Target.createBrowserContext', {
@@ -96,7 +96,7 @@ async function buildPage(
     guard,
     claimed: false,
     nearMemoryLimit,
-    giveUpChrome,
+    replaceChrome,
     onEnd: undefined,
     browserContextId,
     windowId,

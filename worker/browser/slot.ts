@@ -225,8 +225,8 @@ export class Slot {
     const onCrash = () => this.#onPageGone("the page's process crashed");
     const { chrome } = life;
     const { nearMemoryLimit } = life.watchdog;
-    const giveUpChrome = (message: string) => this.#condemn(life, new Over('unusable', message));
-    const pageDeps = { slot: this.number, chrome, openGuard: this.#deps.openGuard, nearMemoryLimit, giveUpChrome, onCrash };
+    const replaceChrome = (message: string) => this.#condemn(life, new Over('unusable', message));
+    const pageDeps = { slot: this.number, chrome, openGuard: this.#deps.openGuard, nearMemoryLimit, replaceChrome, onCrash };
     this.#life = life;
     try {
       for (;;) {

@@ -1,7 +1,7 @@
 // Plain http: a request in absolute form goes out over a connection of the guard's agent, and the answer comes back as a stream.
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import type { Gate } from './guard.ts';
+import type { Guard } from './guard.ts';
 import { endToEnd, headBytes } from './headers.ts';
 import { parseAbsoluteForm } from './target.ts';
 
@@ -20,7 +20,7 @@ function requestHeaders(request: IncomingMessage, authority: string): [string, s
  * Serves one plain request. Whatever goes wrong before the answer's head destroys the socket instead of answering: a page must not be able to show, print or
  * read an error of ours as if it were the site's. Requests in another form than absolute come from somebody who is not a browser with a proxy.
  */
-export function forward(gate: Gate, request: IncomingMessage, response: ServerResponse): void {
+export function forward(guard: Guard, request: IncomingMessage, response: ServerResponse): void {
   const drop = () => void request.socket.destroy();
   request.on('error', drop);
   response.on('error', drop);
@@ -29,8 +29,8 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
   const { target, authority, path } = goal;
   const method = request.method ?? 'GET';
   const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-  const spend = (bytes: number) => gate.spend(bytes, target);
-  const onData = gate.edge((chunk: Buffer) => spend(chunk.length), drop);
+  const spend = (bytes: number) => guard.spend(bytes, target);
+  const onData = guard.edge((chunk: Buffer) => spend(chunk.length), drop);
 
   const answer = (outgoing: ClientRequest, incoming: IncomingMessage) => {
     if (!spend(headBytes(incoming.rawHeaders))) return;
@@ -49,12 +49,12 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
     let answered = false;
     const headers = requestHeaders(request, authority).flat();
     const outgoing = openRequest({
-      agent: gate.agent(),
+      agent: guard.agent(),
       ...target,
       method,
       path,
       headers,
-      timeout: gate.idleMs,
+      timeout: guard.idleMs,
       maxHeaderSize: MAX_HEAD_BYTES,
     });
     outgoing.on('error', () => {}); // `close` follows
@@ -63,14 +63,14 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
       answered = true;
       answer(outgoing, incoming);
     };
-    outgoing.on('response', gate.edge(onResponse, drop));
+    outgoing.on('response', guard.edge(onResponse, drop));
     const onClose = () => {
       if (answered || request.socket.destroyed) return;
       // A kept connection may have been closed by the far end just now: that says nothing about the site. Each try uses one up, so it ends.
       if (outgoing.reusedSocket && REPEATABLE.has(method) && !hasBody) attempt();
       else drop();
     };
-    outgoing.on('close', gate.edge(onClose, drop));
+    outgoing.on('close', guard.edge(onClose, drop));
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
     });
@@ -81,7 +81,7 @@ export function forward(gate: Gate, request: IncomingMessage, response: ServerRe
   };
 
   try {
-    response.once('close', gate.begin(target));
+    response.once('close', guard.begin(target));
     if (spend(headBytes(request.rawHeaders))) attempt();
   } catch {
     drop();

@@ -1,5 +1,5 @@
-// What stands between a page's request and the network: admission, limits, route, and every socket that was opened. The proxy's two ways
-// through (forward.ts, tunnel.ts) ask it and nothing else.
+// The egress guard of one slot: admission, quota, outbound connections, and every socket that was opened. The proxy's two paths
+// (forward.ts, tunnel.ts) use it and nothing else.
 import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,8 +9,8 @@ import type { Log } from '../../common/log.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { AllowRule } from './allow-list.ts';
 import { Denied, type DenyReason } from './decide.ts';
-import { createRoute } from './outbound.ts';
-import { type Counts, createLimits } from './quota.ts';
+import { createOutbound } from './outbound.ts';
+import { type Counts, createQuota } from './quota.ts';
 import { createNames, LookupFailed } from './resolve.ts';
 import type { Target } from './target.ts';
 
@@ -33,11 +33,11 @@ export interface EgressConfig {
   upstreamProxy?: string;
 }
 
-export interface Gate {
+export interface Guard {
   admit(policy: EgressPolicy): void;
-  /** Takes the budget of one exchange; what it returns gives the place back. Throws Denied, which is reported already. */
+  /** Takes the budget of one exchange; the returned function releases it. Throws Denied, which is reported already. */
   begin(target: Target): () => void;
-  /** A connected socket that nobody else uses. Throws Denied (reported already) or the network's error. */
+  /** A connected socket for this exchange alone. Throws Denied (reported already) or the network's error. */
   reach(target: Target, signal: AbortSignal): Promise<Socket>;
   /** Counts bytes of an exchange. False when there are none left: every socket of the guard is gone then. */
   spend(bytes: number, target: Target): boolean;
@@ -48,7 +48,7 @@ export interface Gate {
   counts(): Counts;
   /** See edge.ts. */
   edge<A extends unknown[]>(handler: (...args: A) => unknown, close: (...args: A) => void): (...args: A) => void;
-  /** From now on the socket ends with the gate. */
+  /** The socket is destroyed when the guard closes. */
   hold(socket: Socket): void;
   /** Ends look-ups and sockets, and resolves when the last one has closed. */
   close(): Promise<void>;
@@ -90,15 +90,15 @@ function createSockets() {
 }
 
 /** `report` receives every denial and names without an address, `refused` servers that refuse the connection. Resolver and agent are made when a page first needs them. Throws when the upstream proxy is written wrongly. */
-export function createGate(
+export function createGuard(
   config: EgressConfig,
   report: (target: Target, reason: DenyReason) => void,
   refused: (target: Target) => void,
   log: Log,
-): Gate {
+): Guard {
   const names = createNames(config.dnsServers, config.dnsTimeoutMs);
-  const route = createRoute(names, config.connectTimeoutMs, config.upstreamProxy);
-  const limits = createLimits(config);
+  const outbound = createOutbound(names, config.connectTimeoutMs, config.upstreamProxy);
+  const quota = createQuota(config);
   const sockets = createSockets();
   const ending = new AbortController();
   let policy: EgressPolicy | undefined;
@@ -115,7 +115,7 @@ export function createGate(
   function begin(target: Target) {
     try {
       if (!policy) throw new Denied('closed');
-      return limits.begin();
+      return quota.begin();
     } catch (error) {
       throw reported(target, error);
     }
@@ -130,7 +130,7 @@ export function createGate(
     try {
       if (!policy) throw new Denied('closed');
       const rules = { policy, allow: config.allow, deny: config.deny, ports: config.ports };
-      const socket = await route(target, rules, AbortSignal.any([signal, ending.signal]));
+      const socket = await outbound(target, rules, AbortSignal.any([signal, ending.signal]));
       hold(socket);
       return socket;
     } catch (error) {
@@ -139,7 +139,7 @@ export function createGate(
   }
 
   function spend(bytes: number, target: Target) {
-    if (limits.spend(bytes)) return true;
+    if (quota.spend(bytes)) return true;
     void sockets.cut();
     report(target, 'bytes');
     return false;
@@ -160,7 +160,7 @@ export function createGate(
     },
     edge: (handler, close) => edge(log, handler, close),
     idleMs: config.idleTimeoutMs,
-    counts: limits.counts,
+    counts: quota.counts,
     hold,
     close: async () => {
       ending.abort();

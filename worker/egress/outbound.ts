@@ -31,9 +31,9 @@ async function dialUpstream(proxy: UpstreamProxy, allowed: string[], port: numbe
 }
 
 /** Throws Denied when the rules say no, LookupFailed or the network's error when they say yes and it still does not work. */
-export type Route = (target: Target, rules: Rules, signal: AbortSignal) => Promise<Socket>;
+export type Outbound = (target: Target, rules: Rules, signal: AbortSignal) => Promise<Socket>;
 
-export function createRoute(names: Names, connectTimeoutMs: number, upstreamProxy: string | undefined): Route {
+export function createOutbound(names: Names, connectTimeoutMs: number, upstreamProxy: string | undefined): Outbound {
   const proxy = upstreamProxy === undefined ? undefined : parseUpstreamProxy(upstreamProxy);
   return async (target, rules, signal) => {
     if (!portMayBeOpen(target.port, rules)) throw new Denied('port');

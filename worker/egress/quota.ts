@@ -7,15 +7,15 @@ export interface Counts {
   open: number;
 }
 
-export interface Limits {
-  /** Takes one exchange; what it returns gives its place back, once. Throws Denied. */
+export interface Quota {
+  /** Takes one exchange; the returned function releases it, once. Throws Denied. */
   begin(): () => void;
   /** Counts bytes that have passed. False when there are none left: then nothing more may pass. */
   spend(bytes: number): boolean;
   counts(): Counts;
 }
 
-export function createLimits(max: { maxRequests: number; maxConnections: number; maxBytes: number }): Limits {
+export function createQuota(max: { maxRequests: number; maxConnections: number; maxBytes: number }): Quota {
   const now: Counts = { requests: 0, bytes: 0, open: 0 };
 
   function begin() {

@@ -222,7 +222,7 @@ export class SlotSocket {
       return page.nearMemoryLimit()
         ? this.#end('memory', 'the page used more memory than a render may')
         : this.#end('renderer_crashed', "the page's process crashed");
-    if (isGone(event, frame)) return page.giveUpChrome("the page's process ended without a crash");
+    if (isGone(event, frame)) return page.replaceChrome("the page's process ended without a crash");
     if (event !== undefined && !PASSED_ON.has(event)) return;
     if ((event === CONSOLE_CALLED || event === EXCEPTION_THROWN) && !this.#slot?.console.take(frame.length)) return;
     if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {

@@ -1,5 +1,5 @@
 // The Deployment of workers that the controller would make of the chart's pool.
-import { childrenOf } from '../../../controller/owned-resources.ts';
+import { ownedResourcesOf } from '../../../controller/owned-resources.ts';
 import { type BrowserPool, specSchema } from '../../../crds/browser-pool.ts';
 import { type KubeObject, NAMESPACE } from './helm.ts';
 
@@ -15,5 +15,5 @@ export function childrenOfPool(objects: KubeObject[]): KubeObject[] {
     ...pool.metadata,
   };
   const whole: BrowserPool = { apiVersion: 'pressroom.dev/v1alpha1', kind: 'BrowserPool', metadata, spec: specSchema.parse(pool.spec) };
-  return childrenOf(whole, 1).map(({ object }) => object);
+  return ownedResourcesOf(whole, 1).map(({ object }) => object);
 }

@@ -1,12 +1,12 @@
 import type { V1Deployment, V1PodDisruptionBudget, V1Service } from '@kubernetes/client-node';
 import { expect } from 'chai';
-import { childrenOf } from '../../../controller/owned-resources.ts';
+import { ownedResourcesOf } from '../../../controller/owned-resources.ts';
 import type { BrowserPoolSpecInput } from '../../../crds/browser-pool.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
 import { browserPool, POOL_SPEC } from '../../support/pools.ts';
 
 function made(spec: Partial<BrowserPoolSpecInput> = {}, pods = 3) {
-  const children = childrenOf(browserPool({ spec }), pods).map(({ object }) => object as unknown);
+  const children = ownedResourcesOf(browserPool({ spec }), pods).map(({ object }) => object as unknown);
   const [service, budget, deployment] = children as [V1Service, V1PodDisruptionBudget, V1Deployment];
   const podSpec = deployment.spec!.template.spec!;
   return { service, budget, deployment, podSpec, container: podSpec.containers[0]! };

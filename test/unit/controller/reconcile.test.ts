@@ -9,7 +9,7 @@ import type { Pod } from '../../../controller/kubernetes/objects.ts';
 import type { Kubernetes, KubernetesObject, Resource, Written } from '../../../controller/kubernetes/resources.ts';
 import { KubernetesError } from '../../../controller/kubernetes/transport.ts';
 import type { PoolLoad } from '../../../controller/load/load-cache.ts';
-import { childrenOf } from '../../../controller/owned-resources.ts';
+import { ownedResourcesOf } from '../../../controller/owned-resources.ts';
 import { Reconciler } from '../../../controller/reconcile.ts';
 import type { BrowserPool, BrowserPoolSpecInput } from '../../../crds/browser-pool.ts';
 import type { Json } from '../../cluster/kube/api-request.ts';
@@ -127,7 +127,7 @@ function rig(spec: Partial<BrowserPoolSpecInput> = {}) {
 const everything: Resource[] = ['browserpools', 'deployments', 'services', 'poddisruptionbudgets'];
 /** What somebody left: the objects of a pool with so many pods. */
 const left = (cluster: ReturnType<typeof fakeCluster>, pods: number, change: object = {}) => {
-  for (const { resource, object } of childrenOf(POOL, pods))
+  for (const { resource, object } of ownedResourcesOf(POOL, pods))
     cluster.put(resource, { ...object, metadata: { ...object.metadata, ...change } });
 };
 

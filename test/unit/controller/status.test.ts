@@ -73,7 +73,7 @@ describe('the conditions of a pool', () => {
     ['of a fixed size', 'ScalingActive', { pool: browserPool({ spec: { replicas: 2 } }) }, 'False FixedSize'],
     ['paused', 'ScalingActive', { pool: browserPool({ spec: { paused: true } }) }, 'False Paused'],
     ['within its limits', 'ScalingLimited', {}, 'False WithinLimits'],
-    ['at its maximum', 'ScalingLimited', { decision: decision({ limited: { by: 'max', wishedPods: 20 } }) }, 'True Max'],
+    ['at its maximum', 'ScalingLimited', { decision: decision({ limited: { by: 'max', desiredPods: 20 } }) }, 'True Max'],
     ['with metrics', 'MetricsAvailable', {}, 'True Available'],
     [
       'whose metrics come too rarely for its queue',
@@ -155,7 +155,7 @@ describe('the status of a pool', () => {
   });
 
   it('is worth an Event when something becomes better or worse, but not when a quiet pool reaches its minimum or leaves it', () => {
-    const at = (by: 'min' | 'max' | undefined) => statusOf(report({ decision: decision({ limited: by && { by, wishedPods: 9 } }) }), NOW);
+    const at = (by: 'min' | 'max' | undefined) => statusOf(report({ decision: decision({ limited: by && { by, desiredPods: 9 } }) }), NOW);
     const reasons = (...[before, after]: (ReturnType<typeof at> | undefined)[]) => changedFor(before, after!).map(({ reason }) => reason);
     expect(reasons(at(undefined), at('max'))).to.deep.equal(['Max']);
     expect(reasons(at('max'), at(undefined))).to.deep.equal(['WithinLimits']);

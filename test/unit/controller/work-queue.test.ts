@@ -11,10 +11,10 @@ describe('the line of pools', () => {
   afterEach(() => queue.stop());
 
   /** Work that ends when the test says so. */
-  function byHand(hands: number) {
+  function byHand(concurrency: number) {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
-    queue.start(hands, key => {
+    queue.start(concurrency, key => {
       begun.push(key);
       return new Promise(resolve => ends.push(resolve));
     });
@@ -44,7 +44,7 @@ describe('the line of pools', () => {
     expect(begun).to.deep.equal(['a', 'a']);
   });
 
-  it('works with no more hands than it was given', async () => {
+  it('works on no more keys at once than it is allowed', async () => {
     const { begun, endAll } = byHand(2);
     for (const key of ['a', 'b', 'c']) queue.add(key);
     expect(begun).to.deep.equal(['a', 'b']);

@@ -4,11 +4,11 @@ import { noHistory, REASONS } from '../../../../controller/decide/model.ts';
 import { controllerOf, load, poolOf, unknown } from './rig.ts';
 
 describe('a decision over the size of a pool says', () => {
-  it('what limits it, and what was wished', () => {
+  it('what limits it, and what was desired', () => {
     const pool = poolOf({ maxReplicas: 5 });
     const { limited, message } = decide(pool, { pods: 5, readyPods: 5, load: load(10, 60, 3_000) }, noHistory(0), 0);
     expect(limited).to.have.property('by', 'max');
-    expect(limited!.wishedPods).to.be.greaterThan(5);
+    expect(limited!.desiredPods).to.be.greaterThan(5);
     expect(message).to.contain('maxReplicas allows 5');
     const above = decide(pool, { pods: 9, readyPods: 9, load: load(1) }, noHistory(0), 0);
     expect(above).to.include({ pods: 5, limited: undefined });
@@ -19,7 +19,7 @@ describe('a decision over the size of a pool says', () => {
   it('that the minimum keeps more than the load needs, but not of a quiet pool with one pod', () => {
     const five = controllerOf(poolOf({ minReplicas: 5 }), 5);
     five.during(400, load(0));
-    expect(five.last.limited).to.deep.equal({ by: 'min', wishedPods: 0 });
+    expect(five.last.limited).to.deep.equal({ by: 'min', desiredPods: 0 });
     const one = controllerOf(poolOf(), 1);
     one.during(400, load(0));
     expect(one.last.limited).to.equal(undefined);

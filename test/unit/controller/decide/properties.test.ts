@@ -182,9 +182,9 @@ describe('every decision over the size of a pool', () => {
       };
       history = decide(pool, seen, history, nowMs).history;
     }
-    const { offered, wishes, burstWishes, sizes, starts } = history;
+    const { offered, desiredPeaks, burstPeaks, sizes, starts } = history;
     expect(offered.length).to.be.at.most(61);
-    for (const kept of [wishes, burstWishes, sizes.peaks, sizes.lows]) expect(kept.length).to.be.at.most(2_001);
+    for (const kept of [desiredPeaks, burstPeaks, sizes.peaks, sizes.lows]) expect(kept.length).to.be.at.most(2_001);
     expect(starts.orders.length).to.be.at.most(20);
   });
 

@@ -59,23 +59,23 @@ describe('the size of a pool over time', () => {
 
   it('asks for as many as the renders that come need, by the age of the queue', () => {
     // The same queue, of 2 s and of 10 s: the load of the second is a fifth.
-    const wishes = [2_000, 10_000].map(oldestWaitMs => {
+    const sizes = [2_000, 10_000].map(oldestWaitMs => {
       const control = controllerOf(poolOf({ maxReplicas: 200 }), 2);
       control.during(60, load(2));
       control.look(load(4, 40, oldestWaitMs));
       return control.last.pods;
     });
-    expect(wishes[0]).to.be.greaterThan(1.5 * wishes[1]!);
+    expect(sizes[0]).to.be.greaterThan(1.5 * sizes[1]!);
   });
 
   it('takes the renders that wait for as long as those that run, when shorter ones finished', () => {
     // After minutes of short renders, 12 come in 2 s while the 6 on slots have run for so long.
-    const wishes = [100, 4_000].map(ranMs => {
+    const sizes = [100, 4_000].map(ranMs => {
       const control = controllerOf(poolOf({ maxReplicas: 200 }), 3);
       control.during(120, load(6, 0, 0, { runningMs: 300 }));
       return control.look(load(6, 12, 2_000, { runningMs: 6 * ranMs })).pods;
     });
-    expect(wishes[1]).to.be.greaterThan(1.5 * wishes[0]!);
+    expect(sizes[1]).to.be.greaterThan(1.5 * sizes[0]!);
   });
 
   it('gives a queue that does not shrink for two scrapes all that it could use', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Denied } from '../../../../worker/egress/decide.ts';
 import { endToEnd, headBytes } from '../../../../worker/egress/headers.ts';
-import { createLimits } from '../../../../worker/egress/quota.ts';
+import { createQuota } from '../../../../worker/egress/quota.ts';
 
 const reason = (begin: () => unknown) => {
   try {
@@ -12,37 +12,37 @@ const reason = (begin: () => unknown) => {
   return 'begun';
 };
 
-describe('the limits of one render', () => {
+describe('the quota of one render', () => {
   it('counts exchanges, and refuses the one after the last', () => {
-    const limits = createLimits({ maxRequests: 3, maxConnections: 10, maxBytes: 10 });
-    for (let n = 0; n < 3; n++) limits.begin()();
-    expect(reason(limits.begin)).to.equal('requests');
-    expect(limits.counts()).to.deep.equal({ requests: 3, bytes: 0, open: 0 });
+    const quota = createQuota({ maxRequests: 3, maxConnections: 10, maxBytes: 10 });
+    for (let n = 0; n < 3; n++) quota.begin()();
+    expect(reason(quota.begin)).to.equal('requests');
+    expect(quota.counts()).to.deep.equal({ requests: 3, bytes: 0, open: 0 });
   });
 
   it('gives the place of a connection back, and only once', () => {
-    const limits = createLimits({ maxRequests: 100, maxConnections: 2, maxBytes: 10 });
-    const end = limits.begin();
-    limits.begin();
-    expect(reason(limits.begin)).to.equal('connections');
+    const quota = createQuota({ maxRequests: 100, maxConnections: 2, maxBytes: 10 });
+    const end = quota.begin();
+    quota.begin();
+    expect(reason(quota.begin)).to.equal('connections');
     end();
     end();
-    expect(limits.counts().open).to.equal(1);
-    expect(reason(limits.begin)).to.equal('begun');
-    expect(reason(limits.begin)).to.equal('connections');
+    expect(quota.counts().open).to.equal(1);
+    expect(reason(quota.begin)).to.equal('begun');
+    expect(reason(quota.begin)).to.equal('connections');
   });
 
   it('counts an exchange that found no place as well', () => {
-    const limits = createLimits({ maxRequests: 3, maxConnections: 1, maxBytes: 10 });
-    expect([1, 2, 3, 4].map(() => reason(limits.begin))).to.deep.equal(['begun', 'connections', 'connections', 'requests']);
+    const quota = createQuota({ maxRequests: 3, maxConnections: 1, maxBytes: 10 });
+    expect([1, 2, 3, 4].map(() => reason(quota.begin))).to.deep.equal(['begun', 'connections', 'connections', 'requests']);
   });
 
   it('lets the last byte pass and not the one after it, and begins nothing then', () => {
-    const limits = createLimits({ maxRequests: 10, maxConnections: 10, maxBytes: 10 });
-    expect(limits.spend(10)).to.equal(true);
-    expect(reason(limits.begin)).to.equal('begun');
-    expect(limits.spend(1)).to.equal(false);
-    expect(reason(limits.begin)).to.equal('bytes');
+    const quota = createQuota({ maxRequests: 10, maxConnections: 10, maxBytes: 10 });
+    expect(quota.spend(10)).to.equal(true);
+    expect(reason(quota.begin)).to.equal('begun');
+    expect(quota.spend(1)).to.equal(false);
+    expect(reason(quota.begin)).to.equal('bytes');
   });
 });
 
