@@ -24,11 +24,11 @@ const ANSWER_WITHIN_MS = 5_000;
 /** Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with `pepper`. Throws CommandFailed when MongoDB does not answer. */
 export async function onAccounts<T>({ uri, pepper, secret }: OpenDatabase, env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
   const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
-  const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
-    await store.start(giveUp);
+    await store.start(signal);
   } catch (error) {
-    if (!giveUp.aborted) throw error;
+    if (!signal.aborted) throw error;
     throw new CommandFailed(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
   }
   try {

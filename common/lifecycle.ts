@@ -4,10 +4,10 @@ import { exitAfter, type Log } from './log.ts';
 
 export interface Service {
   name: string;
-  /** `giveUp` aborts when the process is told to stop meanwhile, and never later: a start that waits for something then rejects. */
-  start(giveUp?: AbortSignal): Promise<void>;
-  /** Ends it. `hurry` aborts when the deadline has passed: what still waits then gives up. Called once, only after a start that succeeded. */
-  stop(hurry: AbortSignal): Promise<void>;
+  /** `signal` aborts when the process must stop meanwhile, and never later: a start that waits for something then rejects. */
+  start(signal?: AbortSignal): Promise<void>;
+  /** Ends it. `deadline` aborts when the time is up: what still waits then is aborted. Called once, only after a start that succeeded. */
+  stop(deadline: AbortSignal): Promise<void>;
 }
 
 export type LifecycleState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
@@ -16,7 +16,7 @@ export interface Lifecycle {
   state(): LifecycleState;
   /** Starts all in order. When one fails, those already started are stopped and the error is thrown. */
   start(): Promise<void>;
-  /** Stops in reverse; calling it again gives the same promise. True when everything stopped inside the deadline without an error. */
+  /** Stops in reverse; calling it again returns the same promise. True when everything stopped inside the deadline without an error. */
   stop(): Promise<boolean>;
 }
 
@@ -24,8 +24,8 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   let state: LifecycleState = 'new';
   let stopping: Promise<boolean> | undefined;
   let starting: Promise<void> = Promise.resolve();
-  /** Of the service that starts now. */
-  let giveUp = new AbortController();
+  /** Aborts the start of the service that starts now. */
+  let aborter = new AbortController();
   const started: Service[] = [];
 
   const enter = (next: LifecycleState) => {
@@ -34,22 +34,22 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   };
 
   async function stopAll(): Promise<boolean> {
-    // Those that have started are told to stop in their order, by `stop` alone.
-    if (state !== 'running') giveUp.abort();
+    // Services that have started are stopped in their order, by `stop` alone.
+    if (state !== 'running') aborter.abort();
     enter('stopping');
-    const hurry = AbortSignal.timeout(stopMs);
+    const deadline = AbortSignal.timeout(stopMs);
     let clean = true;
     await starting.catch(() => {});
     for (const service of started.reverse()) {
       try {
-        await service.stop(hurry);
+        await service.stop(deadline);
       } catch (error) {
         clean = false;
         log.error({ err: error, service: service.name }, 'a service did not stop cleanly');
       }
     }
     enter('stopped');
-    return clean && !hurry.aborted;
+    return clean && !deadline.aborted;
   }
 
   const stop = () => {
@@ -60,19 +60,19 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   async function startAll(): Promise<void> {
     enter('starting');
     for (const service of services) {
-      if (giveUp.signal.aborted) return;
-      giveUp = new AbortController();
+      if (aborter.signal.aborted) return;
+      aborter = new AbortController();
       try {
-        await service.start(giveUp.signal);
+        await service.start(aborter.signal);
       } catch (error) {
-        if (giveUp.signal.aborted) return;
+        if (aborter.signal.aborted) return;
         const { message, stack } = error as Error;
         // Not as its cause: the log would write the sentence twice.
         throw Object.assign(new Error(`${service.name} did not start: ${message}`), { stack });
       }
       started.push(service);
     }
-    if (!giveUp.signal.aborted) enter('running');
+    if (!aborter.signal.aborted) enter('running');
   }
 
   async function start(): Promise<void> {
@@ -90,17 +90,17 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
 
 /**
  * Runs a process until SIGTERM or SIGINT: starts, waits, stops, sets the exit code (0 when clean). A second signal exits with 1 at once.
- * `onStop` also hears of the end of the process's parent where there is one (see standalone).
+ * `alsoOn` resolves with another reason to stop (see standalone).
  */
 export async function runUntilSignal(log: Log, lifecycle: Lifecycle, alsoOn?: Promise<string>): Promise<void> {
-  let heard = false;
+  let signaled = false;
   const first = Promise.withResolvers<string>();
   const onSignal = (signal: string) => {
-    if (heard) {
+    if (signaled) {
       log.warn({ signal }, 'second signal, ending at once');
       return void exitAfter(log, 1);
     }
-    heard = true;
+    signaled = true;
     first.resolve(signal);
   };
   process.on('SIGTERM', onSignal);
@@ -123,7 +123,7 @@ export async function runUntilSignal(log: Log, lifecycle: Lifecycle, alsoOn?: Pr
 
 /**
  * Resolves when the server listens, rejects when it cannot. Its later errors (no file descriptors left for a connection, say) go to `onError`:
- * unheard, they would end the process.
+ * without a listener, they would end the process.
  */
 export async function listen(server: Server, port: number, host: string, onError: (error: Error) => void): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -136,15 +136,15 @@ export async function listen(server: Server, port: number, host: string, onError
   server.on('error', onError);
 }
 
-/** Waits for the end of `work` while a service stops, but no longer than until `hurry` aborts. Rejects as `work` does. */
-export async function unlessHurried(work: Promise<unknown> | undefined, hurry: AbortSignal): Promise<void> {
-  const hurried = Promise.withResolvers<void>();
-  const onHurry = () => hurried.resolve();
-  hurry.addEventListener('abort', onHurry);
-  if (hurry.aborted) onHurry();
+/** Waits for the end of `work` while a service stops, but no longer than until `deadline` aborts. Rejects as `work` does. */
+export async function untilDeadline(work: Promise<unknown> | undefined, deadline: AbortSignal): Promise<void> {
+  const passed = Promise.withResolvers<void>();
+  const onDeadline = () => passed.resolve();
+  deadline.addEventListener('abort', onDeadline);
+  if (deadline.aborted) onDeadline();
   try {
-    await Promise.race([work, hurried.promise]);
+    await Promise.race([work, passed.promise]);
   } finally {
-    hurry.removeEventListener('abort', onHurry);
+    deadline.removeEventListener('abort', onDeadline);
   }
 }

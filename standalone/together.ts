@@ -7,10 +7,10 @@ export function inOrder(name: string, log: Log, stopMs: number, services: () => 
   let lifecycle: ReturnType<typeof createLifecycle>;
   return {
     name,
-    start: async giveUp => {
+    start: async signal => {
       lifecycle = createLifecycle(log, stopMs, await services());
-      giveUp?.throwIfAborted();
-      giveUp?.addEventListener('abort', () => void lifecycle.stop(), { once: true });
+      signal?.throwIfAborted();
+      signal?.addEventListener('abort', () => void lifecycle.stop(), { once: true });
       await lifecycle.start();
     },
     stop: async () => {
@@ -27,16 +27,16 @@ export function together(services: Service[]): Service {
   };
   return {
     name: services.map(({ name }) => name).join(' and '),
-    async start(giveUp) {
-      const results = await all(service => service.start(giveUp));
+    async start(signal) {
+      const results = await all(service => service.start(signal));
       const failed = results.find(({ error }) => error !== undefined);
       if (!failed) return;
-      const hurry = AbortSignal.timeout(10_000);
-      await Promise.allSettled(results.filter(({ error }) => error === undefined).map(({ service }) => service.stop(hurry)));
+      const deadline = AbortSignal.timeout(10_000);
+      await Promise.allSettled(results.filter(({ error }) => error === undefined).map(({ service }) => service.stop(deadline)));
       throw failed.error;
     },
-    async stop(hurry) {
-      const failed = (await all(service => service.stop(hurry))).find(({ error }) => error !== undefined);
+    async stop(deadline) {
+      const failed = (await all(service => service.stop(deadline))).find(({ error }) => error !== undefined);
       if (failed) throw failed.error;
     },
   };

@@ -27,8 +27,8 @@ export function createWorker(config: WorkerConfig & { secret: string }, log: Log
     capacity: config.capacity,
     chromePerAccount: config.chromePerAccount,
     limits: config.limits,
-    launch: async (giveUp, slotLog) =>
-      launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, slotLog, giveUp),
+    launch: async (signal, slotLog) =>
+      launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, slotLog, signal),
     openGuard: () => openEgressProxy(config.egress, log),
     log,
     metrics,

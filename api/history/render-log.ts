@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
-import { type Service, unlessHurried } from '../../common/lifecycle.ts';
+import { type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
@@ -132,10 +132,10 @@ export function createRenderLog(store: Store, log: Log, metrics: Metrics, times:
     timer = setTimeout(() => void flush().then(again), flushEveryMs);
   }
 
-  async function writeRest(hurry: AbortSignal): Promise<void> {
-    for (await flushing; !isEmpty() && !hurry.aborted; ) {
+  async function writeRest(deadline: AbortSignal): Promise<void> {
+    for (await flushing; !isEmpty() && !deadline.aborted; ) {
       await flush();
-      if (failing) await sleep(TRY_AGAIN_MS, undefined, { signal: hurry }).catch(() => {});
+      if (failing) await sleep(TRY_AGAIN_MS, undefined, { signal: deadline }).catch(() => {});
     }
   }
 
@@ -159,10 +159,10 @@ export function createRenderLog(store: Store, log: Log, metrics: Metrics, times:
       stopped = false;
       again();
     },
-    async stop(hurry) {
+    async stop(deadline) {
       stopped = true;
       clearTimeout(timer);
-      await unlessHurried(writeRest(hurry), hurry);
+      await untilDeadline(writeRest(deadline), deadline);
       if (waiting.length > 0) log.warn({ lost: waiting.length }, 'renders are missing in the log of the dashboard');
     },
   };

@@ -161,12 +161,12 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', request => answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')));
 
-  async function stop(hurry: AbortSignal): Promise<void> {
+  async function stop(deadline: AbortSignal): Promise<void> {
     // From the first moment on: a kept connection that is closed when it is idle could meet its caller's next call, which would be lost.
     stopping = true;
     for (const responses of running.values())
       for (const response of responses) if (!response.headersSent) response.setHeader('Connection', 'close');
-    await sleep(config.drainDelayMs, undefined, { signal: hurry }).catch(() => undefined);
+    await sleep(config.drainDelayMs, undefined, { signal: deadline }).catch(() => undefined);
     const closed = new Promise(resolve => server.close(resolve));
     // Node counts a connection that has not said anything yet as busy.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
@@ -174,12 +174,12 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     const late = setTimeout(() => {
       for (const socket of sockets) if (!running.has(socket)) socket.destroy();
     }, headersTimeoutMs);
-    const hurried = () => server.closeAllConnections();
-    hurry.addEventListener('abort', hurried);
-    if (hurry.aborted) hurried();
+    const onDeadline = () => server.closeAllConnections();
+    deadline.addEventListener('abort', onDeadline);
+    if (deadline.aborted) onDeadline();
     await closed;
     clearTimeout(late);
-    hurry.removeEventListener('abort', hurried);
+    deadline.removeEventListener('abort', onDeadline);
   }
 
   return {

@@ -1,5 +1,5 @@
 // Writes that may not fail for their caller: tried again in the background, bounded in number and time, and flushed at shutdown.
-import { unlessHurried } from '../../common/lifecycle.ts';
+import { untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 
 export interface RetriedWrite {
@@ -85,7 +85,7 @@ export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => per
     async flush(deadline) {
       const promise = waiting.size > 0 ? emptied.promise : undefined;
       for (const write of waiting) void attempt(write);
-      await unlessHurried(promise, deadline);
+      await untilDeadline(promise, deadline);
       flushed = true;
       for (const write of [...waiting]) abort(write, 'the process ends');
     },

@@ -77,15 +77,15 @@ async function takeGuard(meta: Collection<MetaDocument>, owner: string): Promise
   }
 }
 
-/** Resolves when the schema is at least this release's, whoever brought it there. Rejects with `giveUp`'s reason when that aborts. */
-export async function migrate(db: Db, log: Log, giveUp?: AbortSignal): Promise<void> {
+/** Resolves when the schema is at least this release's, whoever brought it there. Rejects with `signal`'s reason when that aborts. */
+export async function migrate(db: Db, log: Log, signal?: AbortSignal): Promise<void> {
   const meta = db.collection<MetaDocument>('meta');
   const owner = randomUUID();
   for (;;) {
     const version = await schemaVersion(meta);
     if (version >= SCHEMA_VERSION) return;
     if (!(await takeGuard(meta, owner))) {
-      await sleep(LOOK_AGAIN_MS, undefined, giveUp && { signal: giveUp });
+      await sleep(LOOK_AGAIN_MS, undefined, signal && { signal });
       continue;
     }
     const next = MIGRATIONS.find(migration => migration.version > version)!;

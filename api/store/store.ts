@@ -41,9 +41,9 @@ export interface StoreConfig {
 export interface Store extends Service {
   /**
    * Connects, checks the server, migrates. While MongoDB is down it waits and says so in the log; a server that will never do
-   * (too old, no replica set, login refused) rejects. `giveUp` ends the waiting.
+   * (too old, no replica set, login refused) rejects. `signal` ends the waiting.
    */
-  start(giveUp?: AbortSignal): Promise<void>;
+  start(signal?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
   readonly meta: Collection<MetaDocument>;
   readonly trialLimits: Collection<TrialLimitDocument>;
@@ -107,39 +107,39 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
   const db = client.db(named ? undefined : 'pressroom');
   const limits = { maxTimeMS: operationTimeoutMs };
 
-  async function untilItServes(giveUp?: AbortSignal): Promise<void> {
+  async function untilItServes(signal?: AbortSignal): Promise<void> {
     for (let waiting = false; ; waiting = true) {
       try {
-        giveUp?.throwIfAborted();
+        signal?.throwIfAborted();
         await client.connect();
         await checkServer(db, operationTimeoutMs);
-        await migrate(db, log, giveUp);
+        await migrate(db, log, signal);
         if (waiting) log.info({ members: primary.members() }, 'MongoDB answers now');
         return;
       } catch (error) {
         const never = neverStarts(error, client.options, db.databaseName, primary.incompatible());
         if (never) throw never;
         // The driver's own words would only be that it was closed.
-        if (giveUp?.aborted) throw new Error(inWords(primary.members()), { cause: error });
+        if (signal?.aborted) throw new Error(inWords(primary.members()), { cause: error });
         if (!isDatabaseUnavailable(error)) throw error;
         log.warn({ members: primary.members(), reason: (error as Error).message }, 'MongoDB does not answer, waiting for it');
-        await sleep(LOOK_AGAIN_MS, undefined, giveUp && { signal: giveUp }).catch(() => undefined);
+        await sleep(LOOK_AGAIN_MS, undefined, signal && { signal }).catch(() => undefined);
       }
     }
   }
 
-  async function start(giveUp?: AbortSignal): Promise<void> {
+  async function start(signal?: AbortSignal): Promise<void> {
     // The driver knows no signal: closing it ends what it waits for.
     const close = () => void client.close().catch(() => undefined);
-    giveUp?.addEventListener('abort', close);
+    signal?.addEventListener('abort', close);
     try {
-      await untilItServes(giveUp);
+      await untilItServes(signal);
       primary.watch();
     } catch (error) {
       await client.close();
       throw error;
     } finally {
-      giveUp?.removeEventListener('abort', close);
+      signal?.removeEventListener('abort', close);
     }
   }
 

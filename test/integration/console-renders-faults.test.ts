@@ -171,10 +171,10 @@ describe('the log of renders in trouble', () => {
     await good(log);
     await freeze(rig.mongod.pid);
     try {
-      const hurry = new AbortController();
-      const stopped = log.stop(hurry.signal);
+      const deadline = new AbortController();
+      const stopped = log.stop(deadline.signal);
       logs.length = 0;
-      hurry.abort();
+      deadline.abort();
       await stopped;
       expect(rig.lines.find(({ msg, lost }) => msg === 'renders are missing in the log of the dashboard' && lost === 1)).to.not.equal(
         undefined,

@@ -129,9 +129,9 @@ describe('the life of the HTTP server', () => {
     it('at once when there is no more time', async () => {
       await opened({ server: { drainDelayMs: 60_000 } });
       const { connection, finish } = await running();
-      const hurry = new AbortController();
-      const stopped = http.stop(hurry.signal);
-      hurry.abort();
+      const deadline = new AbortController();
+      const stopped = http.stop(deadline.signal);
+      deadline.abort();
       await stopped;
       await connection.closed;
       finish();

@@ -140,10 +140,10 @@ describe('a worker’s life', () => {
   it('ends what still runs when the grace is over, and says that it stops', async () => {
     worker = await startWorker();
     const session = await worker.open();
-    const hurry = new AbortController();
+    const deadline = new AbortController();
     const gateway = worker.worker.services.at(-1)!;
-    const stopped = gateway.stop(hurry.signal);
-    hurry.abort();
+    const stopped = gateway.stop(deadline.signal);
+    deadline.abort();
     expect(await session.ended).to.include({ reason: 'worker_stopping' });
     await stopped;
     await worker.stop();

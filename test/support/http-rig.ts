@@ -137,8 +137,8 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   await server.start();
   const connections: Socket[] = [];
   let stopped: Promise<void> | undefined;
-  const stop = (hurry = AbortSignal.timeout(5_000)) => {
-    stopped ??= server.stop(hurry);
+  const stop = (deadline = AbortSignal.timeout(5_000)) => {
+    stopped ??= server.stop(deadline);
     return stopped;
   };
 

@@ -154,21 +154,21 @@ const refuseFullBrowser = <T extends { version: string }>(said: T): T | string =
     : `this is a full browser (${said.version}), from which pages could reach private addresses by WebRTC: use a headless shell (Debian: chromium-headless-shell, elsewhere chrome-headless-shell)`;
 
 /**
- * Starts Chrome and waits until it answers. Throws NoSandbox, or an Error that says what is in the way, with the last that Chrome said. `giveUp` ends a start
+ * Starts Chrome and waits until it answers. Throws NoSandbox, or an Error that says what is in the way, with the last that Chrome said. `signal` ends a start
  * that is under way, with the same error.
  */
-export async function launchChrome(config: ChromeConfig, log: Log, giveUp?: AbortSignal): Promise<Chrome> {
+export async function launchChrome(config: ChromeConfig, log: Log, signal?: AbortSignal): Promise<Chrome> {
   const profile = await makeProfile(config.uid);
   try {
     if (config.authorities !== undefined) await trustCaCertificates(profile.path, config.authorities, config.uid);
-    return await startIn(profile, config, log, giveUp);
+    return await startIn(profile, config, log, signal);
   } catch (error) {
     await profile.remove();
     throw error;
   }
 }
 
-async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp: AbortSignal | undefined): Promise<Chrome> {
+async function startIn(profile: Profile, config: ChromeConfig, log: Log, signal: AbortSignal | undefined): Promise<Chrome> {
   const child = spawn(...startLine(config, chromeFlags(config, profile.path)), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
@@ -211,7 +211,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
     return ending;
   };
   const endedEarly = exited.then(how => `${config.executable} ended at its start: ${how}`);
-  const why = await firstWord(hello(pipe).then(refuseFullBrowser), endedEarly, config, giveUp);
+  const why = await firstWord(hello(pipe).then(refuseFullBrowser), endedEarly, config, signal);
   if (typeof why === 'string') {
     const error = explain(starting.text(), why);
     kill();
@@ -226,17 +226,17 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, giveUp:
 }
 
 /** What Chrome says of itself, or why it said nothing. */
-async function firstWord<T>(said: Promise<T>, ended: Promise<string>, config: ChromeConfig, giveUp: AbortSignal | undefined) {
+async function firstWord<T>(said: Promise<T>, ended: Promise<string>, config: ChromeConfig, signal: AbortSignal | undefined) {
   const late = Promise.withResolvers<string>();
   const { executable, startTimeoutMs } = config;
   const timer = setTimeout(late.resolve, startTimeoutMs, `${executable} did not answer within ${startTimeoutMs / 1_000} s of its start`);
-  const onGiveUp = () => late.resolve(`the worker stopped before ${executable} was up`);
-  if (giveUp?.aborted) onGiveUp();
-  giveUp?.addEventListener('abort', onGiveUp, { once: true });
+  const onAbort = () => late.resolve(`the worker stopped before ${executable} was up`);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([said.catch(() => ended), ended, late.promise]);
   } finally {
     clearTimeout(timer);
-    giveUp?.removeEventListener('abort', onGiveUp);
+    signal?.removeEventListener('abort', onAbort);
   }
 }

@@ -38,17 +38,17 @@ export class SlotPool implements Service {
   }
 
   /** Resolves when the first slot is ready. The others follow one after another: a start takes a core of CPU. */
-  async start(giveUp?: AbortSignal): Promise<void> {
+  async start(signal?: AbortSignal): Promise<void> {
     const [first, ...others] = this.#slots;
     const stop = () => void this.stop();
-    giveUp?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true });
     try {
       await first!.start();
     } catch (error) {
       await this.stop();
       throw error;
     } finally {
-      giveUp?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
     }
     void this.#startOthers(others);
   }

@@ -13,8 +13,8 @@ export type SlotState = (typeof SLOT_STATES)[number];
 
 export interface SlotDeps {
   limits: SlotLimits;
-  /** `giveUp` ends a start that is under way. `log` names the slot. */
-  launch(giveUp: AbortSignal, log: Log): Promise<Chrome>;
+  /** `signal` ends a start that is under way. `log` names the slot. */
+  launch(signal: AbortSignal, log: Log): Promise<Chrome>;
   openGuard(): Promise<SlotGuard>;
   log: Log;
   onChange(): void;

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { edge } from '../../common/edge.ts';
-import { listen, type Service, unlessHurried } from '../../common/lifecycle.ts';
+import { listen, type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { PING_MS, type WorkerStatus } from '../../common/protocol.ts';
@@ -95,11 +95,11 @@ export class Gateway implements Service {
   }
 
   /** Drains: no new slot, and the running ones finish until the deadline. */
-  async stop(hurry: AbortSignal): Promise<void> {
+  async stop(deadline: AbortSignal): Promise<void> {
     const { slots } = this.#deps;
     const drained = slots.drain();
     this.#statusSockets.push();
-    await unlessHurried(drained, hurry);
+    await untilDeadline(drained, deadline);
     slots.endRenders('worker_stopping', 'the worker stops');
     // Their sockets close when their pages are gone, which an API may take for the end of a render.
     await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);

@@ -13,9 +13,9 @@ const recorder = () => {
       told.push(`start ${name}`);
       if (faults.start) throw faults.start;
     },
-    stop: async hurry => {
+    stop: async deadline => {
       told.push(`stop ${name}`);
-      if (faults.hangs) await new Promise<void>(resolve => hurry.addEventListener('abort', () => resolve()));
+      if (faults.hangs) await new Promise<void>(resolve => deadline.addEventListener('abort', () => resolve()));
       if (faults.stop) throw faults.stop;
     },
   });
@@ -40,11 +40,11 @@ describe('the lifecycle', () => {
   it('tells only a service that still starts to give up', async () => {
     const { service } = recorder();
     const told: string[] = [];
-    const listening = (name: string, work: (giveUp: AbortSignal) => Promise<void> = async () => {}): Service => ({
+    const listening = (name: string, work: (signal: AbortSignal) => Promise<void> = async () => {}): Service => ({
       ...service(name),
-      start: async giveUp => {
-        giveUp!.addEventListener('abort', () => told.push(name));
-        await work(giveUp!);
+      start: async signal => {
+        signal!.addEventListener('abort', () => told.push(name));
+        await work(signal!);
       },
     });
     const whole = createLifecycle(silentLog, 1_000, [listening('a'), listening('b')]);
@@ -52,7 +52,7 @@ describe('the lifecycle', () => {
     await whole.stop();
     expect(told).to.deep.equal([]);
 
-    const waits = (giveUp: AbortSignal) => once(giveUp, 'abort').then(() => giveUp.throwIfAborted());
+    const waits = (signal: AbortSignal) => once(signal, 'abort').then(() => signal.throwIfAborted());
     const half = createLifecycle(silentLog, 1_000, [listening('a'), listening('b', waits), listening('c')]);
     const starting = half.start();
     await nextTurn();
@@ -112,7 +112,7 @@ describe('the lifecycle', () => {
   it('lets a start that waits give up when it is told to stop', async () => {
     const waiting: Service = {
       name: 'database',
-      start: giveUp => new Promise((_resolve, reject) => giveUp?.addEventListener('abort', () => reject(new Error('gave up')))),
+      start: signal => new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('gave up')))),
       stop: async () => expect.fail('it never started'),
     };
     const lifecycle = createLifecycle(silentLog, 1_000, [waiting]);
