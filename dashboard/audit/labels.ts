@@ -1,6 +1,6 @@
-// What people did, in words: one row an action of the audit log. An action that is not here (of a later release) is shown by its name.
+// Labels of the actions in the audit log. An action that is not here (of a later release) is shown by its name.
 
-const WORDS: Record<string, string> = {
+const LABELS: Record<string, string> = {
   'account.created': 'Made the account',
   'account.renamed': 'Renamed the account',
   'account.changed': 'Changed plan, state or reach',
@@ -44,7 +44,7 @@ const WORDS: Record<string, string> = {
 /** `key.created` -> `Made an API key`. */
 export function actionLabel(action: string): string {
   const plain = action.replace(/[._]/g, ' ');
-  return WORDS[action] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+  return LABELS[action] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
 type Detail = string | number | boolean | null;

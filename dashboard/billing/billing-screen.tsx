@@ -9,7 +9,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { get, post } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
-import { Standing } from './billing-status.tsx';
+import { BillingStatus } from './billing-status.tsx';
 import { PlanCards } from './plan-cards.tsx';
 
 const MODES: Record<Billing['mode'], string> = {
@@ -58,7 +58,7 @@ export default function BillingScreen() {
               {data.notice}
             </Alert>
           )}
-          <Standing billing={data} mayPay={mayPay} />
+          <BillingStatus billing={data} mayPay={mayPay} />
           <PlanCards
             billing={data}
             mayPay={mayPay}

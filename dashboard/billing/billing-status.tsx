@@ -1,11 +1,11 @@
-// How the account stands with its payments, when there is something to know or to do.
+// The status of subscription and payments, shown when there is something to know or to do.
 import { Alert } from '@mantine/core';
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Billing } from '../../api/console/contract/accounts.ts';
 import { formatDay, formatTime } from '../parts/format.ts';
 
-interface Words {
+interface Message {
   kind: 'info' | 'warning' | 'stopped';
   title: string;
   text: ReactNode;
@@ -17,7 +17,7 @@ const LOOKS = {
   stopped: { color: 'red', icon: <CircleAlert size={18} aria-hidden /> },
 };
 
-function wordsOf(billing: Billing, mayPay: boolean): Words | undefined {
+function messageOf(billing: Billing, mayPay: boolean): Message | undefined {
   const { mode, state, graceUntil, periodEnd, cancelAtPeriodEnd } = billing;
   if (mode === 'none') return undefined;
   const ask = mode === 'manual' ? 'Ask who runs this installation.' : 'Ask an owner of the account, or somebody with the role Billing.';
@@ -54,12 +54,12 @@ function wordsOf(billing: Billing, mayPay: boolean): Words | undefined {
   }
 }
 
-export function Standing({ billing, mayPay }: { billing: Billing; mayPay: boolean }) {
-  const words = wordsOf(billing, mayPay);
-  if (!words) return null;
+export function BillingStatus({ billing, mayPay }: { billing: Billing; mayPay: boolean }) {
+  const message = messageOf(billing, mayPay);
+  if (!message) return null;
   return (
-    <Alert variant="light" title={words.title} {...LOOKS[words.kind]}>
-      {words.text}
+    <Alert variant="light" title={message.title} {...LOOKS[message.kind]}>
+      {message.text}
     </Alert>
   );
 }

@@ -4,7 +4,16 @@ import type { ReactNode } from 'react';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { cursorLink, vsCodeLink } from './install-links.ts';
+
+/** The name of this installation in an editor. */
+const NAME = 'pressroom';
+
+/** Form: https://code.visualstudio.com/api/extension-guides/ai/mcp (MCP URL handler). */
+const vsCodeLink = (url: string): string => `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: NAME, type: 'http', url }))}`;
+
+/** Form: https://cursor.com/docs/mcp/install-links. Base64 has signs that mean something else in a query. */
+const cursorLink = (url: string): string =>
+  `cursor://anysphere.cursor-deeplink/mcp/install?name=${NAME}&config=${encodeURIComponent(btoa(JSON.stringify({ url })))}`;
 
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 

@@ -2,7 +2,7 @@
 import type { Overview } from '../../api/console/contract/accounts.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatCount } from '../parts/format.ts';
-import { Words } from '../parts/text-with-code.tsx';
+import { TextWithCode } from '../parts/text-with-code.tsx';
 import { When } from '../parts/when.tsx';
 import { hintFor } from '../renders/hints.ts';
 import { queryOf } from '../session/api.ts';
@@ -21,7 +21,7 @@ export function DayErrors({ errors }: { errors: DayError[] }) {
       {...(mayReadRenders && { href: ({ code }: DayError) => `/renders${queryOf({ status: 'error', code, from: since })}` })}
       columns={[
         { title: 'Error', cell: ({ code, reason }) => <code>{reason ?? code}</code> },
-        { title: 'What to do', cell: ({ code, reason }) => <Words>{hintFor(code, reason) ?? ''}</Words> },
+        { title: 'What to do', cell: ({ code, reason }) => <TextWithCode>{hintFor(code, reason) ?? ''}</TextWithCode> },
         { title: 'Times', align: 'end', cell: ({ count }) => formatCount(count) },
         { title: 'Last', align: 'end', cell: ({ lastAt }) => <When at={lastAt} /> },
       ]}

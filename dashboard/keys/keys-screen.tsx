@@ -76,7 +76,7 @@ export default function Keys() {
       Create a key
     </Button>
   );
-  const deeds: Column<Key> = {
+  const actions: Column<Key> = {
     title: 'Actions',
     quietTitle: true,
     align: 'end',
@@ -115,7 +115,7 @@ export default function Keys() {
         </Empty>
       )}
       {keys.data && keys.data.items.length > 0 && (
-        <DataTable label="API keys" rows={keys.data.items} rowKey={({ id }) => id} columns={mayWrite ? [...FACTS, deeds] : FACTS} />
+        <DataTable label="API keys" rows={keys.data.items} rowKey={({ id }) => id} columns={mayWrite ? [...FACTS, actions] : FACTS} />
       )}
       <CreateKeyDialog opened={creating} onClose={() => setCreating(false)} />
       <RotateKeyDialog forKey={rotating} onClose={() => setRotating(undefined)} />

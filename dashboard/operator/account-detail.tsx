@@ -1,7 +1,9 @@
 // One account as who runs the installation sees it: what it is, what was rendered, who works in it. Of its own things nothing can be changed from here.
-import { Anchor, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+
+import { Anchor, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft } from 'lucide-react';
+import { ArrowLeft, UserPlus } from 'lucide-react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Key, OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
 import type { Team } from '../../api/console/contract/users.ts';
@@ -17,10 +19,10 @@ import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
 import { sourceOf } from '../renders/render-table.tsx';
 import { get } from '../session/api.ts';
+import { InviteDialog } from '../team/invite-dialog.tsx';
 import { roleLabel } from '../team/roles.ts';
 import { ChangeAccount } from './change-account.tsx';
-import { Figures } from './figures.tsx';
-import { InviteOwner } from './invite-owner.tsx';
+import { FigureList } from './figure-list.tsx';
 import classes from './operator.module.css';
 import { StateBadge } from './states.tsx';
 
@@ -71,6 +73,25 @@ function Keys({ keys }: { keys: Key[] }) {
   );
 }
 
+function InviteOwner({ accountId }: { accountId: string }) {
+  const [opened, setOpened] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<UserPlus size={16} aria-hidden />} onClick={() => setOpened(true)}>
+        Invite somebody
+      </Button>
+      <InviteDialog
+        opened={opened}
+        path={`/operator/accounts/${accountId}/invitations`}
+        accountId={accountId}
+        own="owner"
+        first="owner"
+        onClose={() => setOpened(false)}
+      />
+    </>
+  );
+}
+
 export function AccountDetail({ id }: { id: string }) {
   const account = useQuery({
     queryKey: ['operator', 'account', id],
@@ -96,7 +117,7 @@ export function AccountDetail({ id }: { id: string }) {
       {account.error && <Failure error={account.error} retry={() => void account.refetch()} />}
       {data && (
         <Stack gap="lg">
-          <Figures
+          <FigureList
             figures={[
               ['Plan', data.plan],
               ['Renders this period', formatCount(data.usage)],

@@ -6,7 +6,7 @@ import type { Health } from '../../api/console/contract/accounts.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { Words } from '../parts/text-with-code.tsx';
+import { TextWithCode } from '../parts/text-with-code.tsx';
 import { get } from '../session/api.ts';
 import classes from './health.module.css';
 
@@ -60,11 +60,11 @@ export default function OperatorHealthScreen() {
                     {name}
                   </Title>
                   <Text size="sm">
-                    <Words>{message}</Words>
+                    <TextWithCode>{message}</TextWithCode>
                   </Text>
                   {hint && (
                     <Text size="sm" c="dimmed" mt={4}>
-                      <Words>{hint}</Words>
+                      <TextWithCode>{hint}</TextWithCode>
                     </Text>
                   )}
                 </div>

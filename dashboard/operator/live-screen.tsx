@@ -13,7 +13,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
 import { get } from '../session/api.ts';
-import { Figures } from './figures.tsx';
+import { FigureList } from './figure-list.tsx';
 import { Minutes } from './minutes.tsx';
 import { ProcessPanel } from './process-panel.tsx';
 
@@ -31,7 +31,7 @@ function Now({ live }: { live: Live }) {
   const { capacity, busy } = slotsOf(live.processes);
   const oldestMs = Math.max(0, ...live.processes.map(({ queue }) => queue.oldestMs));
   return (
-    <Figures
+    <FigureList
       figures={[
         ['Slots busy', `${formatCount(busy)} of ${formatCount(capacity)}`],
         ['Waiting', formatCount(sum(live.processes.map(({ queue }) => queue.waiting)))],

@@ -1,4 +1,4 @@
-// The states of an account's subscription, in words and colours.
+// Labels and colours of the states of a subscription.
 import { Badge } from '@mantine/core';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 

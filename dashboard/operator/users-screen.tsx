@@ -23,7 +23,7 @@ interface Asked {
   change: Change;
 }
 
-function wordsOf({ person, change }: Asked): { title: string; confirm: string; text: string } {
+function messageOf({ person, change }: Asked): { title: string; confirm: string; text: string } {
   const { name, email } = person;
   if ('operator' in change)
     return change.operator
@@ -52,7 +52,7 @@ function wordsOf({ person, change }: Asked): { title: string; confirm: string; t
     : { title: `Enable ${name} again?`, confirm: 'Enable', text: `${email} may sign in again.` };
 }
 
-export default function OperatorPeopleScreen() {
+export default function OperatorUsersScreen() {
   const { user: self } = useSession().me;
   const search = useSearchText();
   const [asked, setAsked] = useState<Asked>();
@@ -64,7 +64,7 @@ export default function OperatorPeopleScreen() {
     after: () => setAsked(undefined),
     errorInPlace: true,
   });
-  const words = asked && wordsOf(asked);
+  const message = asked && messageOf(asked);
   return (
     <>
       <PageHeader title="People" description="Everybody who may sign in here." />
@@ -159,12 +159,12 @@ export default function OperatorPeopleScreen() {
           />
         )}
       </Stack>
-      {asked && words && (
+      {asked && message && (
         <ConfirmDialog
           opened
           danger={'disabled' in asked.change && asked.change.disabled}
-          title={words.title}
-          confirm={words.confirm}
+          title={message.title}
+          confirm={message.confirm}
           busy={change.isPending}
           error={change.error}
           onConfirm={() => change.mutate(asked)}
@@ -173,7 +173,7 @@ export default function OperatorPeopleScreen() {
             setAsked(undefined);
           }}
         >
-          {words.text}
+          {message.text}
         </ConfirmDialog>
       )}
     </>

@@ -28,7 +28,7 @@ interface ButtonsProps extends Pick<ButtonProps, 'loading' | 'disabled'> {
   danger?: boolean;
   /** Absent: it submits the form around it. */
   onClick?(): void;
-  /** The words of the button. */
+  /** The label of the button. */
   children: ReactNode;
 }
 

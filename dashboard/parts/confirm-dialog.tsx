@@ -11,7 +11,7 @@ interface Props {
   title: string;
   /** What happens then. */
   children: ReactNode;
-  /** The words of the button: `Revoke the key`. */
+  /** The label of the button: `Revoke the key`. */
   confirm: string;
   onConfirm(): void;
   /** It destroys something: the button is red. */

@@ -3,7 +3,7 @@ import { Alert, Button, Code, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import { CallFailed } from '../session/api.ts';
 import { formatTime } from './format.ts';
-import { Words } from './text-with-code.tsx';
+import { TextWithCode } from './text-with-code.tsx';
 
 interface Props {
   error: Error;
@@ -26,7 +26,7 @@ export function Failure({ error, retry, title = 'This did not work', shownOf }: 
       {...(shownOf !== undefined && { mb: 'lg' })}
     >
       <Text size="sm">
-        {error instanceof CallFailed ? <Words>{error.message}</Words> : 'Something in this page failed. Load it again.'}
+        {error instanceof CallFailed ? <TextWithCode>{error.message}</TextWithCode> : 'Something in this page failed. Load it again.'}
       </Text>
       {shownOf !== undefined && (
         <Text size="sm" mt={6}>

@@ -19,7 +19,7 @@ export function PageHeader({ title, mark, description, actions }: Props) {
   }, [title]);
   return (
     <Group component="header" justify="space-between" align="flex-start" gap="sm" mb="lg">
-      <div className={classes.words}>
+      <div className={classes.text}>
         <Group gap="sm">
           <Title order={1} id={HEADING_ID} tabIndex={-1} className={classes.title}>
             {title}

@@ -35,6 +35,6 @@ export function fieldError(error: Error | null | undefined, field: string): stri
   if (!(error instanceof CallFailed) || error.code !== 'validation_error') return undefined;
   const named = `\`${field}(\\.[^\`]*)?\``;
   if (!new RegExp(named).test(error.message)) return undefined;
-  const words = error.message.replace(new RegExp(`^${named}:? `), '').replaceAll('`', '');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const text = error.message.replace(new RegExp(`^${named}:? `), '').replaceAll('`', '');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

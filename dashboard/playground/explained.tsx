@@ -1,5 +1,5 @@
 // The description of an option, and what every control of one is given.
-import { Words } from '../parts/text-with-code.tsx';
+import { TextWithCode } from '../parts/text-with-code.tsx';
 import type { Field } from './fields.ts';
 import classes from './playground.module.css';
 import type { Json } from './snippets.ts';
@@ -19,11 +19,11 @@ export function Explained({ description }: { description: string }) {
   const [first = '', ...rest] = description.split(/(?<=\.) (?=[A-Z`])/);
   return (
     <>
-      <Words>{first}</Words>
+      <TextWithCode>{first}</TextWithCode>
       {rest.length > 0 && (
         <details className={classes.more}>
           <summary>More</summary>
-          <Words>{rest.join(' ')}</Words>
+          <TextWithCode>{rest.join(' ')}</TextWithCode>
         </details>
       )}
     </>

@@ -1,27 +1,59 @@
 // The playground: put a request together, see its PDF, take the same call away as code.
-import { Button, Group, Kbd, NativeSelect, Paper, SegmentedControl, Stack, Switch, Text, Title } from '@mantine/core';
+
+import { Button, Group, Kbd, NativeSelect, Paper, SegmentedControl, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Play, X } from 'lucide-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { CodeBlock } from '../parts/code-block.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
-import { CodeTabs } from './code-tabs.tsx';
-import { renderDescription } from './description.ts';
 import { EXAMPLES } from './examples.ts';
-import { sectionsOf } from './fields.ts';
+import { type JsonSchema, sectionsOf } from './fields.ts';
 import { JsonView } from './json-view.tsx';
 import { OptionsForm } from './options-form.tsx';
 import { PageInput } from './page-input.tsx';
 import classes from './playground.module.css';
 import { callOf, complaints, type Draft, playgroundCallOf } from './request.ts';
 import { Result } from './result.tsx';
-import { KEY_VARIABLE } from './snippets.ts';
+import { type Json, KEY_VARIABLE, snippets } from './snippets.ts';
 import { useDraft } from './use-draft.ts';
 import { useRender } from './use-render.ts';
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
+
+function CodeTabs({ publicUrl, request }: { publicUrl: string; request: { [name: string]: Json } }) {
+  const all = snippets(publicUrl, request);
+  return (
+    <Tabs defaultValue="curl" keepMounted={false}>
+      <Tabs.List mb="sm" aria-label="Language">
+        {all.map(({ id, label }) => (
+          <Tabs.Tab key={id} value={id}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {all.map(({ id, label, code }) => (
+        <Tabs.Panel key={id} value={id}>
+          <CodeBlock title={label} code={code} copyLabel={`Copy the ${label} code`} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** The schema of a render request. Throws CallFailed. */
+async function renderDescription(signal: AbortSignal): Promise<JsonSchema> {
+  const answer = await fetch('/openapi.json', { signal }).catch(error => {
+    if (signal.aborted) throw error;
+    throw new CallFailed(0, 'unreachable', 'The server does not answer. Check your connection and try again.');
+  });
+  if (!answer.ok) throw new CallFailed(answer.status, 'internal', `The description of the API could not be read: ${answer.status}.`);
+  const { components } = (await answer.json()) as { components: { schemas: { RenderRequest: JsonSchema } } };
+  return components.schemas.RenderRequest;
+}
 
 export default function Playground() {
   const { me } = useSession();

@@ -77,8 +77,8 @@ export const switchValue = (on: boolean, { standard }: Field): boolean | undefin
 export function complaints(message: string): Map<string, string> {
   const sentences = message.split(/(?<=[.?]) (?=`)/);
   const found = sentences.flatMap(sentence => {
-    const [, path, words = ''] = /^`([^`]+)` (.*)$/s.exec(sentence) ?? [];
-    const plain = words.replaceAll('`', '');
+    const [, path, rest = ''] = /^`([^`]+)` (.*)$/s.exec(sentence) ?? [];
+    const plain = rest.replaceAll('`', '');
     return path === undefined ? [] : [[path, plain.charAt(0).toUpperCase() + plain.slice(1)] as [string, string]];
   });
   return new Map(found);

@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CircleAlert, Download, ExternalLink, FileText } from 'lucide-react';
 import { Link } from 'wouter';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
-import { Words } from '../parts/text-with-code.tsx';
+import { TextWithCode } from '../parts/text-with-code.tsx';
 import { Phases } from './phases.tsx';
 import classes from './playground.module.css';
 import type { Rendered, RenderState } from './use-render.ts';
@@ -74,7 +74,7 @@ function Failed({ error, tookMs }: Extract<RenderState, { is: 'failed' }>) {
         <Text size="xs">after {formatMs(tookMs)}</Text>
       </Group>
       <Text size="sm">
-        <Words>{error.message}</Words>
+        <TextWithCode>{error.message}</TextWithCode>
       </Text>
       {error.requestId && (
         <Text size="xs" mt={6}>

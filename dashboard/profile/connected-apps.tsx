@@ -15,7 +15,16 @@ import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
-import { appName, appPlace, type ConnectedApp } from './app-labels.ts';
+
+type ConnectedApp = ConnectedApps['items'][number];
+
+const appName = ({ name }: Pick<ConnectedApp, 'name'>): string => name ?? 'An app that says no name';
+
+/** `redirect` is a host with its port, or the scheme of a program with its colon. */
+function appPlace({ redirect }: Pick<ConnectedApp, 'redirect'>): string {
+  if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(redirect)) return `A program on a computer (${redirect})`;
+  return redirect.endsWith(':') ? `The program that opens ${redirect} links` : redirect;
+}
 
 /** `app`: the one to be disconnected; the dialog is open while there is one. */
 function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onClose(): void }) {

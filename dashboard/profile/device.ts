@@ -1,4 +1,4 @@
-// A browser's User-Agent in words that a person knows: `Chrome on Windows`. Best effort, for one's own list of sessions. Pure.
+// The label of a User-Agent: `Chrome on Windows`. Best effort, for one's own list of sessions. Pure.
 
 /** The first that fits: many browsers name others besides themselves. */
 const BROWSERS: [RegExp, string][] = [

@@ -17,14 +17,14 @@ type Doing = 'set up' | 'new codes' | 'switch off';
 
 /** Asks for a code before what it protects is changed. */
 function CodeForm({
-  words,
+  hint,
   button,
   danger,
   run,
   done,
   after,
 }: {
-  words: string;
+  hint: string;
   button: string;
   danger?: boolean;
   run(code: string): Promise<Codes | undefined>;
@@ -42,7 +42,7 @@ function CodeForm({
   const codeError = fieldError(act.error, 'code');
   return (
     <ActionForm action={act}>
-      <Text size="sm">{words}</Text>
+      <Text size="sm">{hint}</Text>
       <TextInput
         label="A code of your app, or a recovery code"
         value={code}
@@ -101,7 +101,7 @@ export function TwoFactorPanel() {
             <RecoveryCodes codes={codes} onDone={close} />
           ) : (
             <CodeForm
-              words="The codes that you have now will not work any more."
+              hint="The codes that you have now will not work any more."
               button="Make new codes"
               run={code => post<Codes>('/me/two-factor/recovery-codes', { code })}
               after={setCodes}
@@ -112,7 +112,7 @@ export function TwoFactorPanel() {
       {doing === 'switch off' && (
         <Dialog {...dialog} title="Switch the second factor off?">
           <CodeForm
-            words="From then on the password alone lets you in, and all your other sessions end."
+            hint="From then on the password alone lets you in, and all your other sessions end."
             button="Switch it off"
             danger
             run={code => remove<undefined>('/me/two-factor', { code })}

@@ -1,5 +1,6 @@
 // One render: how it ended, where its time went, its options, and what its page said.
-import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+
+import { Alert, Anchor, Badge, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
@@ -12,14 +13,36 @@ import { Loading } from '../parts/loading.tsx';
 import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
-import { Words } from '../parts/text-with-code.tsx';
+import { TextWithCode } from '../parts/text-with-code.tsx';
 import { When } from '../parts/when.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
-import { ConsoleLines } from './console-lines.tsx';
 import { hintFor } from './hints.ts';
+import classes from './render-screen.module.css';
 import { callerOf, sourceOf } from './render-table.tsx';
 import { Waterfall } from './waterfall.tsx';
+
+function ConsoleLines({ lines }: { lines: RenderDetail['console'] }) {
+  if (lines.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        The page wrote nothing to it.
+      </Text>
+    );
+  return (
+    <Paper withBorder>
+      <ol className={classes.lines}>
+        {lines.map(({ level, text }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a log that does not change
+          <li key={index} data-level={level}>
+            <span className={classes.level}>{level}</span>
+            <span className={classes.text}>{text}</span>
+          </li>
+        ))}
+      </ol>
+    </Paper>
+  );
+}
 
 export default function Render() {
   const { id = '' } = useParams<{ id: string }>();
@@ -125,12 +148,12 @@ function WhatWentWrong({ render: { code, reason, message } }: { render: RenderDe
     >
       {message && (
         <Text size="sm">
-          <Words>{message}</Words>
+          <TextWithCode>{message}</TextWithCode>
         </Text>
       )}
       {hint && (
         <Text size="sm" mt={message ? 6 : 0}>
-          <Words>{hint}</Words>
+          <TextWithCode>{hint}</TextWithCode>
         </Text>
       )}
     </Alert>

@@ -6,7 +6,7 @@ import type { Overview } from '../../api/console/contract/accounts.ts';
 import { useOverview } from '../session/overview.ts';
 import { useMay, useSession } from '../session/session.tsx';
 
-const WORDS: Partial<Record<Overview['account']['state'], { title: string; text: string }>> = {
+const MESSAGES: Partial<Record<Overview['account']['state'], { title: string; text: string }>> = {
   past_due: { title: 'The last payment failed', text: 'Renders still work for now. Pay the open invoice before they stop.' },
   unpaid: { title: 'Renders are refused', text: 'An invoice is not paid. They work again within seconds after it is.' },
   canceled: { title: 'Renders are refused', text: 'The subscription has ended. Choose a plan to go on.' },
@@ -17,10 +17,10 @@ export function AccountBanner() {
   const { me } = useSession();
   const mayPay = useMay('billing.write');
   const { data } = useOverview({ refetchInterval: 60_000 });
-  const words = data && WORDS[data.account.state];
+  const message = data && MESSAGES[data.account.state];
   const [path] = useLocation();
   // That screen says it itself, with the ways out at hand.
-  if (!words || path === '/billing') return null;
+  if (!message || path === '/billing') return null;
   const where =
     me.installation.billing !== 'stripe' || data.account.state === 'paused' ? (
       'Ask who runs this installation.'
@@ -36,10 +36,10 @@ export function AccountBanner() {
       role="status"
       mb="lg"
       color={data.account.state === 'past_due' ? 'yellow' : 'red'}
-      title={words.title}
+      title={message.title}
       icon={<TriangleAlert size={18} aria-hidden />}
     >
-      {words.text} {where}
+      {message.text} {where}
     </Alert>
   );
 }

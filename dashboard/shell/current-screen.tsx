@@ -1,15 +1,17 @@
 // The screen that the path names, or why there is none. After each change of screen its heading takes the focus.
+
 import { Anchor, Button } from '@mantine/core';
 import { useQueryErrorResetBoundary } from '@tanstack/react-query';
 import { Ban, Compass, UserX } from 'lucide-react';
-import { Suspense, useEffect, useRef } from 'react';
+import { Component, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Empty } from '../parts/empty.tsx';
+import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { HEADING_ID, PageHeader } from '../parts/page-header.tsx';
+import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { roleLabel } from '../team/roles.ts';
-import { ScreenBoundary } from './screen-boundary.tsx';
 import { screens } from './screens.ts';
 import { signOut } from './sign-out.ts';
 import { maySee } from './visible-screens.ts';
@@ -43,6 +45,31 @@ function useHeadingFocus(location: string) {
     watch.observe(document.body, { childList: true, subtree: true });
     return () => watch.disconnect();
   }, [location]);
+}
+
+interface Props {
+  children: ReactNode;
+  onReset(): void;
+}
+
+class ScreenBoundary extends Component<Props, { error: Error | undefined }> {
+  override state = { error: undefined as Error | undefined };
+
+  static getDerivedStateFromError(thrown: unknown) {
+    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    const retry = () => {
+      // What could not be loaded stays missing until the page itself is loaded again.
+      if (!(error instanceof CallFailed)) return location.reload();
+      this.props.onReset();
+      this.setState({ error: undefined });
+    };
+    return <Failure error={error} retry={retry} title="This screen could not be shown" />;
+  }
 }
 
 export function CurrentScreen() {

@@ -7,7 +7,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { get } from '../session/api.ts';
-import { remember, remembered } from '../session/remembered.ts';
+import { readPreference, savePreference } from '../session/preferences.ts';
 import { type Session, SessionContext } from '../session/session.tsx';
 import { AccountBanner } from './account-banner.tsx';
 import { CurrentScreen } from './current-screen.tsx';
@@ -19,9 +19,9 @@ const MAIN_ID = 'main';
 
 export function Shell() {
   const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => get<Me>('/me', signal), staleTime: 60_000 });
-  const [chosen, choose] = useState(() => remembered('account'));
+  const [chosen, choose] = useState(() => readPreference('account'));
   const openAccount = useCallback((id: string) => {
-    remember('account', id);
+    savePreference('account', id);
     choose(id);
   }, []);
   const session = useMemo<Session | undefined>(

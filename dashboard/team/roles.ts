@@ -1,4 +1,4 @@
-// The roles in an account, in words. The server's list decides what each may do (api/console/contract/permissions.ts); this only tells of it.
+// Labels of the roles in an account. The server's list decides what each may do (api/console/contract/permissions.ts).
 import type { Team } from '../../api/console/contract/users.ts';
 
 export type Role = Team['members'][number]['role'];

@@ -2,7 +2,7 @@
 import { Paper, SimpleGrid } from '@mantine/core';
 import classes from './operator.module.css';
 
-export function Figures({ figures }: { figures: [name: string, value: string][] }) {
+export function FigureList({ figures }: { figures: [name: string, value: string][] }) {
   return (
     <Paper withBorder p="md">
       <SimpleGrid component="dl" cols={{ base: 2, xs: 3, md: figures.length }} m={0}>
