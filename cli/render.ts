@@ -4,6 +4,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as WebReadableStream } from 'node:stream/web';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from './accounts.ts';
 import { CommandFailed, wrongUsage } from './failure.ts';
@@ -104,11 +105,11 @@ async function refusal(response: Response): Promise<CommandFailed> {
 }
 
 /** Never leaves half a file under the wanted name. */
-async function save(body: ReadableStream, output: string): Promise<void> {
-  if (output === '-') return pipeline(Readable.fromWeb(body as never), process.stdout, { end: false });
+async function save(body: WebReadableStream, output: string): Promise<void> {
+  if (output === '-') return pipeline(Readable.fromWeb(body), process.stdout, { end: false });
   const draft = `${output}.${process.pid}.part`;
   try {
-    await pipeline(Readable.fromWeb(body as never), createWriteStream(draft));
+    await pipeline(Readable.fromWeb(body), createWriteStream(draft));
     await rename(draft, output);
   } catch (error) {
     await rm(draft, { force: true });

@@ -68,6 +68,7 @@ export const onOff = (fallback: 'on' | 'off') =>
     { kind: 'boolean', fallback, accepts: '`on` or `off`' },
   );
 
+/** The cast: TypeScript does not resolve the output of an enum whose words are a type parameter. */
 export const choice = <const T extends readonly [string, ...string[]]>(words: T, fallback: T[number]) =>
   describeAs(z.enum(words, { error: `must be one of ${words.join(', ')}` }).default(fallback as never), {
     kind: 'choice',
@@ -129,12 +130,18 @@ export const ports = (fallback: string) =>
     }),
   );
 
-export const text = (fallback?: string, accepts = 'text') =>
-  describeAs(fallback === undefined ? z.string().min(1).optional() : z.string().min(1).default(fallback), {
-    kind: 'text',
-    ...(fallback === undefined ? {} : { fallback }),
-    accepts,
-  } as VariableMeta) as unknown as z.ZodType<string, string | undefined>;
+export function text(fallback: string, accepts?: string): z.ZodType<string, string | undefined>;
+export function text(fallback?: undefined, accepts?: string): z.ZodType<string | undefined, string | undefined>;
+export function text(fallback?: string, accepts = 'text') {
+  return describeAs<z.ZodType<string | undefined, string | undefined>>(
+    fallback === undefined ? z.string().min(1).optional() : z.string().min(1).default(fallback),
+    {
+      kind: 'text',
+      ...(fallback === undefined ? {} : { fallback }),
+      accepts,
+    },
+  );
+}
 
 /** Comma-separated addresses and networks; the parsed value is an array of Network. */
 export const networks = () => parsed(list('', 'addresses and CIDRs'), entries => readEach(entries, entry => networkOf(entry)));

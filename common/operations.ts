@@ -64,15 +64,13 @@ export function createMetrics({ processDefaults = true, labels: everywhere = {} 
       for (const value of values) counter.inc({ ...fixed, [label]: value }, 0);
       return value => counter.inc({ ...fixed, [label]: value });
     },
-    gauge: (name, help, labels = [], collect) =>
-      new Gauge({
+    gauge(name, help, labels = [], collect) {
+      const gauge: Gauge<(typeof labels)[number]> = new Gauge({
         ...settings('gauge', name, help, labels),
-        ...(collect && {
-          collect() {
-            return collect(this as never);
-          },
-        }),
-      }),
+        ...(collect && { collect: () => collect(gauge) }),
+      });
+      return gauge;
+    },
     histogram: (name, help, labels, buckets) => new Histogram({ ...settings('histogram', name, help, labels), buckets }),
     text: () => registry.metrics(),
     described: () => [...descriptions],

@@ -46,7 +46,7 @@ export const mongodbValues = group({
   }).describe('A MongoDB of this release.'),
 }).describe('The MongoDB replica set (6.0 or newer): one of `uri`, `existingSecret` and `bundled`.');
 
-const peers = (fallback: object[]) => list().default(fallback as never);
+const peers = (fallback: Record<string, unknown>[]) => list().default(fallback);
 const ports = (...fallback: number[]) => z.array(z.int().min(1).max(65_535)).default(fallback);
 const anywhere = 'As in a NetworkPolicy. Empty: anywhere, on these ports.';
 

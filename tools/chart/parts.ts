@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const object = () => z.looseObject({});
 export const list = () => z.array(object());
 
-/** A group of values, each with its default. */
+/** A group of values, each with its default. The cast: TypeScript does not see that a shape of defaults alone takes `{}`. */
 export const group = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
 
 export const text = (fallback = '') => z.string().default(fallback);

@@ -65,9 +65,11 @@ class GuardedAgent extends Agent {
   }
 
   override createConnection(to: ClientRequestArgs, done?: (error: Error | null, socket: Duplex) => void): undefined {
+    // With an error there is no socket, whatever the type of Node's callback asks for.
+    const fail = done as ((error: Error) => void) | undefined;
     this.#reach({ host: to.host!, port: Number(to.port) }).then(
       socket => done?.(null, socket),
-      (error: Error) => done?.(error, undefined as never),
+      (error: Error) => fail?.(error),
     );
   }
 }
