@@ -41,34 +41,34 @@ async function startChrome(env: NodeJS.ProcessEnv) {
 
 export async function openBareChrome(env: NodeJS.ProcessEnv): Promise<Engine> {
   const chrome = await startChrome(env);
-  const { command, route, unroute } = chrome.pipe;
+  const { pipe } = chrome;
 
   async function render({ source, until, fonts }: Job): Promise<Buffer> {
     const way = 'url' in source ? NETWORK : {};
-    const { browserContextId } = await command<{ browserContextId: string }>('Target.createBrowserContext', way);
+    const { browserContextId } = await pipe.command<{ browserContextId: string }>('Target.createBrowserContext', way);
     try {
-      const { targetId } = await command<{ targetId: string }>('Target.createTarget', { url: 'about:blank', browserContextId });
-      const { sessionId } = await command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
-      await command('Page.enable', {}, sessionId);
+      const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', { url: 'about:blank', browserContextId });
+      const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+      await pipe.command('Page.enable', {}, sessionId);
       const loaded = Promise.withResolvers<void>();
-      route(sessionId, frame => {
+      pipe.route(sessionId, frame => {
         if (frame.subarray(0, LOADED.length).equals(LOADED)) loaded.resolve();
       });
       if ('url' in source) {
-        const { errorText } = await command<{ errorText?: string }>('Page.navigate', source, sessionId);
+        const { errorText } = await pipe.command<{ errorText?: string }>('Page.navigate', source, sessionId);
         if (errorText) throw new Error(`${source.url}: ${errorText}`);
-      } else await command('Page.setDocumentContent', { frameId: targetId, ...source }, sessionId);
+      } else await pipe.command('Page.setDocumentContent', { frameId: targetId, ...source }, sessionId);
       await loaded.promise;
-      unroute(sessionId);
+      pipe.unroute(sessionId);
       for (const expression of [...(fonts ? [FONTS_READY] : []), ...(until ? [until] : [])])
-        await command('Runtime.evaluate', { expression, awaitPromise: true }, sessionId);
+        await pipe.command('Runtime.evaluate', { expression, awaitPromise: true }, sessionId);
       const paper = { paperWidth: 210 / 25.4, paperHeight: 297 / 25.4 };
       const margins = { marginTop: MARGIN_IN, marginRight: MARGIN_IN, marginBottom: MARGIN_IN, marginLeft: MARGIN_IN };
       const options = { ...paper, ...margins, scale: 1, printBackground: true, generateTaggedPDF: false, generateDocumentOutline: false };
-      const { data } = await command<{ data: string }>('Page.printToPDF', options, sessionId);
+      const { data } = await pipe.command<{ data: string }>('Page.printToPDF', options, sessionId);
       return Buffer.from(data, 'base64');
     } finally {
-      await command('Target.disposeBrowserContext', { browserContextId });
+      await pipe.command('Target.disposeBrowserContext', { browserContextId });
     }
   }
 

@@ -66,12 +66,12 @@ const WITHOUT_FONT = `samples => {
 export async function scriptsWithoutFont(config: ChromeConfig): Promise<Script[]> {
   const chrome = await launchChrome(config, silentLog);
   try {
-    const { command } = chrome.pipe;
-    const { targetId } = await command<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
-    const { sessionId } = await command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+    const { pipe } = chrome;
+    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
     const samples = JSON.stringify(SCRIPTS.map(({ sample }) => sample));
     const question = { expression: `(${WITHOUT_FONT})(${samples})`, returnByValue: true };
-    const { result } = await command<{ result: { value: boolean[] } }>('Runtime.evaluate', question, sessionId);
+    const { result } = await pipe.command<{ result: { value: boolean[] } }>('Runtime.evaluate', question, sessionId);
     return SCRIPTS.filter((_, index) => result.value[index]);
   } finally {
     await chrome.close();
