@@ -5,7 +5,7 @@ import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { createAcceptedKeys } from './accounts/accepted-keys.ts';
 import { createAccountRequests } from './accounts/account-requests.ts';
-import { createApp } from './app.ts';
+import { type AppDeps, createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { type ConsoleDeps, createConsole } from './console/console.ts';
 import type { ConsoleRoute } from './console/kit/route.ts';
@@ -19,20 +19,20 @@ import { type HttpServer, httpServer } from './http/server.ts';
 import { MongoLeases } from './leases/mongo-leases.ts';
 import { createTrialAdmission } from './leases/trial-admission.ts';
 import { trialLeases } from './leases/trial-leases.ts';
-import { createFinish } from './pdf/finish.ts';
-import { createWatermarkPool } from './pdf/watermark/watermark-pool.ts';
+import { PdfFinisher } from './pdf/finish.ts';
+import { WatermarkPool } from './pdf/watermark/watermark-pool.ts';
 import { Dispatcher } from './queue/dispatcher.ts';
 import { createRecentTimes } from './render/recent-times.ts';
-import { createRender } from './render/render.ts';
-import { renderMetrics } from './render/render-metrics.ts';
+import { createRender, type RenderDeps } from './render/render.ts';
+import { type RenderMeters, renderMetrics } from './render/render-metrics.ts';
 import { TRIAL_SHARE } from './routes/trial.ts';
 import { PHASES } from './store/phases.ts';
-import { connectStore } from './store/store.ts';
+import { connectStore, type Store } from './store/store.ts';
 import { createConnections } from './workers/connections.ts';
 import { openSession } from './workers/session.ts';
 import { createTlsTunnels } from './workers/tls-tunnels.ts';
 import { parseWorkerSources } from './workers/worker-addresses.ts';
-import { createWorkers } from './workers/workers.ts';
+import { createWorkers, type Workers } from './workers/workers.ts';
 
 /** The longest that one database operation may take: an admission must answer while its caller still waits. */
 const OPERATION_TIMEOUT_MS = 5_000;
@@ -75,7 +75,83 @@ export interface ApiOptions extends Pick<ConsoleDeps, 'onSetupLink'> {
   clientFetch?: ConsoleDeps['clientFetch'] | undefined;
 }
 
-export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics, { onSetupLink, clientFetch }: ApiOptions = {}): Api {
+/** The links to the workers of the pool. */
+function createPool({ workers: addresses, workersTls, pool, poolSecret: secret }: CompleteApiConfig, log: Log) {
+  const sources = parseWorkerSources(addresses);
+  const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
+  const tunnels = createTlsTunnels(listed, workersTls, log);
+  const { reach } = tunnels;
+  return { tunnels, connections: createConnections({ reach }), workers: createWorkers({ sources, pool, secret, log, reach }) };
+}
+
+type Rendering = Pick<RenderDeps<unknown>, 'dispatcher' | 'limits' | 'finisher'>;
+
+function createTrial(
+  limits: { perMinute: number; parallel: number },
+  { pepper, inFlightMaxBytes }: CompleteApiConfig,
+  { store, workers, rendering, meters, log }: { store: Store; workers: Workers; rendering: Rendering; meters: RenderMeters; log: Log },
+) {
+  const slots = () => workers.totals().slots;
+  const leases = trialLeases(store, { ...limits, pepper, slots, door: createTrialAdmission(limits) }, log);
+  const render = createRender({ ...rendering, leases, trial: true, meters });
+  return { leases, route: { leases, render, maxBytes: inFlightMaxBytes * TRIAL_SHARE } };
+}
+
+type SharedWithConsole = 'store' | 'budget' | 'requests' | 'trustedProxies' | 'log' | 'metrics' | 'dispatch' | 'workers' | 'render';
+
+/** Undefined when the dashboard is off, or has no secret. */
+function createDashboard(
+  { dashboard, publicUrl, peppers, plans, pastDueGraceMs, pool, egress, bodyMaxBytes, billing, mcp, render }: CompleteApiConfig,
+  shared: Pick<ConsoleDeps, SharedWithConsole>,
+  { onSetupLink, clientFetch }: ApiOptions,
+) {
+  const { on, secret, admin, renderLogKeepMs, sso, passwords: passwordSignIn } = dashboard;
+  if (!on) return undefined;
+  if (secret === undefined) {
+    shared.log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
+    return undefined;
+  }
+  const { clients, links } = mcp;
+  return createConsole({
+    ...shared,
+    publicUrl,
+    secret,
+    peppers,
+    plans,
+    pastDueGraceMs,
+    billing,
+    pool,
+    ports: egress,
+    bodyMaxBytes,
+    mcp: mcp.on ? { clients, links, renderMs: render.renderMs, outputMaxBytes: render.output.maxBytes } : undefined,
+    admin,
+    renderLogKeepMs,
+    sso,
+    passwordSignIn,
+    onSetupLink,
+    clientFetch: clientFetch ?? createClientFetch({ deny: egress.deny }),
+  });
+}
+
+/** The HTTP server, with what the application does not get by `deps`. */
+function createServer(
+  config: CompleteApiConfig,
+  deps: Omit<AppDeps, 'publicUrl' | 'health' | 'body' | 'ports'>,
+  health: AppDeps['health'],
+): HttpServer {
+  const { publicUrl, bodyMaxBytes, egress, http, inFlightMaxBytes } = config;
+  const { log, metrics, budget, trustedProxies } = deps;
+  const app = createApp({ ...deps, publicUrl, health, body: { maxBytes: bodyMaxBytes, ...BODY_TIMES }, ports: egress });
+  const onBroken = serverMetrics(metrics, {
+    connections: () => server.connections(),
+    bytesInFlight: budget.used,
+    maxBytesInFlight: inFlightMaxBytes,
+  });
+  const server: HttpServer = httpServer({ ...http, trustedProxies }, app, log, onBroken);
+  return server;
+}
+
+export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics, options: ApiOptions = {}): Api {
   const dashboardUrl = `${config.publicUrl}/app`;
   const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
   const served = { pastDueGraceMs, everyStateServed: config.billing.mode === 'none' };
@@ -84,99 +160,26 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
   const keys = createAcceptedKeys(store, { ...served, plans, peppers, dashboardUrl });
   const requests = createAccountRequests(store, plans);
   const leases = new MongoLeases(store, { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
-  const sources = parseWorkerSources(config.workers);
-  const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
-  const tunnels = createTlsTunnels(listed, config.workersTls, log);
-  const { reach } = tunnels;
-  const workers = createWorkers({ sources, pool, secret, log, reach });
-  const connections = createConnections({ reach });
-  const dispatch = new Dispatcher({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
-  const stamps = createWatermarkPool();
-  const finish = createFinish({ stamps, maxBytes: config.render.output.maxBytes });
+  const { tunnels, connections, workers } = createPool(config, log);
+  const dispatcher = new Dispatcher({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
+  const watermarks = new WatermarkPool();
+  const finisher = new PdfFinisher({ watermarks, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);
-  const render = createRender({ leases, trial: false, dispatch, limits: config.render, finish, meters: meters.paid });
-  const trial = config.trial && createTrial(config.trial);
+  const rendering = { dispatcher, limits: config.render, finisher };
+  const render = createRender({ ...rendering, leases, trial: false, meters: meters.paid });
+  const trial = config.trial && createTrial(config.trial, config, { store, workers, rendering, meters: meters.trial, log });
   const budget = createByteBudget(config.inFlightMaxBytes);
-
-  function createTrial(limits: { perMinute: number; parallel: number }) {
-    const door = createTrialAdmission(limits);
-    const slots = () => workers.totals().slots;
-    const leases = trialLeases(store, { ...limits, pepper: config.pepper, slots, door }, log);
-    const render = createRender({ leases, trial: true, dispatch, limits: config.render, finish, meters: meters.trial });
-    return { leases, route: { leases, render, maxBytes: config.inFlightMaxBytes * TRIAL_SHARE } };
-  }
-
   const trustedProxies = parseTrustedProxies(config.trustedProxies);
-  const console = createDashboard(config.dashboard);
-
-  function createDashboard({ on, secret, admin, renderLogKeepMs, sso, passwords: passwordSignIn }: ApiConfig['dashboard']) {
-    if (!on) return undefined;
-    if (secret === undefined) {
-      log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
-      return undefined;
-    }
-    const { publicUrl, egress: ports, bodyMaxBytes, billing, mcp } = config;
-    return createConsole({
-      publicUrl,
-      secret,
-      peppers,
-      plans,
-      pastDueGraceMs,
-      billing,
-      store,
-      budget,
-      requests,
-      trustedProxies,
-      log,
-      metrics,
-      pool,
-      dispatch,
-      workers,
-      render,
-      ports,
-      bodyMaxBytes,
-      mcp: mcp.on
-        ? {
-            clients: mcp.clients,
-            links: mcp.links,
-            renderMs: config.render.renderMs,
-            outputMaxBytes: config.render.output.maxBytes,
-          }
-        : undefined,
-      admin,
-      renderLogKeepMs,
-      sso,
-      passwordSignIn,
-      onSetupLink,
-      clientFetch: clientFetch ?? createClientFetch({ deny: config.egress.deny }),
-    });
-  }
-
-  const app = createApp({
-    publicUrl: config.publicUrl,
-    keys,
-    requests,
-    render,
-    onRefused: meters.paid.ended,
-    trial: trial?.route,
-    console,
-    health: {
+  const shared = { requests, render, budget, trustedProxies, log, metrics };
+  const console = createDashboard(config, { ...shared, store, dispatch: dispatcher, workers }, options);
+  const server = createServer(
+    config,
+    { ...shared, keys, onRefused: meters.paid.ended, trial: trial?.route, console },
+    {
       database: timeoutMs => store.ping(timeoutMs),
       workers: () => ({ ready: workers.totals().serving, slots: workers.totals().slots }),
     },
-    body: { maxBytes: config.bodyMaxBytes, ...BODY_TIMES },
-    budget,
-    ports: config.egress,
-    trustedProxies,
-    log,
-    metrics,
-  });
-  const onBroken = serverMetrics(metrics, {
-    connections: () => server.connections(),
-    bytesInFlight: budget.used,
-    maxBytesInFlight: config.inFlightMaxBytes,
-  });
-  const server: HttpServer = httpServer({ ...config.http, trustedProxies }, app, log, onBroken);
+  );
   return {
     services: [
       store,
@@ -185,7 +188,7 @@ export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics,
       tunnels,
       connections,
       workers,
-      stamps,
+      watermarks,
       ...(console?.services ?? []),
       server,
     ],

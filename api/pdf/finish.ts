@@ -5,26 +5,14 @@ import { metadataUpdate } from './metadata.ts';
 import { type Budget, type PdfMetadata, type Printed, tooLarge } from './printed.ts';
 import type { WatermarkPool } from './watermark/watermark-pool.ts';
 
-/** Times its size that a PDF takes more while it is stamped: its objects, with bytes of their own, and the new PDF. */
-const STAMPING = 2;
+/** Times its size that a PDF takes more while the watermark is added: its objects, with bytes of their own, and the new PDF. */
+const WATERMARKING = 2;
 
 interface Deps {
-  stamps: WatermarkPool;
+  watermarks: Pick<WatermarkPool, 'add'>;
   /** The largest PDF, the watermark included. */
   maxBytes: number;
 }
-
-/**
- * The finished PDF, which is what is taken of `budget` then; nothing is any more when this has thrown.
- * Throws render_failed (output_limit, internal), the error of `budget` when that is full, or the signal's reason.
- */
-export type Finish = (
-  printed: Printed,
-  settings: { metadata: PdfMetadata; sandbox: boolean },
-  accountId: string,
-  budget: Budget,
-  signal: AbortSignal,
-) => Promise<Buffer>;
 
 /** Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event loop for fifty. */
 const COPIED_AT_ONCE = 4 * 2 ** 20;
@@ -44,9 +32,25 @@ async function joined(parts: Buffer[], bytes: number, signal: AbortSignal): Prom
   return whole;
 }
 
-export const createFinish =
-  ({ stamps, maxBytes }: Deps): Finish =>
-  async ({ pdf }, { metadata, sandbox }, accountId, budget, signal) => {
+export class PdfFinisher {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The finished PDF, which is what is taken of `budget` then; nothing is any more when this has thrown.
+   * Throws render_failed (output_limit, internal), the error of `budget` when that is full, or the signal's reason.
+   */
+  async finish(
+    { pdf }: Printed,
+    { metadata, sandbox }: { metadata: PdfMetadata; sandbox: boolean },
+    accountId: string,
+    budget: Budget,
+    signal: AbortSignal,
+  ): Promise<Buffer> {
+    const { watermarks, maxBytes } = this.#deps;
     let taken = pdf.bytes;
     let kept = 0;
     const take = (bytes: number) => {
@@ -61,12 +65,13 @@ export const createFinish =
       pdf.pieces.length = 0;
       budget.give(pdf.bytes);
       taken -= pdf.bytes;
-      if (sandbox) take(STAMPING * bytes);
-      const finished = sandbox ? await stamps.stamp(whole, accountId, signal) : whole;
+      if (sandbox) take(WATERMARKING * bytes);
+      const finished = sandbox ? await watermarks.add(whole, accountId, signal) : whole;
       if (finished.length > maxBytes) throw tooLarge(maxBytes);
       kept = finished.length;
       return finished;
     } finally {
       budget.give(taken - kept);
     }
-  };
+  }
+}

@@ -1,15 +1,15 @@
-// The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this; it tells the story of design §2 and nothing else.
+// The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this.
 
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
-import type { Leases } from '../leases/leases.ts';
+import type { Lease, Leases } from '../leases/leases.ts';
 import type { ConsoleLine } from '../page/page-console.ts';
 import { type PageSessionLimits, runPageSession } from '../page/page-session.ts';
-import { renderSettings } from '../page/render-settings.ts';
-import type { Finish } from '../pdf/finish.ts';
-import type { Budget } from '../pdf/printed.ts';
-import type { Dispatcher } from '../queue/dispatcher.ts';
+import { type RenderSettings, renderSettings } from '../page/render-settings.ts';
+import type { PdfFinisher } from '../pdf/finish.ts';
+import type { Budget, Printed } from '../pdf/printed.ts';
+import type { Dispatcher, Job } from '../queue/dispatcher.ts';
 import type { PhaseTimings } from '../store/phases.ts';
 import type { Session } from '../workers/session.ts';
 import { type SlotEndReason, SlotLost } from '../workers/slot-port.ts';
@@ -30,21 +30,21 @@ export interface Rendered {
 export interface Memory {
   /** The request's body as it came. */
   bodyBytes: number;
-  /** Holds the PDF when there is one; its caller gives it back. */
+  /** The PDF takes from it; the caller gives it back. */
   budget: Budget;
 }
 
-/** What a render tells of itself while it runs, for who keeps a log: it stands there whether the render succeeds or not. */
+/** What a render records while it runs, for the log: written whether the render succeeds or not. */
 export interface RenderTrace {
   timings: PhaseTimings;
-  /** What the page wrote to its console, as far as it was asked for its words. */
+  /** What the page wrote to its console. */
   console: ConsoleLine[];
   pages?: number;
   /** Of the PDF. */
   bytes?: number;
 }
 
-/** Throws ApiError, or the signal's reason when the caller went away. Without a `trace` the page is not asked for its console. */
+/** Throws ApiError, or the signal's reason when the client disconnected. Without a `trace` the page's console is not read. */
 export type RenderUseCase<C = Caller> = (
   request: RenderRequest,
   caller: C,
@@ -53,18 +53,17 @@ export type RenderUseCase<C = Caller> = (
   trace?: RenderTrace,
 ) => Promise<Rendered>;
 
-interface Deps<C> {
-  /** Who is let in. */
+export interface RenderDeps<C> {
   leases: Leases<C>;
-  /** For callers whom nobody knows: served only while no other render waits. */
+  /** For anonymous clients: served only while no other render waits. */
   trial: boolean;
-  dispatch: Dispatcher<Session>;
+  dispatcher: Pick<Dispatcher<Session>, 'dispatch'>;
   limits: PageSessionLimits;
-  finish: Finish;
+  finisher: Pick<PdfFinisher, 'finish'>;
   meters: RenderMeters;
 }
 
-/** A slot lives a little longer than the render in it, so that the render's own deadline speaks first. */
+/** A slot lives a little longer than the render in it, so that the render's own deadline comes first. */
 const SLOT_GRACE_MS = 5_000;
 
 const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
@@ -91,71 +90,116 @@ const asApiError = (error: unknown): unknown =>
 const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
   signal.aborted ? 'client_closed' : error instanceof ApiError ? (error.reason ?? error.code) : 'internal';
 
-export function createRender<C extends { requestId: string }>(deps: Deps<C>): RenderUseCase<C> {
-  const { leases, trial, dispatch, limits, finish, meters } = deps;
+/** Measures the phases of one render, whatever becomes of it. */
+class PhaseClock {
+  readonly timings: PhaseTimings;
+  #queuedMs: number | undefined;
 
-  async function render(...[request, caller, memory, signal, trace]: Parameters<RenderUseCase<C>>): Promise<Rendered> {
-    const timings: PhaseTimings = trace?.timings ?? {};
-    const timed = async <T>(phase: keyof PhaseTimings, work: Promise<T>): Promise<T> => {
-      const start = performance.now();
-      try {
-        return await work;
-      } finally {
-        timings[phase] = performance.now() - start;
-      }
-    };
-    const lease = await timed('admit', leases.admit(caller));
+  constructor(timings: PhaseTimings) {
+    this.timings = timings;
+  }
+
+  async time<T>(phase: keyof PhaseTimings, work: Promise<T>): Promise<T> {
+    const startMs = performance.now();
     try {
-      // Only for admitted calls: looking through the HTML takes longer than the rest.
-      const settings = renderSettings(request);
-      const start = performance.now();
-      let enqueued: number | undefined = start;
-      const leaveQueue = () => {
-        if (enqueued !== undefined) timings.queue = (timings.queue ?? 0) + performance.now() - enqueued;
-        enqueued = undefined;
-      };
-      const job = {
-        accountId: lease.accountId,
-        ...(lease.visitor !== undefined && { visitor: lease.visitor }),
-        trial,
-        bytes: memory.bodyBytes,
-        renderId: caller.requestId,
-        egress: lease.intranet ? ('intranet' as const) : ('public' as const),
-        maxMs: limits.renderMs + settings.waits.delayMs + SLOT_GRACE_MS,
-        signal: AbortSignal.any([signal, lease.lost]),
-      };
-      let spentMs = 0;
-      const renderOnSlot = (session: Session) => {
-        const beganMs = performance.now();
-        return runPageSession(session, settings, { ...limits, spentMs }, memory.budget, job.signal, timings, trace?.console).finally(() => {
-          spentMs += performance.now() - beganMs;
-        });
-      };
-      const printed = await dispatch
-        .dispatch(job, renderOnSlot, phase => {
-          if (phase === 'queued') enqueued = performance.now();
-          else leaveQueue();
-        })
-        .finally(leaveQueue);
-      const { pages } = printed;
-      const pdf = await timed('post', finish(printed, settings, lease.accountId, memory.budget, job.signal));
-      signal.throwIfAborted();
-      meters.ran(performance.now() - start);
-      const { sandbox } = settings;
-      if (trace) Object.assign(trace, { pages, bytes: pdf.length });
-      const usage = sandbox ? undefined : await timed('settle', leases.settle(lease));
-      return { pdf, pages, sandbox, usage, timings };
+      return await work;
     } finally {
-      await leases.release(lease);
+      this.timings[phase] = performance.now() - startMs;
     }
   }
 
-  return async (request, caller, memory, signal, trace) => {
-    const start = performance.now();
+  /** The render waits for a slot; a retry adds to the wait before. */
+  enterQueue(): void {
+    this.#queuedMs = performance.now();
+  }
+
+  leaveQueue(): void {
+    if (this.#queuedMs !== undefined) this.timings.queue = (this.timings.queue ?? 0) + performance.now() - this.#queuedMs;
+    this.#queuedMs = undefined;
+  }
+}
+
+async function admitAndRender<C extends { requestId: string }>(
+  deps: RenderDeps<C>,
+  ...[request, caller, memory, signal, trace]: Parameters<RenderUseCase<C>>
+): Promise<Rendered> {
+  const { leases, finisher, meters } = deps;
+  const clock = new PhaseClock(trace?.timings ?? {});
+  const lease = await clock.time('admit', leases.admit(caller));
+  try {
+    // Only for admitted calls: looking through the HTML takes longer than the rest.
+    const settings = renderSettings(request);
+    const startMs = performance.now();
+    const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
+    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace?.console);
+    const pdf = await clock.time('post', finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal));
+    signal.throwIfAborted();
+    meters.ran(performance.now() - startMs);
+    const { pages } = printed;
+    const { sandbox } = settings;
+    if (trace) Object.assign(trace, { pages, bytes: pdf.length });
+    const usage = sandbox ? undefined : await clock.time('settle', leases.settle(lease));
+    return { pdf, pages, sandbox, usage, timings: clock.timings };
+  } finally {
+    await leases.release(lease);
+  }
+}
+
+function jobOf<C>(
+  { trial, limits }: RenderDeps<C>,
+  renderId: string,
+  { accountId, visitor, intranet, lost }: Lease,
+  { waits }: RenderSettings,
+  bytes: number,
+  signal: AbortSignal,
+): Job {
+  return {
+    accountId,
+    ...(visitor !== undefined && { visitor }),
+    trial,
+    bytes,
+    renderId,
+    egress: intranet ? 'intranet' : 'public',
+    maxMs: limits.renderMs + waits.delayMs + SLOT_GRACE_MS,
+    signal: AbortSignal.any([signal, lost]),
+  };
+}
+
+/** Waits for a slot and prints on it, twice when the first worker or Chrome dies. Both attempts share one time limit. */
+async function renderOnWorker<C>(
+  { dispatcher, limits }: RenderDeps<C>,
+  job: Job,
+  settings: RenderSettings,
+  budget: Budget,
+  clock: PhaseClock,
+  lines: ConsoleLine[] | undefined,
+): Promise<Printed> {
+  let spentMs = 0;
+  const renderOnSlot = async (session: Session) => {
+    const startMs = performance.now();
     try {
-      const rendered = await render(request, caller, memory, signal, trace);
+      return await runPageSession(session, settings, { ...limits, spentMs }, budget, job.signal, clock.timings, lines);
+    } finally {
+      spentMs += performance.now() - startMs;
+    }
+  };
+  clock.enterQueue();
+  try {
+    return await dispatcher.dispatch(job, renderOnSlot, phase => (phase === 'queued' ? clock.enterQueue() : clock.leaveQueue()));
+  } finally {
+    clock.leaveQueue();
+  }
+}
+
+export function createRender<C extends { requestId: string }>(deps: RenderDeps<C>): RenderUseCase<C> {
+  const { meters } = deps;
+  return async (...call) => {
+    const [, , , signal] = call;
+    const startMs = performance.now();
+    try {
+      const rendered = await admitAndRender(deps, ...call);
       meters.ended('ok');
-      meters.phases(rendered.timings, performance.now() - start);
+      meters.phases(rendered.timings, performance.now() - startMs);
       return rendered;
     } catch (error) {
       const known = asApiError(error);

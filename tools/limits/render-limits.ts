@@ -122,7 +122,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: 'the PDF waits',
     source: 'pdf/watermark/watermark-pool.ts',
     proofs: [
-      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'stamp for another account while one has PDFs that take long' },
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve another account while one has PDFs that take long' },
       { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve accounts in turns' },
     ],
   },

@@ -59,7 +59,7 @@ function word(widthPt: number, heightPt: number): string {
 }
 
 /** Operators for a whole page, to be painted with a translucent stroke; round ends and corners included. The origin is the page's lower left corner. */
-export function watermark(widthPt: number, heightPt: number): string {
+export function watermarkDrawing(widthPt: number, heightPt: number): string {
   const [columns, rows] = [Math.ceil(widthPt / CELL_PT), Math.ceil(heightPt / CELL_PT)];
   const [cellWidth, cellHeight] = [widthPt / columns, heightPt / rows];
   const drawing = word(cellWidth, cellHeight);

@@ -1,8 +1,8 @@
-// Stamps a finished PDF: the watermark over the content of every page. Runs in a thread of watermark-pool.ts.
-// The file is written anew as a whole: a stamp that was only added at the end could be taken off by cutting the end off.
+// Adds the watermark to a finished PDF, over the content of every page. Runs in a thread of watermark-pool.ts.
+// The whole file is written again: a watermark that was only appended could be removed by cutting the end off.
 import { PDFDocument, PDFName, type PDFRef } from 'pdf-lib';
 import { move } from 'piscina';
-import { watermark } from './drawing.ts';
+import { watermarkDrawing } from './drawing.ts';
 
 const OPACITY = 0.35;
 
@@ -10,7 +10,7 @@ const OPACITY = 0.35;
 const AS_ARTIFACT = '/Artifact <</Type /Pagination /Subtype /Watermark>> BDC';
 
 /** Throws when the bytes are not a whole PDF. */
-export async function stamp(pdf: Uint8Array): Promise<Uint8Array> {
+export async function addWatermark(pdf: Uint8Array): Promise<Uint8Array> {
   const document = await PDFDocument.load(pdf, { updateMetadata: false, throwOnInvalidObject: true, parseSpeed: Number.POSITIVE_INFINITY });
   const { context } = document;
   const stream = (operators: string) => context.register(context.flateStream(operators));
@@ -24,7 +24,7 @@ export async function stamp(pdf: Uint8Array): Promise<Uint8Array> {
       const name = PDFName.of(`PressroomSandbox${drawings.size}`);
       const translucent = context.obj({ ExtGState: { T: { CA: OPACITY, BM: 'Normal' } } });
       const form = { Type: 'XObject', Subtype: 'Form', BBox: [0, 0, width, height], Resources: translucent };
-      const drawing = context.register(context.flateStream(`/T gs\n${watermark(width, height)}`, form));
+      const drawing = context.register(context.flateStream(`/T gs\n${watermarkDrawing(width, height)}`, form));
       known = { name, drawing, paint: stream(`${AS_ARTIFACT} q ${name} Do Q EMC`) };
       drawings.set(size, known);
     }
@@ -46,4 +46,4 @@ export async function stamp(pdf: Uint8Array): Promise<Uint8Array> {
 }
 
 /** For the pool: the result is moved out of the thread, not copied. */
-export default async (pdf: Uint8Array) => move(await stamp(pdf));
+export default async (pdf: Uint8Array) => move(await addWatermark(pdf));

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { PDFDocument } from 'pdf-lib';
 import { accountHolder, createByteBudget } from '../../../../api/http/byte-budget.ts';
 import { readChromePdf } from '../../../../api/pdf/chrome-pdf.ts';
-import { createFinish } from '../../../../api/pdf/finish.ts';
-import { watermark } from '../../../../api/pdf/watermark/drawing.ts';
-import { stamp } from '../../../../api/pdf/watermark/watermark-pdf.ts';
-import { createWatermarkPool, type WatermarkPool } from '../../../../api/pdf/watermark/watermark-pool.ts';
+import { PdfFinisher } from '../../../../api/pdf/finish.ts';
+import { watermarkDrawing } from '../../../../api/pdf/watermark/drawing.ts';
+import { addWatermark } from '../../../../api/pdf/watermark/watermark-pdf.ts';
+import type { WatermarkPool } from '../../../../api/pdf/watermark/watermark-pool.ts';
 import { pdfInfo, pdfPicture } from '../../../support/pdf.ts';
 
 const never = new AbortController().signal;
@@ -20,16 +20,22 @@ async function pdfOf(sizes: [number, number][], filler = 0): Promise<Buffer> {
 }
 
 describe('the finish of a PDF', () => {
-  const stamping: WatermarkPool['stamp'] = async pdf => Buffer.from(pdf);
+  const adding: WatermarkPool['add'] = async pdf => Buffer.from(pdf);
   const finish = (
     bytes: Buffer[],
-    { sandbox = false, maxBytes = 1024 * KIB, budget = createByteBudget(1024 * KIB), stamp = stamping } = {},
+    { sandbox = false, maxBytes = 1024 * KIB, budget = createByteBudget(1024 * KIB), add = adding } = {},
   ) => {
-    const stamps = { ...createWatermarkPool(), stamp };
+    const watermarks = { add };
     const room = budget.open(accountHolder('account'));
     const pdf = readChromePdf(bytes);
     room.take(pdf.bytes);
-    return createFinish({ stamps, maxBytes })({ pdf, pages: 1 }, { metadata: { title: 'New' }, sandbox }, 'account', room, never);
+    return new PdfFinisher({ watermarks, maxBytes }).finish(
+      { pdf, pages: 1 },
+      { metadata: { title: 'New' }, sandbox },
+      'account',
+      room,
+      never,
+    );
   };
   const failure = async (work: Promise<unknown>) =>
     work.then(
@@ -58,19 +64,19 @@ describe('the finish of a PDF', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('counts what a stamp takes while it is drawn, and only the stamped PDF then', async () => {
+  it('counts what a watermark takes while it is drawn, and only the finished PDF then', async () => {
     const budget = createByteBudget(1024 * KIB);
     let during = 0;
-    const stamp: WatermarkPool['stamp'] = async pdf => {
+    const add: WatermarkPool['add'] = async pdf => {
       during = budget.used() / pdf.length;
       return Buffer.concat([pdf, Buffer.alloc(1_000)]);
     };
-    const finished = await finish([await pdfOf([[72, 72]], 100 * KIB)], { sandbox: true, budget, stamp });
+    const finished = await finish([await pdfOf([[72, 72]], 100 * KIB)], { sandbox: true, budget, add });
     expect(during).to.equal(3);
     expect(budget.used()).to.equal(finished.length);
   });
 
-  it('is overloaded when there is no room for a stamp', async () => {
+  it('is overloaded when there is no room for a watermark', async () => {
     const budget = createByteBudget(250 * KIB, { shareBytes: 250 * KIB });
     const pdf = await pdfOf([[72, 72]], 100 * KIB);
     expect(await failure(finish([Buffer.from(pdf)], { sandbox: true, budget }))).to.include({ reason: 'overloaded' });
@@ -78,26 +84,26 @@ describe('the finish of a PDF', () => {
     await finish([pdf], { budget });
   });
 
-  it('is at its limit also by what the stamp adds', async () => {
+  it('is at its limit also by what the watermark adds', async () => {
     const budget = createByteBudget(1024 * KIB);
-    const stamp: WatermarkPool['stamp'] = async pdf => Buffer.concat([pdf, Buffer.alloc(20 * KIB)]);
+    const add: WatermarkPool['add'] = async pdf => Buffer.concat([pdf, Buffer.alloc(20 * KIB)]);
     const pdf = await pdfOf([[72, 72]]);
-    const error = await failure(finish([pdf], { sandbox: true, budget, stamp, maxBytes: 10 * KIB }));
+    const error = await failure(finish([pdf], { sandbox: true, budget, add, maxBytes: 10 * KIB }));
     expect(error).to.include({ code: 'render_failed', reason: 'output_limit' });
     expect(budget.used()).to.equal(0);
   });
 
-  it('holds nothing when the stamp fails', async () => {
+  it('holds nothing when the watermark fails', async () => {
     const budget = createByteBudget(1024 * KIB);
-    const stamp: WatermarkPool['stamp'] = () => Promise.reject(new Error('broken'));
-    expect((await failure(finish([await pdfOf([[72, 72]])], { sandbox: true, budget, stamp }))).message).to.equal('broken');
+    const add: WatermarkPool['add'] = () => Promise.reject(new Error('broken'));
+    expect((await failure(finish([await pdfOf([[72, 72]])], { sandbox: true, budget, add }))).message).to.equal('broken');
     expect(budget.used()).to.equal(0);
   });
 });
 
 describe('the watermark', () => {
   it('is drawn once for all pages of a size', async () => {
-    const pdf = Buffer.from(await stamp(await pdfOf([...Array(50).fill([595, 842]), [842, 595]])));
+    const pdf = Buffer.from(await addWatermark(await pdfOf([...Array(50).fill([595, 842]), [842, 595]])));
     expect(pdf.toString('latin1').match(/\/Subtype \/Form/g)).to.have.length(2);
     expect((await pdfInfo(pdf)).pages).to.equal(51);
   });
@@ -110,7 +116,7 @@ describe('the watermark', () => {
       [14_400, 36],
       [36, 36],
     ] as [number, number][]) {
-      const picture = await pdfPicture(Buffer.from(await stamp(await pdfOf([size]))), 1, 18);
+      const picture = await pdfPicture(Buffer.from(await addWatermark(await pdfOf([size]))), 1, 18);
       const dark = (x: number, y: number) => Math.min(...picture.at(x, y)) < 235;
       let inside = 0;
       for (let y = 0; y < picture.height; y++)
@@ -125,7 +131,7 @@ describe('the watermark', () => {
   });
 
   it('is repeated in both directions, never more than 298 mm apart', () => {
-    const words = (width: number, height: number) => watermark(width, height).match(/^q /gm)!.length;
+    const words = (width: number, height: number) => watermarkDrawing(width, height).match(/^q /gm)!.length;
     expect(words(595, 842)).to.equal(1);
     expect(words(595, 845)).to.equal(2);
     expect(words(595, 14_400)).to.equal(18);
@@ -133,7 +139,7 @@ describe('the watermark', () => {
   });
 
   it('is refused to what is not a PDF', async () => {
-    const error = await stamp(Buffer.from('hello')).then(
+    const error = await addWatermark(Buffer.from('hello')).then(
       () => undefined,
       (thrown: Error) => thrown,
     );

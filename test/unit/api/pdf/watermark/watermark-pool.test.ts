@@ -2,22 +2,22 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { createWatermarkPool, type WatermarkPool } from '../../../../../api/pdf/watermark/watermark-pool.ts';
+import { WatermarkPool } from '../../../../../api/pdf/watermark/watermark-pool.ts';
 import { ApiError } from '../../../../../common/contract/errors.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { ODD } from '../../../../support/odd-stamp.ts';
+import { ODD } from '../../../../support/odd-watermark.ts';
 
-const filename = fileURLToPath(new URL('../../../../support/odd-stamp.ts', import.meta.url));
+const filename = fileURLToPath(new URL('../../../../support/odd-watermark.ts', import.meta.url));
 const never = new AbortController().signal;
 const pdf = (does: number) => new Uint8Array([does, 42]);
 
-describe('the threads that stamp', () => {
-  let stamps: WatermarkPool;
+describe('the threads that add watermarks', () => {
+  let pool: WatermarkPool;
   const opened: WatermarkPool[] = [];
-  const open = (options: Parameters<typeof createWatermarkPool>[0] = {}) => {
-    stamps = createWatermarkPool({ filename, threads: 1, ...options });
-    opened.push(stamps);
-    return stamps;
+  const open = (options: ConstructorParameters<typeof WatermarkPool>[0] = {}) => {
+    pool = new WatermarkPool({ filename, threads: 1, ...options });
+    opened.push(pool);
+    return pool;
   };
   /** How many have begun and not ended. */
   let threads = 0;
@@ -29,7 +29,7 @@ describe('the threads that stamp', () => {
   };
   before(() => subscribe('worker_threads', onThread));
   after(() => unsubscribe('worker_threads', onThread));
-  afterEach(() => Promise.all(opened.splice(0).map(each => each.stop(never))));
+  afterEach(() => Promise.all(opened.splice(0).map(each => each.stop())));
 
   const failure = async (work: Promise<unknown>) =>
     work.then(
@@ -39,15 +39,15 @@ describe('the threads that stamp', () => {
 
   it('are none before the first PDF', async () => {
     open();
-    await stamps.start();
+    await pool.start();
     expect(threads).to.equal(0);
-    await stamps.stamp(pdf(ODD.echo), 'account', never);
+    await pool.add(pdf(ODD.echo), 'account', never);
     expect(threads).to.equal(1);
   });
 
   it('give back what they made, and take the memory of what they got', async () => {
     const given = pdf(ODD.echo);
-    expect([...(await open().stamp(given, 'account', never))]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await open().add(given, 'account', never))]).to.deep.equal([ODD.echo, 42]);
     expect(given.length).to.equal(0);
   });
 
@@ -58,8 +58,8 @@ describe('the threads that stamp', () => {
   ] as const)
     it(`fail only the PDF that ${what}, and go on with those that wait`, async () => {
       open({ heapMiB: 64 });
-      const broken = failure(stamps.stamp(pdf(does), 'account', never));
-      const waiting = [stamps.stamp(pdf(ODD.echo), 'account', never), stamps.stamp(pdf(ODD.echo), 'account', never)];
+      const broken = failure(pool.add(pdf(does), 'account', never));
+      const waiting = [pool.add(pdf(ODD.echo), 'account', never), pool.add(pdf(ODD.echo), 'account', never)];
       const error = await broken;
       expect(error).to.be.instanceOf(ApiError).and.to.include({ code: 'render_failed', reason: 'internal' });
       expect(error.cause).to.be.instanceOf(Error);
@@ -69,8 +69,8 @@ describe('the threads that stamp', () => {
   it('are ended when the caller hangs up, who reads why', async () => {
     open();
     const gone = new AbortController();
-    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'account', gone.signal));
-    const next = stamps.stamp(pdf(ODD.echo), 'account', never);
+    const hanging = failure(pool.add(pdf(ODD.hangs), 'account', gone.signal));
+    const next = pool.add(pdf(ODD.echo), 'account', never);
     setImmediate(() => gone.abort(new Error('nobody waits')));
     expect((await hanging).message).to.equal('nobody waits');
     expect([...(await next)]).to.deep.equal([ODD.echo, 42]);
@@ -79,11 +79,11 @@ describe('the threads that stamp', () => {
   it('let go of a PDF that waits when its caller hangs up', async () => {
     open({ maxWaiting: 2 });
     const [first, second] = [new AbortController(), new AbortController()];
-    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'account', first.signal));
-    const waiting = failure(stamps.stamp(pdf(ODD.echo), 'account', second.signal));
+    const hanging = failure(pool.add(pdf(ODD.hangs), 'account', first.signal));
+    const waiting = failure(pool.add(pdf(ODD.echo), 'account', second.signal));
     second.abort(new Error('nobody waits'));
     expect((await waiting).message).to.equal('nobody waits');
-    const next = stamps.stamp(pdf(ODD.echo), 'account', never);
+    const next = pool.add(pdf(ODD.echo), 'account', never);
     first.abort(new Error('nor here'));
     await hanging;
     expect([...(await next)]).to.deep.equal([ODD.echo, 42]);
@@ -91,46 +91,46 @@ describe('the threads that stamp', () => {
 
   it('do nothing for a caller who has gone', async () => {
     const given = pdf(ODD.echo);
-    expect((await failure(open().stamp(given, 'account', AbortSignal.abort(new Error('gone'))))).message).to.equal('gone');
+    expect((await failure(open().add(given, 'account', AbortSignal.abort(new Error('gone'))))).message).to.equal('gone');
     expect(given.length).to.equal(2);
   });
 
   it('give up what takes too long', async () => {
-    open({ stampMs: 1_000 });
-    expect(await failure(stamps.stamp(pdf(ODD.hangs), 'account', never))).to.include({ reason: 'internal' });
+    open({ drawMs: 1_000 });
+    expect(await failure(pool.add(pdf(ODD.hangs), 'account', never))).to.include({ reason: 'internal' });
     expect([...(await createdAgain())]).to.deep.equal([ODD.echo, 42]);
   });
-  const createdAgain = () => eventually(() => stamps.stamp(pdf(ODD.echo), 'account', never));
+  const createdAgain = () => eventually(() => pool.add(pdf(ODD.echo), 'account', never));
 
   it('refuse as overloaded when too many wait', async () => {
     open({ maxWaiting: 2 });
     const gone = new AbortController();
-    const held = ['a', 'b', 'c'].map(account => failure(stamps.stamp(pdf(ODD.hangs), account, gone.signal)));
-    const error = await failure(stamps.stamp(pdf(ODD.echo), 'account', never));
+    const held = ['a', 'b', 'c'].map(account => failure(pool.add(pdf(ODD.hangs), account, gone.signal)));
+    const error = await failure(pool.add(pdf(ODD.echo), 'account', never));
     expect(error).to.include({ code: 'render_failed', reason: 'overloaded' });
     expect(error.headers).to.deep.equal({ 'Retry-After': '2' });
     gone.abort(new Error('gone'));
     await Promise.all(held);
-    expect([...(await stamps.stamp(pdf(ODD.echo), 'account', never))]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await pool.add(pdf(ODD.echo), 'account', never))]).to.deep.equal([ODD.echo, 42]);
   });
 
   it('refuse an account that has its share of the line, and take another', async () => {
     open({ maxWaiting: 3 });
     const gone = new AbortController();
-    const held = [1, 2, 3].map(() => failure(stamps.stamp(pdf(ODD.hangs), 'greedy', gone.signal)));
-    const error = await failure(stamps.stamp(pdf(ODD.echo), 'greedy', never));
+    const held = [1, 2, 3].map(() => failure(pool.add(pdf(ODD.hangs), 'greedy', gone.signal)));
+    const error = await failure(pool.add(pdf(ODD.echo), 'greedy', never));
     expect(error).to.include({ code: 'concurrency_limit', status: 429 });
-    const other = stamps.stamp(pdf(ODD.echo), 'modest', never);
+    const other = pool.add(pdf(ODD.echo), 'modest', never);
     gone.abort(new Error('gone'));
     await Promise.all(held);
     expect([...(await other)]).to.deep.equal([ODD.echo, 42]);
   });
 
-  it('stamp for another account while one has PDFs that take long', async () => {
+  it('serve another account while one has PDFs that take long', async () => {
     open({ threads: 2 });
     const gone = new AbortController();
-    const held = [1, 2, 3].map(() => failure(stamps.stamp(pdf(ODD.hangs), 'greedy', gone.signal)));
-    for (let count = 0; count < 3; count++) expect([...(await stamps.stamp(pdf(ODD.echo), 'modest', never))]).to.deep.equal([ODD.echo, 42]);
+    const held = [1, 2, 3].map(() => failure(pool.add(pdf(ODD.hangs), 'greedy', gone.signal)));
+    for (let count = 0; count < 3; count++) expect([...(await pool.add(pdf(ODD.echo), 'modest', never))]).to.deep.equal([ODD.echo, 42]);
     gone.abort(new Error('gone'));
     await Promise.all(held);
   });
@@ -138,15 +138,15 @@ describe('the threads that stamp', () => {
   it('serve accounts in turns', async () => {
     open();
     const order: string[] = [];
-    const stamp = (accountId: string) => stamps.stamp(pdf(ODD.echo), accountId, never).then(() => order.push(accountId));
+    const stamp = (accountId: string) => pool.add(pdf(ODD.echo), accountId, never).then(() => order.push(accountId));
     await Promise.all(['a', 'a', 'a', 'b', 'c'].map(stamp));
     expect(order).to.deep.equal(['a', 'a', 'b', 'c', 'a']);
   });
 
   it('refuse as overloaded what has waited too long for others, and do not call it a fault', async () => {
-    open({ stampMs: 300 });
-    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'one', never));
-    const waiting = [1, 2].map(() => failure(stamps.stamp(pdf(ODD.hangs), 'other', never)));
+    open({ drawMs: 300 });
+    const hanging = failure(pool.add(pdf(ODD.hangs), 'one', never));
+    const waiting = [1, 2].map(() => failure(pool.add(pdf(ODD.hangs), 'other', never)));
     expect(await hanging).to.include({ reason: 'internal' });
     expect((await Promise.all(waiting)).map(({ reason }) => reason)).to.include('overloaded');
   });
@@ -154,15 +154,15 @@ describe('the threads that stamp', () => {
   it('serve who waits in the order in which they came', async () => {
     open();
     const order: number[] = [];
-    await Promise.all([1, 2, 3, 4].map(async n => order.push(await stamps.stamp(pdf(ODD.echo), 'account', never).then(() => n))));
+    await Promise.all([1, 2, 3, 4].map(async n => order.push(await pool.add(pdf(ODD.echo), 'account', never).then(() => n))));
     expect(order).to.deep.equal([1, 2, 3, 4]);
   });
 
   it('are gone when the process stops, with what they were at', async () => {
     open();
-    const hanging = failure(stamps.stamp(pdf(ODD.hangs), 'account', never));
-    const waiting = failure(stamps.stamp(pdf(ODD.echo), 'account', never));
-    await stamps.stop(never);
+    const hanging = failure(pool.add(pdf(ODD.hangs), 'account', never));
+    const waiting = failure(pool.add(pdf(ODD.echo), 'account', never));
+    await pool.stop();
     expect(await hanging).to.include({ reason: 'internal' });
     expect(await waiting).to.include({ reason: 'internal' });
     expect(threads).to.equal(0);

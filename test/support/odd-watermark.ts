@@ -1,4 +1,4 @@
-// Stands in for the stamp in its thread: does what the first byte of the "PDF" says, so that tests see threads break.
+// Stands in for the watermark in its thread: does what the first byte of the "PDF" says, so that tests see threads break.
 
 /** What can be asked for. */
 export const ODD = { echo: 0, throws: 1, exits: 2, hangs: 3, swells: 4 } as const;
