@@ -77,7 +77,7 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatD
   sso: SsoConfig | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
-  /** Hears of the link by which the first person gets in; without it the log says it. */
+  /** Receives the setup link; without it the link is logged. */
   onSetupLink?: ((url: string) => void) | undefined;
   /** The way to the documents in which apps describe themselves. */
   clientFetch: ClientFetch;
@@ -86,7 +86,7 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatD
 export interface Console {
   routes: Route[];
   services: Service[];
-  /** Where every way in tells how its renders ended. */
+  /** Records how renders end, for the API, the playground and MCP. */
   renders: RenderLog;
   /** Where apps get their tokens; only with the MCP tool. */
   oauth: OAuth | undefined;

@@ -11,7 +11,7 @@ interface Props extends Drawing {
   label: string;
 }
 
-/** Draws anew when `days`, `series` or `format` is another object. */
+/** Draws again when `days`, `series` or `format` is another object. */
 export default function Chart({ label, days, series, kind, format }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');

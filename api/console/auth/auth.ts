@@ -1,4 +1,4 @@
-// Wires what concerns people: who they are, how they prove it, and how often they may try.
+// Wires authentication: users, passwords, two-factor, sessions, login and its limits.
 import type { Network } from '../../../common/addresses.ts';
 import type { Plan } from '../../accounts/plans.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-// The one way into a session: whoever has proved who they are, by whatever means, comes through here.
+// Opens the session of a user who has authenticated, by whatever method.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { callerIp } from '../../http/client-ip.ts';

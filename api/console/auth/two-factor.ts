@@ -27,7 +27,7 @@ export async function twoFactorOff(store: Store, userId: string): Promise<void> 
 export interface TwoFactor {
   /** A new secret, which counts when it is confirmed. Rejects with ApiError `conflict` when the second factor is on. */
   begin(user: UserDocument): Promise<{ secret: string; uri: string; qrSvg: string }>;
-  /** Switches it on and gives the recovery codes. Rejects with ApiError `validation_error` for a wrong code, `conflict` when nothing waits for one. */
+  /** Switches it on and returns the recovery codes. Rejects with ApiError `validation_error` for a wrong code, `conflict` when nothing waits for one. */
   confirm(user: UserDocument, code: string): Promise<string[]>;
   /** Uses up a code of the app or a recovery code. False when it is wrong or was used. */
   use(user: UserDocument, code: string): Promise<false | 'app' | 'recovery'>;

@@ -1,4 +1,4 @@
-// What the payment provider tells by itself: checks the sender, acts on each event once, and answers only when it is done, so that what is lost is sent again.
+// The webhook of the payment provider: checks the sender, acts on each event once, and answers only when it is done, so that what is lost is sent again.
 import { type Network, subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';

@@ -28,7 +28,7 @@ export interface Payments {
   checkoutPage(of: { customer: string; accountId: string; price: string; backUrl: string }): Promise<string>;
   /** The page with invoices and means of payment; with `change`, the one that confirms another price of a subscription. */
   portalPage(of: { customer: string; backUrl: string; change?: { subscription: string; item: string; price: string } }): Promise<string>;
-  /** The product's name, and what it costs in words such as `€29.00 / month`; null for a price that is no single amount. */
+  /** The product's name, and the label of its price, such as `€29.00 / month`; null for a price that is no single amount. */
   price(id: string): Promise<{ title: string; amount: string | null }>;
   /** Checks who sent it. Throws ApiError `validation_error`, the same for whatever is wrong. */
   readEvent(body: Buffer, signature: string): Promise<PaymentEvent>;

@@ -1,4 +1,4 @@
-// What a price of Stripe costs, in words. Pure.
+// The label of a price of Stripe. Pure.
 import type { Stripe } from 'stripe';
 
 /** Stripe counts these in hundredths although they have none any more (https://docs.stripe.com/currencies#special-cases). */

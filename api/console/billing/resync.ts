@@ -22,7 +22,7 @@ const TIMES: ResyncTimes = { everyMs: 3600e3, staleMs: 86_400e3, claimMs: 600e3,
 const MAX_FAILURES = 3;
 
 export interface Resync extends Service {
-  /** One round: until nothing is stale, or the provider is away. Gives how many accounts were brought up to date. */
+  /** One round: until nothing is stale, or the provider is away. Returns how many accounts were synchronized. */
   round(): Promise<number>;
 }
 
@@ -78,7 +78,7 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
     while (!stopping.signal.aborted) {
       try {
         const asked = await round();
-        if (asked > 0) log.info({ accounts: asked }, 'asked the payment provider about accounts of which nothing was heard for a day');
+        if (asked > 0) log.info({ accounts: asked }, 'synchronized accounts without a payment event for a day');
       } catch (error) {
         log.warn({ reason: (error as Error).message }, 'the daily look at the payment provider broke off');
       }

@@ -20,7 +20,7 @@ export interface Taken {
   plan?: string;
   period?: { start: Date; end: Date };
   cancelAtPeriodEnd: boolean;
-  /** What the log must hear, and the operator mend. */
+  /** To be logged, for the operator to fix. */
   problems: { what: 'a status that is not known' | 'a price that is no plan’s'; value: string }[];
 }
 
@@ -52,7 +52,7 @@ const date = (seconds: number) => new Date(seconds * 1_000);
 
 /** https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses */
 function stateOf({ id, status }: SubscriptionFacts, before: About['before']): AccountState | undefined | 'unknown' {
-  // The end is told once: what the operator gives the account afterwards stands.
+  // The end is applied once: what the operator sets afterwards stays.
   if (ENDED.has(status) && before.subscription === id && before.state === 'canceled') return undefined;
   if (status === 'incomplete') return undefined;
   // Of an account that never had a subscription: its first payment did not come, and it goes on with what it has.

@@ -77,7 +77,7 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
     );
   }
 
-  async function tell(before: Asked, after: Asked): Promise<void> {
+  async function noteChanges(before: Asked, after: Asked): Promise<void> {
     for (const field of ['plan', 'state'] as const) {
       if (before[field] === after[field]) continue;
       const details = { before: before[field], after: after[field] };
@@ -106,7 +106,7 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
     for (const { what, value } of answer.problems)
       log.error({ accountId, subscription: found.id, value }, `a subscription has ${what}; the account keeps what it had`);
     const after = await write(before, changeOf(answer));
-    if (after) await tell(before, after);
+    if (after) await noteChanges(before, after);
     return after !== null;
   }
 

@@ -4,14 +4,14 @@ import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
 import { billedAccount, type OverviewOf, overview } from './overview.ts';
 
-const WORDS = {
+const MESSAGES = {
   none: 'Nothing is paid for on this installation: every account is served.',
   manual: 'Plans are set by who runs this installation. Ask them for another.',
 };
 
 export function billingWithoutPayments(store: Store, of: OverviewOf & { mode: 'none' | 'manual' }): Billing {
   const refuse = async () => {
-    throw new ApiError('conflict', WORDS[of.mode]);
+    throw new ApiError('conflict', MESSAGES[of.mode]);
   };
   return {
     mode: of.mode,

@@ -1,4 +1,4 @@
-// What the management API tells of an account: its state at a glance, keys, renders, usage and billing; and what operators see of all accounts and of the installation.
+// An account in the management API: its state at a glance, keys, renders, usage and billing; and what operators see of all accounts and of the installation.
 import { z } from 'zod';
 import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';

@@ -1,4 +1,4 @@
-// What the management API tells of people: who is signed in, sessions, teams and invitations.
+// The users in the management API: who is signed in, sessions, teams and invitations.
 import { z } from 'zod';
 import { ROLES } from '../../store/console-documents.ts';
 import { count, cursorQuery, emailText, id, nameText, page, time } from './common.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../../http/state.ts';
 import { consentPath, OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { nextPath } from './next-path.ts';
 
-/** `next`: where somebody goes after signing in, as `nextPath` gives it. */
+/** `next`: the path after the sign-in, as `nextPath` returns it. */
 export const leadsToConsent = (next: string): boolean => next.startsWith(consentPath(''));
 
 /** By its own path, or by where it leads afterwards. */

@@ -45,8 +45,8 @@ const asPage = (log: Log): Middleware => {
   };
 };
 
-/** A refusal of one who tried too often, to be shown in the page that was typed into; throws what is anything else. */
-export function heldBack(ctx: Context, error: unknown): ApiError {
+/** The error of a client that is rate-limited, to be shown in its form; throws every other error. */
+export function asThrottled(ctx: Context, error: unknown): ApiError {
   if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
   ctx.state.code = error.code;
   ctx.set(error.headers);

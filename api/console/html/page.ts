@@ -60,7 +60,7 @@ ${body}
 
 /**
  * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for its end;
- * when nothing is said, the address tells.
+ * by default the path decides.
  */
 export interface Loosened {
   formAction?: boolean;

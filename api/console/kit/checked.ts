@@ -20,8 +20,8 @@ const TYPES: Record<string, string> = {
 const FORMATS: Record<string, string> = { date: 'a day such as 2026-11-30', datetime: 'a time in UTC such as 2026-11-30T12:00:00Z' };
 const UNITS: Record<string, string> = { string: ' characters', array: ' entries' };
 
-/** For a schema that has no words of its own. What stands after "must be". */
-function words(issue: z.core.$ZodRawIssue): string | undefined {
+/** For a schema without a message of its own: the text after "must be". */
+function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? 'of another type';
   if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`;
   if (issue.code === 'invalid_format') return FORMATS[issue.format] ?? 'written in another way';
@@ -41,9 +41,9 @@ function sentence(issue: z.core.$ZodIssue): string {
 export const strict = (schema: z.ZodType | undefined): z.ZodType =>
   schema instanceof z.ZodObject ? schema.strict() : (schema ?? z.strictObject({}));
 
-/** The value as the schema gives it out. Throws ApiError `validation_error` that names each wrong field. */
+/** The value as the schema returns it. Throws ApiError `validation_error` that names each wrong field. */
 export function checked(schema: z.ZodType, value: unknown): unknown {
-  const parsed = schema.safeParse(value, { error: words });
+  const parsed = schema.safeParse(value, { error: messageOf });
   if (parsed.success) return parsed.data;
   throw invalid([...new Set(parsed.error.issues.map(sentence))].slice(0, MAX_SENTENCES).join(' '));
 }

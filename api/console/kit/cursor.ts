@@ -18,7 +18,7 @@ export function after(cursor: string | undefined, field: string): Document {
   if (ms === undefined || cursorOf(new Date(Number(ms)), id!) !== cursor)
     throw invalid('`cursor` must be the `next` of an earlier answer, as it was given. Leave it out for the newest.');
   const at = new Date(Number(ms));
-  // The first condition is what an index by time is entered at; the second tells those of one time apart.
+  // The first condition is what an index by time is entered at; the second separates those of the same time.
   return { [field]: { $lte: at }, $or: [{ [field]: { $lt: at } }, { _id: { $lt: id! } }] };
 }
 

@@ -1,4 +1,4 @@
-// What people and apps hear while the database does not answer.
+// The message while the database is unavailable.
 
 export const OUTAGE = {
   sentence: 'The database of this installation does not answer. Try again in a few seconds.',

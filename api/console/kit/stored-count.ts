@@ -7,14 +7,14 @@ export interface CountWindow {
 }
 
 export interface StoredCount {
-  /** Counts one more of `name` and gives how long to wait, or 0: at most `max` in a window that begins with the first. */
+  /** Counts one more of `name` and returns how long to wait, or 0: at most `max` in a window that begins with the first. */
   within(name: string, window: CountWindow): Promise<number>;
-  /** Changes what is kept of `name` in one step and gives what was before. */
+  /** Changes what is kept of `name` in one step and returns what was before. */
   change(name: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined>;
   forget(name: string): Promise<void>;
 }
 
-/** `name` must tell nothing of whom it counts: it is stored. */
+/** `name` is stored: it must not identify the counted client. */
 export function createStoredCount(store: Store, now = () => Date.now()): StoredCount {
   const { signInLimits } = store.console;
 

@@ -54,7 +54,7 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
       const request = new Request(publicUrl + MCP_PATH, { method: 'POST', headers: headersOf(ctx), signal });
       await write(ctx, await handler.fetch(request, { parsedBody: body }));
     } catch (error) {
-      // Once Koa is told to leave the answer to us, a connection that breaks is all that can tell of it.
+      // After `ctx.respond = false` only a broken connection can report a failure.
       throw ctx.respond === false ? new ClientClosed() : error;
     } finally {
       cancellable.end();

@@ -34,8 +34,8 @@ function codeOf(status: number): ErrorCode {
 
 /** The answer alone, without the notices before it. Undefined when the stream ended without one. */
 async function lastMessageOf(response: Response): Promise<string | undefined> {
-  const said = (await response.text()).split('\n').filter(line => line.startsWith('data: '));
-  return said.at(-1)?.slice('data: '.length);
+  const lines = (await response.text()).split('\n').filter(line => line.startsWith('data: '));
+  return lines.at(-1)?.slice('data: '.length);
 }
 
 async function asJson(response: Response): Promise<Response> {

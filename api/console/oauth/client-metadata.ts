@@ -59,8 +59,8 @@ function authMethod(said: string | undefined, given: unknown, document: boolean)
   }
   const able = (given as Record<string, unknown>)['token_endpoint_auth_methods_supported'];
   if (said === undefined || said === NONE || (Array.isArray(able) && able.includes(NONE))) return NONE;
-  const words = 'token_endpoint_auth_method must be none in a document, or none be among its token_endpoint_auth_methods_supported.';
-  throw new ClientRefused('invalid_client_metadata', words);
+  const message = 'token_endpoint_auth_method must be none in a document, or none be among its token_endpoint_auth_methods_supported.';
+  throw new ClientRefused('invalid_client_metadata', message);
 }
 
 /**

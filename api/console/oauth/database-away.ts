@@ -1,4 +1,5 @@
-// What the OAuth server says while the database does not answer: 503, when to come again, and a sentence, in the form of RFC 6749 section 5.2.
+// The answers of the OAuth server while the database is unavailable: 503, Retry-After and a message,
+// in the form of RFC 6749 section 5.2.
 import type { Log } from '../../../common/log.ts';
 import type { Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable, type Store } from '../../store/store.ts';
@@ -11,7 +12,7 @@ type Library = typeof import('oidc-provider');
 type Run<A extends unknown[], R> = (...given: A) => Promise<R>;
 
 /**
- * Makes functions that the library calls reject with an error that it can tell to the app, when the database was away; the cause is in it. Without a primary for so
+ * Wraps functions that the library calls: when the database is unavailable, they reject with an error that the library sends to the app. The cause is in it. Without a primary for so
  * long that hoping is over, they are not called at all.
  */
 export const overDatabase = ({ errors }: Library, { primary }: Pick<Store, 'primary'>, log: Log) => {

@@ -1,5 +1,5 @@
 // The keys of the OAuth server as this process has them: read at the first use, and again every minute, so that new ones need no restart. Owns also when what is made
-// of them is made anew.
+// of them is made again.
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { keysInUse, type OAuthKey, type OAuthKeys } from './keys.ts';
 
@@ -44,7 +44,7 @@ export function createFreshKeys({ first, again, now = () => Date.now() }: Deps):
   };
 }
 
-/** Gives what `make` made of the keys in use: anew when there are others, or when it failed. A call that is under way ends with what it began with. */
+/** Gives what `make` made of the keys in use: again when there are others, or when it failed. A call that is under way ends with what it began with. */
 export function madeOfKeys<T>(keysNow: () => Promise<OAuthKeys>, make: (keys: OAuthKeys) => Promise<T>): () => Promise<T> {
   let current: { of: string; made: Promise<T> } | undefined;
 

@@ -40,7 +40,7 @@ function asked(query: string): string {
   const given = new URLSearchParams(query);
   const kept = new URLSearchParams([...given].filter(([name]) => ASKED.has(name)));
   kept.set('scope', SCOPE);
-  // The person is asked each time anyway; "none" must be told that this is not possible without.
+  // The person is asked each time anyway; "none" must be answered with an error.
   if (given.get('prompt') === 'none') kept.set('prompt', 'none');
   return kept.toString();
 }

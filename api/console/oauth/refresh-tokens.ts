@@ -1,7 +1,7 @@
 // How refresh tokens follow one another: each has one successor, always the same, so that an answer which got lost can be given again.
 import { createDigest } from '../security/encryption.ts';
 
-/** For so long an app whose answer did not come, or which asks twice at the same moment, is told the same again. */
+/** An app whose answer got lost, or which sends two requests at once, gets the same answer for so long. */
 export const REPEAT_MS = 60_000;
 
 export interface RefreshTokens {

@@ -6,7 +6,7 @@ import type { ClientFetch } from './client-fetch.ts';
 import { ClientRefused } from './client-metadata.ts';
 import type { CountOAuthEvent } from './oauth-metrics.ts';
 
-/** The library's words of a document that it did not get. */
+/** The library's message for a document that it could not download. */
 export const UNREADABLE = /^client_id metadata document fetch/;
 
 const ANSWER = {
@@ -27,13 +27,13 @@ const mayPass = ({ cause, error_detail = '' }: Failed) =>
 
 /** For the calls that an app makes by itself; people get a page. */
 export function reportUnreadable(provider: Provider): void {
-  const tell = (ctx: ProviderContext, error: Failed) => {
+  const report = (ctx: ProviderContext, error: Failed) => {
     if (!UNREADABLE.test(error.error_description ?? '') || !mayPass(error)) return;
     ctx.status = 503;
     ctx.body = ANSWER;
   };
-  provider.on('grant.error', tell);
-  provider.on('revocation.error', tell);
+  provider.on('grant.error', report);
+  provider.on('revocation.error', report);
 }
 
 interface Watching {
@@ -43,7 +43,7 @@ interface Watching {
   ctx(): ProviderContext | undefined;
 }
 
-/** The same `fetch`, told of to whoever runs this installation when it brings no document. */
+/** The same `fetch`, which logs and counts a failed download of a document. */
 export function watchedFetch(fetch: ClientFetch, { count, log, ctx }: Watching): ClientFetch {
   return async (url, options) => {
     const unreadable = (reason: string) => {

@@ -1,4 +1,4 @@
-// The page on which a person allows an app to render in their name, or does not. Owns its words; what a consent is, is decided elsewhere.
+// The page on which a person allows an app to render in their name, or does not. Owns its texts; what a consent is, is decided elsewhere.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';

@@ -1,4 +1,4 @@
-// The pages that an invitation's link opens: the code of the link, then who is invited into what, and one button. Owns their words and the order of things.
+// The pages that an invitation's link opens: the code of the link, then who is invited into what, and one button. Owns their texts and the order of things.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';

@@ -1,10 +1,10 @@
-// The page of the second factor: a code of the app, or a recovery code. Owns its words and what a wrong code leads to.
+// The page of the second factor: a code of the app, or a recovery code. Owns its texts and what a wrong code leads to.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
-import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
+import { asThrottled, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 
 const PATH = '/app/sign-in/code';
@@ -72,7 +72,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
     try {
       if ((await limits.secondFactor(attempt)) === 'start over') return startAgain(ctx, 'Five codes were wrong.', 401);
     } catch (error) {
-      const { message, status } = heldBack(ctx, error);
+      const { message, status } = asThrottled(ctx, error);
       return show(ctx, message, status);
     }
     const used = await twoFactor.use(user, code.slice(0, 40));

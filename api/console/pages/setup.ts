@@ -1,4 +1,4 @@
-// The page that the one-time link opens: who runs this installation. Owns its words and the order in which the first person comes to be.
+// The page that the one-time link opens: who runs this installation. Owns its texts and the order in which the first person comes to be.
 import type { z } from 'zod';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';

@@ -1,4 +1,4 @@
-// The page of email and password. Owns its words; who may try how often, and what a session is, is decided elsewhere.
+// The page of email and password. Owns its texts; who may try how often, and what a session is, is decided elsewhere.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
@@ -7,7 +7,7 @@ import { MAX_EMAIL } from '../contract/common.ts';
 import { MAX_PASSWORD } from '../contract/users.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
-import { heldBack, type PageRoute, type pageRoutes } from '../html/page-route.ts';
+import { asThrottled, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 import type { Asker } from '../security/passwords.ts';
 import { normalEmail } from '../users/users.ts';
@@ -94,7 +94,7 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
       await limits.password(attempt);
       good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), asker);
     } catch (error) {
-      const { message, status } = heldBack(ctx, error);
+      const { message, status } = asThrottled(ctx, error);
       return sendSignInPage(auth, ctx, { next, email, error: message }, status);
     }
     if (!good || !user || user.disabled) {

@@ -7,7 +7,7 @@ import { MAX_PASSWORD } from '../contract/users.ts';
 import { leadsToConsent } from '../html/consent-way.ts';
 import { withNext } from '../html/next-path.ts';
 import { field, form, sendPage } from '../html/page.ts';
-import { heldBack } from '../html/page-route.ts';
+import { asThrottled } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
 import { beginAgain } from '../sso/sso-error.ts';
 import { completeSsoSignIn, SSO_LINK_PATH, type SsoSignIn } from './sso-sign-in.ts';
@@ -33,7 +33,7 @@ export async function submitSsoLink(sso: SsoSignIn, ctx: Context): Promise<void>
   try {
     errors = await checkProof(sso.auth, user, state.id, sent.get('password'), sent.get('code'));
   } catch (error) {
-    const { message, status } = heldBack(ctx, error);
+    const { message, status } = asThrottled(ctx, error);
     return sendForm(sso, ctx, user, state.next, { error: message }, status);
   }
   if (errors) {

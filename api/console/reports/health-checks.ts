@@ -41,9 +41,9 @@ function replicaSet({ members }: ServerState): Check[] {
   const name = 'Replica set';
   if (!members) return [ok(name, 'The database user may not ask for the members. Grant it the role clusterMonitor to see them here.')];
   const bad = members.filter(({ healthy, state }) => !healthy || !['PRIMARY', 'SECONDARY', 'ARBITER'].includes(state));
-  const words = bad.map(member => `${member.name} is ${member.healthy ? member.state : 'not reachable'}`).join(', ');
+  const names = bad.map(member => `${member.name} is ${member.healthy ? member.state : 'not reachable'}`).join(', ');
   if (bad.length > 0)
-    return [warn(name, `${words}.`, 'While the majority is up everything works; one more that goes may stop all renders.')];
+    return [warn(name, `${names}.`, 'While the majority is up everything works; one more that goes may stop all renders.')];
   if (members.length === 1)
     return [warn(name, 'It has one member.', 'Fine for trials. In production three members keep renders going while one of them is down.')];
   return [ok(name, `${members.length} members, all up.`)];

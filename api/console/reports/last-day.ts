@@ -75,7 +75,7 @@ async function look(store: Store, account: string): Promise<LastDay> {
   };
 }
 
-/** Gives what is known of an account, a few seconds old at most. Rejects as the database does. */
+/** Returns what is known of an account, a few seconds old at most. Rejects as the database does. */
 export function createLastDays(store: Store, nowMs = () => performance.now()): (account: string) => Promise<LastDay> {
   const reads = createRecentReads<LastDay>({ most: MAX_REMEMBERED, forMs: REMEMBER_MS }, nowMs);
   return account => reads.of(account, () => look(store, account));

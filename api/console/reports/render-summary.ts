@@ -1,4 +1,4 @@
-// A line of the log as the management API tells it. Pure.
+// A render of the log as the management API returns it. Pure.
 import type { z } from 'zod';
 import type { RenderDocument } from '../../store/store.ts';
 import type { renderDetail, renderSummary } from '../contract/accounts.ts';

@@ -19,7 +19,7 @@ import { roleForbids } from '../users/team-rules.ts';
 
 export const CONSOLE_PREFIX = '/console/v1';
 const BODY_MAX_BYTES = 64 * 1024;
-const BODY_WORDS = { missing: 'Send a JSON object.', tooLarge: 'Send less.' };
+const BODY_MESSAGES = { missing: 'Send a JSON object.', tooLarge: 'Send less.' };
 
 interface Surroundings {
   publicUrl: string;
@@ -37,7 +37,7 @@ const noAccount = () => new ApiError('not_found', 'There is no such account, or 
 const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
   ...BODY_TIMES,
   maxBytes: bodyMaxBytes ?? BODY_MAX_BYTES,
-  words: bodyMaxBytes === undefined ? BODY_WORDS : undefined,
+  words: bodyMaxBytes === undefined ? BODY_MESSAGES : undefined,
 });
 
 const holderOf = ({ state: { account, signedIn } }: Context) => accountHolder(account?.id ?? signedIn!.user.id);

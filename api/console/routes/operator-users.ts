@@ -15,7 +15,7 @@ interface Deps {
   audit: Audit;
 }
 
-/** What was changed, in the audit log's words. */
+/** The actions for the audit log. */
 function acts(before: UserDocument, { operator, disabled, company }: UserChange): string[] {
   return [
     ...(operator !== undefined && operator !== before.operator ? [operator ? 'user.made_operator' : 'user.unmade_operator'] : []),

@@ -51,8 +51,8 @@ export const pauseAfterMs = (tries: number): number =>
 
 function tooMany(waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
-  const words = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return new ApiError('rate_limited', `Too many tries. Wait ${words}, then try again.`, { retryAfterS: seconds });
+  const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  return new ApiError('rate_limited', `Too many tries. Wait ${time}, then try again.`, { retryAfterS: seconds });
 }
 
 export function createSignInLimits(store: Store, secret: string, now = () => Date.now()): SignInLimits {
