@@ -1,4 +1,4 @@
-// A slot's CDP session: sends typed commands over its connection, tells when and why it is over. Adapter of the slot port.
+// A slot's CDP session: sends typed commands over its connection, reports when and why it is over. Adapter of the slot port.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
@@ -35,7 +35,7 @@ export class CommandFailed extends Error {
   override name = 'CommandFailed';
 }
 
-/** Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own: the conversation has one for all. */
+/** Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own: the page session has one for all. */
 export type Command = <M extends keyof Commands>(method: M, ...params: Params<M>) => Promise<Commands[M]['returnType']>;
 
 export interface Session extends SlotSession {
@@ -54,7 +54,7 @@ export const openSession =
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       const { connection, frameId } = await connections.open(worker, ticket, limit.signal);
-      return wrap(connection, worker, frameId, () => connections.giveBack(worker, connection));
+      return new CdpSession(connection, worker, frameId, () => connections.giveBack(worker, connection));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (isRefusal(error) || /\b503\b/.test((error as Error).message)) throw new SlotRefused(`${worker} has no free slot`);
@@ -69,111 +69,133 @@ export const openSession =
     }
   };
 
-/** `giveBack` is called instead of closing the connection when nothing is left to be said on it. */
-function wrap(connection: Connection, worker: string, frameId: string, giveBack: () => void): Session {
-  const over = Promise.withResolvers<Awaited<SlotSession['ended']>>();
-  let abandoned: Promise<void> | undefined;
-  let end: Awaited<SlotSession['ended']> | undefined;
+type End = Awaited<SlotSession['ended']>;
+
+class CdpSession implements Session {
+  readonly worker: string;
+  readonly frameId: string;
+  readonly ended: Promise<End>;
+  readonly #connection: Connection;
+  readonly #giveBack: () => void;
+  readonly #over = Promise.withResolvers<End>();
+  readonly #listeners: [string, (...params: never[]) => void][] = [];
+  readonly #pinging: NodeJS.Timeout;
+  #abandoned: Promise<void> | undefined;
+  #end: End | undefined;
   /** The worker has ended the slot, and closes the socket when the page is gone. */
-  let ending = false;
-  let heardMs = performance.now();
-  let sentMs = heardMs;
+  #ending = false;
+  #receivedMs = performance.now();
+  #sentMs = this.#receivedMs;
   /** Only one ping is on its way: what is sent into a silence could keep the slot alive at the other end. */
-  let pinged = false;
-
+  #pinged = false;
   /** Commands that have no answer yet. */
-  let asked = 0;
-  const listeners: [string, (...params: never[]) => void][] = [];
+  #unanswered = 0;
 
-  const hear = (event: string, listener: (...params: never[]) => void) => {
-    listeners.push([event, listener]);
-    connection.on(event, listener);
-  };
-  const send = (method: string, params?: object) => {
-    sentMs = performance.now();
-    asked++;
-    const answer = connection.send(method, params);
-    const answered = () => {
-      asked--;
-    };
-    answer.then(answered, answered);
-    return answer;
-  };
-  const finish = (how: Awaited<SlotSession['ended']>, part = connection.close) => {
-    if (end) return;
-    end = how;
-    clearInterval(pinging);
-    for (const [event, listener] of listeners) connection.off(event, listener);
-    over.resolve(how);
-    part();
-  };
-  /** The worker's word that the page is gone, or the end of the socket, or the time after which it must have ended by itself. */
-  async function abandon(): Promise<void> {
-    const [ended, surely] = [end, new AbortController()];
-    if (ended && !ending) return;
-    clearInterval(pinging);
-    const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
-    // A refusal says that there is no slot any more.
-    const gone = ended ? connection.closed : send(END).catch(error => (isRefusal(error) ? undefined : connection.closed));
-    await Promise.race([gone, limit]);
-    surely.abort();
-    finish({ reason: 'closed', message: 'the render was given up' });
-    connection.close();
+  /** `giveBack` is called instead of closing the connection when nothing is left to be sent on it. */
+  constructor(connection: Connection, worker: string, frameId: string, giveBack: () => void) {
+    this.worker = worker;
+    this.frameId = frameId;
+    this.ended = this.#over.promise;
+    this.#connection = connection;
+    this.#giveBack = giveBack;
+    this.#listen('event', () => {
+      this.#receivedMs = performance.now();
+    });
+    this.#listen(SLOT_ENDED, (end: SlotEnded) => {
+      this.#ending = true;
+      this.#finish(end, () => connection.closeAfter(SLOT_ENDS_MS));
+    });
+    this.#listen('disconnect', () => this.#finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
+    this.#pinging = setInterval(() => this.#ping(), PING_MS);
   }
-  hear('event', () => {
-    heardMs = performance.now();
-  });
-  hear(SLOT_ENDED, (told: SlotEnded) => {
-    ending = true;
-    finish(told, () => connection.closeAfter(SLOT_ENDS_MS));
-  });
-  hear('disconnect', () => finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
-  const pinging = setInterval(() => {
-    const silentMs = performance.now() - Math.max(heardMs, sentMs);
-    if (pinged && silentMs > SLOT_ENDS_MS) finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
-    if (pinged || end) return;
-    pinged = true;
-    send(PING).then(
-      () => {
-        heardMs = performance.now();
-        pinged = false;
-      },
-      () => {},
-    );
-  }, PING_MS);
 
-  async function ask(method: string, params?: object): Promise<never> {
-    if (end) throw new SlotLost(end.reason, end.message);
+  readonly command: Command = async (method, ...[params]) => {
+    if (this.#end) throw new SlotLost(this.#end.reason, this.#end.message);
     try {
-      return (await send(method, params)) as never;
+      return (await this.#send(method, params)) as never;
     } catch (error) {
-      // The socket closes in the same turn in which the worker's last word arrives: `end` knows why.
-      if (end) throw new SlotLost((end as SlotEnded).reason, (end as SlotEnded).message);
+      // The socket closes in the same turn in which the worker's last message arrives: `#end` has the reason.
+      const end = this.#end as End | undefined;
+      if (end) throw new SlotLost(end.reason, end.message);
       if (isRefusal(error)) throw new CommandFailed(error.message, { cause: error });
       throw new SlotLost('closed', (error as Error).message);
     }
+  };
+
+  on<E extends keyof Events>(event: E, listener: (...params: Events[E]) => void): void {
+    this.#listen(event, (...params: unknown[]) => {
+      try {
+        listener(...(params as Events[E]));
+      } catch (error) {
+        // Thrown into the library it would end the process, and with it every other render.
+        this.#finish({ reason: 'refused', message: `an event of the page could not be read: ${(error as Error).message}` });
+      }
+    });
   }
 
-  return {
-    worker,
-    frameId,
-    ended: over.promise,
+  close(): void {
     // An answer that is still to come could be taken for one of the next slot's.
-    close: () => finish({ reason: 'closed', message: 'the render is over' }, asked === 0 ? giveBack : connection.close),
-    abandon: () => {
-      abandoned ??= abandon();
-      return abandoned;
-    },
-    on: (event, listener) => {
-      hear(event, (...params: unknown[]) => {
-        try {
-          listener(...(params as Parameters<typeof listener>));
-        } catch (error) {
-          // Thrown into the library it would end the process, and with it every other render.
-          finish({ reason: 'refused', message: `an event of the page could not be read: ${(error as Error).message}` });
-        }
-      });
-    },
-    command: (method, ...[params]) => ask(method, params),
-  };
+    const part = this.#unanswered === 0 ? this.#giveBack : this.#connection.close;
+    this.#finish({ reason: 'closed', message: 'the render is over' }, part);
+  }
+
+  abandon(): Promise<void> {
+    this.#abandoned ??= this.#abandon();
+    return this.#abandoned;
+  }
+
+  /** Waits for the worker's message that the page is gone, or the end of the socket, or the time after which it must have ended by itself. */
+  async #abandon(): Promise<void> {
+    const [ended, surely] = [this.#end, new AbortController()];
+    if (ended && !this.#ending) return;
+    clearInterval(this.#pinging);
+    const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
+    const { closed } = this.#connection;
+    // A refusal means that there is no slot any more.
+    const gone = ended ? closed : this.#send(END).catch(error => (isRefusal(error) ? undefined : closed));
+    await Promise.race([gone, limit]);
+    surely.abort();
+    this.#finish({ reason: 'closed', message: 'the render was aborted' });
+    this.#connection.close();
+  }
+
+  #listen(event: string, listener: (...params: never[]) => void): void {
+    this.#listeners.push([event, listener]);
+    this.#connection.on(event, listener);
+  }
+
+  #send(method: string, params?: object): Promise<unknown> {
+    this.#sentMs = performance.now();
+    this.#unanswered++;
+    const answer = this.#connection.send(method, params);
+    const answered = () => {
+      this.#unanswered--;
+    };
+    answer.then(answered, answered);
+    return answer;
+  }
+
+  #finish(end: End, part = this.#connection.close): void {
+    if (this.#end) return;
+    this.#end = end;
+    clearInterval(this.#pinging);
+    for (const [event, listener] of this.#listeners) this.#connection.off(event, listener);
+    this.#over.resolve(end);
+    part();
+  }
+
+  #ping(): void {
+    const silentMs = performance.now() - Math.max(this.#receivedMs, this.#sentMs);
+    if (this.#pinged && silentMs > SLOT_ENDS_MS)
+      this.#finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
+    if (this.#pinged || this.#end) return;
+    this.#pinged = true;
+    this.#send(PING).then(
+      () => {
+        this.#receivedMs = performance.now();
+        this.#pinged = false;
+      },
+      () => {},
+    );
+  }
 }

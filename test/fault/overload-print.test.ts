@@ -11,6 +11,7 @@ import { SlotLost } from '../../api/workers/slot-port.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
+import { sessionWith } from '../support/session-with.ts';
 import { errorOf, startWorker, type TestWorker } from '../support/worker.ts';
 import { largePdf } from './overload-pages.ts';
 
@@ -112,16 +113,14 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     const gone = new AbortController();
     let reads = 0;
     /** Answers two reads after the first piece, which the worker reads by itself; the third stays without an answer whatever becomes of its slot, as with a frozen worker. */
-    const through = (session: Session): Session => ({
-      ...session,
-      command: async (method, ...params) => {
+    const through = (session: Session): Session =>
+      sessionWith(session, async (method, ...params) => {
         if (method === 'IO.read' && ++reads > 2) {
           gone.abort(new Error('nobody waits'));
           await new Promise(() => {});
         }
         return session.command(method, ...params);
-      },
-    });
+      });
     const error = await errorOf(render(LARGE, budget.open(HOLDER), { signal: gone.signal, through }));
     expect(error?.message).to.equal('nobody waits');
     await eventually(() => expect(budget.used()).to.equal(0));

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { overloaded } from '../../api/http/byte-budget.ts';
 import { runPageSession } from '../../api/page/page-session.ts';
 import { renderSettings } from '../../api/page/render-settings.ts';
-import type { Session } from '../../api/workers/session.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { eventually } from '../support/eventually.ts';
 import { html } from '../support/installation.ts';
+import { sessionWith } from '../support/session-with.ts';
 import { startWorker, type TestWorker } from '../support/worker.ts';
 
 const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}</style>`);
@@ -22,13 +22,10 @@ describe('a single page is printed', () => {
   async function prints(request: object): Promise<number> {
     const session = await eventually(() => worker.open());
     let count = 0;
-    const counting: Session = {
-      ...session,
-      command: (method, ...params) => {
-        if (method === 'Page.printToPDF') count++;
-        return session.command(method, ...params);
-      },
-    };
+    const counting = sessionWith(session, (method, ...params) => {
+      if (method === 'Page.printToPDF') count++;
+      return session.command(method, ...params);
+    });
     try {
       const parsed = parseRenderRequest({ single_page: true, margin: NONE, ...request }, { ports: [80], allowPorts: [], intranet: false });
       const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
