@@ -12,7 +12,7 @@ export interface Terminal {
   /** stdout: the command's result and nothing else. */
   print(text: string): void;
   /** stderr: notices for a person. */
-  say(line: string): void;
+  notify(line: string): void;
   withAccounts<T>(work: Work<T>): Promise<T>;
 }
 
@@ -38,7 +38,7 @@ const keyRow = (account: string, key: ShownKey) => [
 /** Writes into the account's own log, so that its members see the change. */
 const note = (store: Store, account: string, act: Act) => createAudit(store).note({ account, actor: 'command line' }, act);
 
-export function addAccountCommands(program: Command, { print, say, withAccounts }: Terminal): void {
+export function addAccountCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
   const accounts = program.command('accounts').description('who may render, and how much at once');
 
   accounts
@@ -54,7 +54,7 @@ export function addAccountCommands(program: Command, { print, say, withAccounts 
         return made;
       });
       print(`${account.name}\n`);
-      say(
+      notify(
         `The account is there, on the plan ${account.plan}. Its first key: pressroom keys create --account ${JSON.stringify(account.name)}`,
       );
     });
@@ -87,7 +87,7 @@ export function addAccountCommands(program: Command, { print, say, withAccounts 
         await note(store, after.id, accountChanged(before, after));
         return after;
       });
-      say(`${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`);
+      notify(`${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`);
     });
 }
 
@@ -99,7 +99,7 @@ async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
   throw new CommandFailed(`No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`);
 }
 
-export function addKeyCommands(program: Command, { print, say, withAccounts }: Terminal): void {
+export function addKeyCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
   const keys = program.command('keys').description('the secrets that callers show');
 
   keys
@@ -116,7 +116,7 @@ export function addKeyCommands(program: Command, { print, say, withAccounts }: T
         return made;
       });
       print(`${text}\n`);
-      say(`Keep it: it is not shown again. Its id, to revoke it by, is ${key.id}.`);
+      notify(`Keep it: it is not shown again. Its id, to revoke it by, is ${key.id}.`);
     });
 
   keys
@@ -141,6 +141,6 @@ export function addKeyCommands(program: Command, { print, say, withAccounts }: T
         const { id, name } = account === undefined ? await ownerOf(all, keyId) : await all.accountByName(account);
         await note(store, id, keyRevoked(await all.revokeKey(name, keyId)));
       });
-      say(`The key ${keyId} is revoked.`);
+      notify(`The key ${keyId} is revoked.`);
     });
 }

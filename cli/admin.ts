@@ -39,7 +39,7 @@ function checked<T>(option: string, parsed: { success: true; data: T } | { succe
   throw wrongUsage(`${option} must be ${parsed.error.issues[0]!.message}.`);
 }
 
-export function addAdminCommands(program: Command, { print, say, withAccounts }: Terminal): void {
+export function addAdminCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
   const admin = program.command('admin').description('who runs this installation, and forgotten passwords');
 
   admin
@@ -67,7 +67,7 @@ export function addAdminCommands(program: Command, { print, say, withAccounts }:
         return there ? wanted : undefined;
       });
       print(`${email}\n`);
-      say(`${name} can sign in now and runs this installation${owned === undefined ? '' : `; the account \`${owned}\` is theirs`}.`);
+      notify(`${name} can sign in now and runs this installation${owned === undefined ? '' : `; the account \`${owned}\` is theirs`}.`);
     });
 
   admin
@@ -91,6 +91,6 @@ export function addAdminCommands(program: Command, { print, say, withAccounts }:
         await createAudit(store).note({ actor: 'command line' }, { action: 'person.password_reset', target: user.email, details });
         return sessionsEnded;
       });
-      say(`The password is set. Sessions that were ended: ${ended}.`);
+      notify(`The password is set. Sessions that were ended: ${ended}.`);
     });
 }

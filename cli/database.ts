@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readApiConfig } from '../api/config.ts';
 import { takeLock } from '../standalone/lock.ts';
 import { findOrInstallMongod, managedUri, startMongod } from '../standalone/mongod.ts';
-import type { Say } from '../standalone/run-command.ts';
+import type { Notify } from '../standalone/run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../standalone/state.ts';
 import { CommandFailed } from './failure.ts';
 import { type OpenDatabase, onAccounts, type Work } from './on-accounts.ts';
@@ -13,14 +13,14 @@ interface Database extends OpenDatabase {
 }
 
 /** The managed mongod of the data folder: of the standalone that runs, else started here. Waits while another command has it. */
-async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say): Promise<Omit<Database, 'secret'>> {
+async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, notify: Notify): Promise<Omit<Database, 'secret'>> {
   await openDataFolder(folder);
   const pepper = await keepSecret(folder, 'pepper');
   for (;;) {
     const lock = await takeLock(folder, 'command');
     if (lock.held) {
       try {
-        const mongod = await startMongod({ binary: (await findOrInstallMongod(env, say)).path, dataDir: join(folder, MONGOD_FOLDER) });
+        const mongod = await startMongod({ binary: (await findOrInstallMongod(env, notify)).path, dataDir: join(folder, MONGOD_FOLDER) });
         return { uri: mongod.uri, pepper, close: () => mongod.stop().finally(lock.release) };
       } catch (error) {
         await lock.release();
@@ -40,18 +40,18 @@ async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, say: Say)
   }
 }
 
-async function openDatabase(env: NodeJS.ProcessEnv, say: Say): Promise<Database> {
+async function openDatabase(env: NodeJS.ProcessEnv, notify: Notify): Promise<Database> {
   const { mongodbUri, pepper, dashboard } = readApiConfig(env);
   const folder = dataFolder(env);
   const kept = async (name: 'pepper' | 'secret') => keepSecret(await openDataFolder(folder), name);
   const secret = async () => dashboard.secret ?? (await kept('secret'));
-  if (!mongodbUri) return { ...(await managedDatabase(folder, env, say)), secret };
+  if (!mongodbUri) return { ...(await managedDatabase(folder, env, notify)), secret };
   return { uri: mongodbUri, pepper: pepper ?? (await kept('pepper')), secret, close: async () => {} };
 }
 
 /** Runs `work` on the accounts of the installation that `env` describes. What it throws passes through; everything is closed at the end. */
-export async function withAccounts<T>(env: NodeJS.ProcessEnv, say: Say, work: Work<T>): Promise<T> {
-  const database = await openDatabase(env, say);
+export async function withAccounts<T>(env: NodeJS.ProcessEnv, notify: Notify, work: Work<T>): Promise<T> {
+  const database = await openDatabase(env, notify);
   try {
     return await onAccounts(database, env, work);
   } finally {

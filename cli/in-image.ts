@@ -6,11 +6,11 @@ import { addAdminCommands } from './admin.ts';
 import { wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { onAccounts } from './on-accounts.ts';
-import { runProgram, say } from './run-program.ts';
+import { notify, runProgram } from './run-program.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),
-  say,
+  notify,
   withAccounts: async work => {
     const { mongodbUri: uri, pepper, dashboard } = readApiConfig(process.env);
     if (uri === undefined || pepper === undefined)

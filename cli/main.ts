@@ -7,12 +7,12 @@ import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { addRenderCommand } from './render.ts';
-import { runProgram, say } from './run-program.ts';
+import { notify, runProgram } from './run-program.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),
-  say,
-  withAccounts: work => withAccounts(process.env, say, work),
+  notify,
+  withAccounts: work => withAccounts(process.env, notify, work),
 };
 
 const program = new Command('pressroom')

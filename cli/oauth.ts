@@ -7,7 +7,7 @@ import { CommandFailed } from './failure.ts';
 
 const minuteOf = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-export function addOAuthCommands(program: Command, { say, withAccounts }: Terminal): void {
+export function addOAuthCommands(program: Command, { notify, withAccounts }: Terminal): void {
   const oauth = program.command('oauth').description('the server that lets chat programs in');
 
   oauth
@@ -28,10 +28,10 @@ export function addOAuthCommands(program: Command, { say, withAccounts }: Termin
       if (rotated === 'other secret')
         throw new CommandFailed('The keys were sealed with another PRESSROOM_SECRET: set the one that the API has. Nothing was changed.');
       const { signsFrom, oldUntil, dropped } = rotated;
-      say(
+      notify(
         `New keys are there. API processes have them within a minute, without a restart, and sign with them from ${minuteOf(signsFrom)}.`,
       );
-      say(`Consents on their way end well: what the keys before have signed is good until ${minuteOf(oldUntil)}.`);
-      if (dropped > 0) say(`Older keys whose time was over are gone: ${dropped}.`);
+      notify(`Consents on their way end well: what the keys before have signed is good until ${minuteOf(oldUntil)}.`);
+      if (dropped > 0) notify(`Older keys whose time was over are gone: ${dropped}.`);
     });
 }

@@ -117,7 +117,7 @@ async function save(body: WebReadableStream, output: string): Promise<void> {
   }
 }
 
-export function addRenderCommand(program: Command, { say }: Terminal): void {
+export function addRenderCommand(program: Command, { notify }: Terminal): void {
   const command = program
     .command('render')
     .argument('<source>', 'an HTML file, - for standard input, or a http(s) URL')
@@ -140,6 +140,6 @@ export function addRenderCommand(program: Command, { say }: Terminal): void {
         throw await refusal(response);
       await save(response.body, output);
       const pages = response.headers.get('x-pdf-pages');
-      say(`${output === '-' ? 'The PDF' : output} is there${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`);
+      notify(`${output === '-' ? 'The PDF' : output} is there${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`);
     });
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../common/config.ts';
 import { ApiError } from '../common/contract/errors.ts';
 import { CommandFailed, EXIT_CODES } from './failure.ts';
 
-export const say = (line: string): void => void process.stderr.write(`${line}\n`);
+export const notify = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** All commands and their commands, since each one decides by itself how it exits. */
 function everywhere(command: Command, act: (each: Command) => void): void {
@@ -24,7 +24,7 @@ export async function runProgram(program: Command): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
       const expected = error instanceof CommandFailed || error instanceof ApiError || error instanceof ConfigError;
-      say(expected || !process.env.PRESSROOM_LOG_LEVEL ? (error as Error).message : String((error as Error).stack));
+      notify(expected || !process.env.PRESSROOM_LOG_LEVEL ? (error as Error).message : String((error as Error).stack));
       process.exitCode = error instanceof CommandFailed ? error.exitCode : error instanceof ConfigError ? 2 : 1;
     }
   }

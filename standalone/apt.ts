@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, findOnPath } from './cache.ts';
-import { runCommand, type Say } from './run-command.ts';
+import { type Notify, runCommand } from './run-command.ts';
 
 /** True when packages can be installed here. */
 export const hasApt = (env: NodeJS.ProcessEnv = process.env): boolean =>
@@ -12,7 +12,7 @@ export const hasApt = (env: NodeJS.ProcessEnv = process.env): boolean =>
 const indexIsThere = async () => (await readdir('/var/lib/apt/lists').catch(() => [])).some(name => name.includes('Packages'));
 
 /** Installs `packages`; what apt says goes to a log file. False when this is no place for apt, or apt failed (then one line says why). */
-export async function aptInstall(packages: string[], say: Say, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+export async function aptInstall(packages: string[], notify: Notify, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   if (!hasApt(env)) return false;
   const folder = cacheFolder(env);
   await mkdir(folder, { recursive: true });
@@ -35,7 +35,7 @@ export async function aptInstall(packages: string[], say: Say, env: NodeJS.Proce
   ];
   const install = () => runCommand('apt-get', [...lock, 'install', '-y', '-q', '--no-install-recommends', ...packages], options);
   const update = () => runCommand('apt-get', [...lock, 'update', '-q'], options);
-  say(`Installing ${packages.join(', ')} with apt (what it says: ${logFile}).`);
+  notify(`Installing ${packages.join(', ')} with apt (what it says: ${logFile}).`);
   try {
     const fresh = !(await indexIsThere());
     if (fresh) await update();
@@ -45,7 +45,7 @@ export async function aptInstall(packages: string[], say: Say, env: NodeJS.Proce
       await update();
       result = await install();
     }
-    if (!result.ok) say(`apt could not install them: ${result.why}.`);
+    if (!result.ok) notify(`apt could not install them: ${result.why}.`);
     return result.ok;
   } finally {
     await new Promise(resolve => log.end(resolve));

@@ -5,7 +5,7 @@ import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promise
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Say } from './run-command.ts';
+import type { Notify } from './run-command.ts';
 
 /**
  * `PRESSROOM_CACHE_DIR`, else `/var/cache/pressroom` for root (Chrome runs as another user, who cannot enter root's home),
@@ -87,12 +87,12 @@ export async function findOrInstall<T>(
   program: string,
   find: () => Promise<T | undefined>,
   sources: Source[],
-  say: Say,
+  notify: Notify,
 ): Promise<T | undefined> {
   let found = await find();
   let before = `No ${program} here yet.`;
   for (const { name, install } of found === undefined ? sources : []) {
-    say(`${before} Getting ${name} (once).`);
+    notify(`${before} Getting ${name} (once).`);
     try {
       await install();
       found = await find();
@@ -102,6 +102,6 @@ export async function findOrInstall<T>(
       before = `It is not available (${oneLine((error as Error).message)}).`;
     }
   }
-  if (found === undefined && before) say(before);
+  if (found === undefined && before) notify(before);
   return found;
 }

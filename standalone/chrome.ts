@@ -5,15 +5,15 @@ import { aptInstall, hasApt } from './apt.ts';
 import { cacheFolder, findOnPath, findOrInstall, isExecutable, mustBeOpen, type Source } from './cache.ts';
 import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm, NPM_PACKAGE } from './chrome-downloads.ts';
 import { FONT_PACKAGES } from './fonts.ts';
-import type { Say } from './run-command.ts';
+import type { Notify } from './run-command.ts';
 
 export { proveChrome } from './chrome-downloads.ts';
 
 const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox'];
 
 /** Fonts come with the Chrome that is installed here, not on a machine whose owner chose its Chrome. Without them it goes on, and `doctor` names what is missing. */
-async function installFromDebian(say: Say, env: NodeJS.ProcessEnv): Promise<void> {
-  if (await aptInstall(DEBIAN_PACKAGES, say, env)) await aptInstall([...FONT_PACKAGES], say, env);
+async function installFromDebian(notify: Notify, env: NodeJS.ProcessEnv): Promise<void> {
+  if (await aptInstall(DEBIAN_PACKAGES, notify, env)) await aptInstall([...FONT_PACKAGES], notify, env);
 }
 
 /**
@@ -35,14 +35,14 @@ export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undef
  * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another one (this is root).
  * Throws an Error that says how to mend it when all ways are closed.
  */
-export async function findOrInstallChrome(env: NodeJS.ProcessEnv, say: Say, uid?: number): Promise<string> {
+export async function findOrInstallChrome(env: NodeJS.ProcessEnv, notify: Notify, uid?: number): Promise<string> {
   const cache = cacheFolder(env);
   const sources: Source[] = [
-    ...(hasApt(env) ? [{ name: 'Debian’s packages', install: () => installFromDebian(say, env) }] : []),
+    ...(hasApt(env) ? [{ name: 'Debian’s packages', install: () => installFromDebian(notify, env) }] : []),
     { name: 'Chrome for Testing', install: () => installForTesting(cache, env, uid) },
     { name: `the npm package ${NPM_PACKAGE}`, install: () => installFromNpm(cache, env, uid) },
   ];
-  const found = await findOrInstall('Chrome', () => findChrome(env), sources, say);
+  const found = await findOrInstall('Chrome', () => findChrome(env), sources, notify);
   if (!found)
     throw new Error(
       'There is no Chrome and none could be installed. Install chromium-headless-shell (Debian) or Chrome, or set PRESSROOM_CHROME to its path.',

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand, type Say } from './run-command.ts';
+import { type Notify, runCommand } from './run-command.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'dashboard');
@@ -27,11 +27,11 @@ async function sourcesHash(): Promise<string> {
 }
 
 /** Nothing to do when it is current. Throws an Error for the terminal. */
-export async function buildDashboard(say: Say): Promise<void> {
+export async function buildDashboard(notify: Notify): Promise<void> {
   const wanted = await sourcesHash();
   if ((await readFile(join(BUILT, STAMP), 'utf8').catch(() => '')) === wanted) return;
   if (!existsSync(VITE)) throw new Error('The dashboard cannot be built: vite is not installed. Run `npm ci` without `--omit=dev`.');
-  say('Building the dashboard.');
+  notify('Building the dashboard.');
   // Two starts may build at once: each in a folder of its own, which then takes the place of the one before.
   const draft = `${BUILT}.${process.pid}`;
   try {

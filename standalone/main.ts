@@ -3,10 +3,10 @@ import { ConfigError } from '../common/config.ts';
 import { runUntilSignal } from '../common/lifecycle.ts';
 import { createStandalone } from './standalone.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const notify = (line: string) => process.stdout.write(`${line}\n`);
 
 try {
-  const { lifecycle, log, died } = await createStandalone(process.env, say);
+  const { lifecycle, log, died } = await createStandalone(process.env, notify);
   await runUntilSignal(log, lifecycle, died);
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);

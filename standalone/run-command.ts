@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** One line to the person at the terminal. */
-export type Say = (line: string) => void;
+export type Notify = (line: string) => void;
 
 export interface RunOptions {
   timeoutMs: number;

@@ -14,7 +14,7 @@ import { makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
 import { findOrInstallMongod, type ManagedMongod, MONGOD_UID, type MongodBinary, startMongod } from './mongod.ts';
 import { mustBeFree } from './ports.ts';
-import type { Say } from './run-command.ts';
+import type { Notify } from './run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';
 import { inOrder, together } from './together.ts';
 import { welcomeService } from './welcome.ts';
@@ -96,11 +96,11 @@ async function portsMustBeFree({ apiConfig, processConfig, workerConfig }: Confi
 }
 
 /** Finds or makes at the same time what takes long: Chrome, mongod and the dashboard. */
-async function installParts({ env, apiConfig, workerConfig }: Configs, say: Say) {
+async function installParts({ env, apiConfig, workerConfig }: Configs, notify: Notify) {
   const [executable, binary] = await Promise.all([
-    findOrInstallChrome(env, say, workerConfig.chrome.uid),
-    apiConfig.mongodbUri ? undefined : findOrInstallMongod(env, say),
-    apiConfig.dashboard.on ? buildDashboard(say) : undefined,
+    findOrInstallChrome(env, notify, workerConfig.chrome.uid),
+    apiConfig.mongodbUri ? undefined : findOrInstallMongod(env, notify),
+    apiConfig.dashboard.on ? buildDashboard(notify) : undefined,
   ]);
   return { executable, binary };
 }
@@ -109,7 +109,7 @@ async function installParts({ env, apiConfig, workerConfig }: Configs, say: Say)
  * Prepares all that can fail for a reason a person can fix: configuration, lock, ports, Chrome, mongod. Starts nothing yet but downloads.
  * Throws an Error whose message is for the terminal.
  */
-export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say): Promise<Standalone> {
+export async function createStandalone(environment: NodeJS.ProcessEnv, notify: Notify): Promise<Standalone> {
   const configs = readConfigs(environment);
   const { env, processConfig, workerConfig, apiConfig } = configs;
   const stopMs = processConfig.PRESSROOM_DRAIN_TIMEOUT;
@@ -117,7 +117,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
   const dataDir = await openDataFolder(dataFolder(env));
   const lock = await lockDataFolder(dataDir);
   await portsMustBeFree(configs);
-  const { executable, binary } = await installParts(configs, say);
+  const { executable, binary } = await installParts(configs, notify);
   const peppers = apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepSecret(dataDir, 'pepper')];
   const secret = apiConfig.dashboard.secret ?? (await keepSecret(dataDir, 'secret'));
 
@@ -155,7 +155,7 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
     setupLink: () => setupLink,
     firstKey: () => firstKey,
     onReady: () => lock.ready(),
-    say,
+    notify,
     log,
   });
   const probes = { host: processConfig.PRESSROOM_OPERATIONS_HOST, port: processConfig.PRESSROOM_OPERATIONS_PORT };
@@ -168,11 +168,11 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, say: Say)
     welcome,
   ]);
   lifecycleMetrics(metrics, lifecycle.state);
-  void death.promise.then(say);
+  void death.promise.then(notify);
   // The log has the stack; the terminal shows the sentence.
   const start = () =>
     lifecycle.start().catch(error => {
-      say((error as Error).message);
+      notify((error as Error).message);
       throw error;
     });
   return { lifecycle: { ...lifecycle, start }, log, died: death.promise };

@@ -4,7 +4,7 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import { aboutFirstAccount } from './first-account.ts';
 import { pastEndOfLife, upgradeAdvice } from './mongod.ts';
-import type { Say } from './run-command.ts';
+import type { Notify } from './run-command.ts';
 
 interface Welcome {
   apiConfig: Pick<ApiConfig, 'dashboard' | 'http' | 'mcp' | 'plans' | 'publicUrl'>;
@@ -19,7 +19,7 @@ interface Welcome {
   setupLink(): string | undefined;
   firstKey(): string | undefined;
   onReady(): void;
-  say: Say;
+  notify: Notify;
   log: Log;
 }
 
@@ -27,28 +27,30 @@ const CURL = (url: string, key: string) =>
   `  curl -sS ${url}/v1/render -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{"html":"<h1>Hello</h1>"}' -o render.pdf`;
 
 export function welcomeService(welcome: Welcome): Service {
-  return { name: 'welcome', start: async () => showWelcome(welcome), stop: async () => welcome.say('Stopping.') };
+  return { name: 'welcome', start: async () => showWelcome(welcome), stop: async () => welcome.notify('Stopping.') };
 }
 
 function showWelcome(welcome: Welcome): void {
-  const { apiConfig, capacity, mongodVersion, say, log } = welcome;
+  const { apiConfig, capacity, mongodVersion, notify, log } = welcome;
   welcome.onReady();
   const url = `http://localhost:${welcome.port()}`;
-  say(`Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s, with ${capacity} renders at once. Ctrl-C ends it.`);
+  notify(
+    `Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s, with ${capacity} renders at once. Ctrl-C ends it.`,
+  );
   if (apiConfig.dashboard.on) showDashboard(welcome, url);
   if (mongodVersion !== undefined && pastEndOfLife(mongodVersion)) log.info({ version: mongodVersion }, upgradeAdvice);
   const firstKey = welcome.firstKey();
   if (firstKey)
-    say(`${aboutFirstAccount(apiConfig.plans, capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`);
+    notify(`${aboutFirstAccount(apiConfig.plans, capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`);
 }
 
-function showDashboard({ apiConfig, hasPublicUrl, setupLink, say }: Welcome, url: string): void {
+function showDashboard({ apiConfig, hasPublicUrl, setupLink, notify }: Welcome, url: string): void {
   // With port 0 the port is known only now.
   const unnamed = apiConfig.http.port === 0 && !hasPublicUrl;
   const ownUrl = unnamed ? url : apiConfig.publicUrl;
   const link = setupLink();
-  if (link) say(`Open the dashboard: ${ownUrl}${link.slice(apiConfig.publicUrl.length)} (works once)`);
-  else say(`The dashboard: ${ownUrl}/app`);
+  if (link) notify(`Open the dashboard: ${ownUrl}${link.slice(apiConfig.publicUrl.length)} (works once)`);
+  else notify(`The dashboard: ${ownUrl}/app`);
   // Tokens are for the configured address: an app cannot connect to one that is found out so late.
-  if (apiConfig.mcp.on && !unnamed) say(`For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`);
+  if (apiConfig.mcp.on && !unnamed) notify(`For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { aptInstall } from '../../standalone/apt.ts';
 import { cacheFolder, findOnPath } from '../../standalone/cache.ts';
-import { runCommand, type Say } from '../../standalone/run-command.ts';
+import { type Notify, runCommand } from '../../standalone/run-command.ts';
 import { debianBase } from './debian-base.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,10 +27,10 @@ export interface Image {
 }
 
 /** Why no image can be built on this machine; undefined when it can. Installs what is missing where that can be done. */
-export async function whyNoImages(say: Say): Promise<string | undefined> {
+export async function whyNoImages(notify: Notify): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'building images and looking inside needs root';
   const missing = ['buildah', 'debootstrap'].filter(name => !findOnPath([name], process.env));
-  if (missing.length > 0 && !(await aptInstall([...missing, 'debian-archive-keyring'], say)))
+  if (missing.length > 0 && !(await aptInstall([...missing, 'debian-archive-keyring'], notify)))
     return `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not here, and apt could not install it`;
   const { ok, why } = await runCommand('unshare', ['--mount', '--pid', '--fork', 'true'], { timeoutMs: 10_000 });
   return ok ? undefined : `no namespaces can be made here: ${why}`;

@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasApt } from '../../standalone/apt.ts';
 import { cacheFolder, findOnPath, installOnce } from '../../standalone/cache.ts';
-import { runCommand, type Say } from '../../standalone/run-command.ts';
+import { type Notify, runCommand } from '../../standalone/run-command.ts';
 
 export interface PrometheusBinaries {
   prometheus: string;
@@ -37,18 +37,18 @@ async function fetchPackage(folder: string): Promise<void> {
 }
 
 /** Where they are. Undefined when they are not here and cannot be fetched; `say` hears why. */
-export async function prometheusBinaries(say: Say): Promise<PrometheusBinaries | undefined> {
+export async function prometheusBinaries(notify: Notify): Promise<PrometheusBinaries | undefined> {
   const found = onPath();
   if (found) return found;
   const cache = cacheFolder(process.env);
   const folder = join(cache, FOLDER);
   if (!existsSync(folder)) {
     if (!hasApt()) return undefined;
-    say('Fetching Prometheus from Debian (19 MB).');
+    notify('Fetching Prometheus from Debian (19 MB).');
     try {
       await installOnce(cache, FOLDER, fetchPackage);
     } catch (error) {
-      say(`Prometheus could not be fetched: ${(error as Error).message}`);
+      notify(`Prometheus could not be fetched: ${(error as Error).message}`);
       return undefined;
     }
   }

@@ -5,25 +5,26 @@ import { findOrInstallChrome } from '../../standalone/chrome.ts';
 import { buildDashboard } from '../../standalone/dashboard.ts';
 import { scriptsWithoutFont } from '../../standalone/fonts.ts';
 import { findOrInstallMongod } from '../../standalone/mongod.ts';
-import type { Say } from '../../standalone/run-command.ts';
+import type { Notify } from '../../standalone/run-command.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 
 /** Tests of scripts whose fonts are still missing skip themselves. */
-async function installFonts(executable: string, say: Say): Promise<void> {
+async function installFonts(executable: string, notify: Notify): Promise<void> {
   const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable });
   const packages = new Set(missing.map(({ fontPackage }) => fontPackage));
-  if (packages.size > 0) await aptInstall([...packages], say);
+  if (packages.size > 0) await aptInstall([...packages], notify);
 }
 
 /** A program that tests call, and its Debian package. */
 const TOOLS = { pdftotext: 'poppler-utils', ip: 'iproute2', certutil: 'libnss3-tools' };
 
 /** Returns Chrome's executable. Throws an Error that says what could not be installed. */
-export async function prepareTests(say: Say): Promise<string> {
-  const chrome = await findOrInstallChrome(process.env, say, readWorkerConfig(process.env).chrome.uid);
-  await findOrInstallMongod(process.env, say);
-  await buildDashboard(say);
-  for (const [program, aptPackage] of Object.entries(TOOLS)) if (!findOnPath([program], process.env)) await aptInstall([aptPackage], say);
-  await installFonts(chrome, say).catch(error => say(`Could not check the fonts: ${error.message}`));
+export async function prepareTests(notify: Notify): Promise<string> {
+  const chrome = await findOrInstallChrome(process.env, notify, readWorkerConfig(process.env).chrome.uid);
+  await findOrInstallMongod(process.env, notify);
+  await buildDashboard(notify);
+  for (const [program, aptPackage] of Object.entries(TOOLS))
+    if (!findOnPath([program], process.env)) await aptInstall([aptPackage], notify);
+  await installFonts(chrome, notify).catch(error => notify(`Could not check the fonts: ${error.message}`));
   return chrome;
 }

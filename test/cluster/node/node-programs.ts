@@ -5,7 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aptInstall, hasApt } from '../../../standalone/apt.ts';
 import { cacheFolder, findOnPath, installOnce } from '../../../standalone/cache.ts';
-import { runCommand, type Say } from '../../../standalone/run-command.ts';
+import { type Notify, runCommand } from '../../../standalone/run-command.ts';
 import { whyNoCgroups } from './cgroups.ts';
 
 const FOLDER = `node-debian-${process.arch}`;
@@ -50,22 +50,22 @@ async function fetchPackages(folder: string): Promise<void> {
 const nodeProgramsAreCached = (): boolean => existsSync(join(cacheFolder(process.env), FOLDER));
 
 /** Why no node can run on this machine; undefined when one can, as far as that is seen beforehand. Installs what is missing where that can be done. */
-export async function whyNoNode(say: Say): Promise<string | undefined> {
+export async function whyNoNode(notify: Notify): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'a node needs Linux and root';
   const { ok, why } = await runCommand('unshare', ['--mount', '--net', '--pid', '--fork', 'true'], { timeoutMs: 10_000 });
   if (!ok) return `no namespaces can be made here: ${why}`;
   const noCgroups = await whyNoCgroups();
   if (noCgroups !== undefined) return noCgroups;
   const missing = MACHINE.filter(([program]) => !findOnPath([program], process.env)).map(([, name]) => name);
-  if (missing.length > 0 && !(await aptInstall(missing, say))) return `${missing.join(', ')} cannot be installed here`;
+  if (missing.length > 0 && !(await aptInstall(missing, notify))) return `${missing.join(', ')} cannot be installed here`;
   return nodeProgramsAreCached() || hasApt() ? undefined : `${PACKAGES.join(', ')} are not in the cache folder, and there is no apt`;
 }
 
 /** Fetches them when they are not in the cache folder. Throws an Error that says what apt said. */
-export async function nodePrograms(say: Say): Promise<NodePrograms> {
+export async function nodePrograms(notify: Notify): Promise<NodePrograms> {
   const cache = cacheFolder(process.env);
   if (!nodeProgramsAreCached()) {
-    say(`Fetching ${PACKAGES.join(', ')} from Debian.`);
+    notify(`Fetching ${PACKAGES.join(', ')} from Debian.`);
     await installOnce(cache, FOLDER, fetchPackages);
   }
   const at = (...names: string[]) => join(cache, FOLDER, 'usr', ...names);

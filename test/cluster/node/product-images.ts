@@ -1,21 +1,21 @@
 // The images of the product and of the tests as one OCI layout, ready for a node. The product's come under two tags with different digests, for upgrades.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Say } from '../../../standalone/run-command.ts';
+import type { Notify } from '../../../standalone/run-command.ts';
 import { productImages, TARGETS } from '../built-product.ts';
 import { addMongodbImage, addPlainImage, fullName, MONGODB_TAG, nameForContainerd, PLAIN_IMAGE } from './test-images.ts';
 
 export const TAGS = { first: 'one', next: 'two' } as const;
 
 /** Leaves the layout in `folder`, some GB, and gives its path. */
-export async function exportProduct(folder: string, say: Say): Promise<string> {
+export async function exportProduct(folder: string, notify: Notify): Promise<string> {
   const began = performance.now();
   const layout = join(folder, 'layout');
   const empty = join(folder, 'empty');
   await mkdir(empty);
   const built = await productImages();
   await addPlainImage(built, folder);
-  await addMongodbImage(built, folder, say);
+  await addMongodbImage(built, folder, notify);
   await built.exportTo(layout, 'plain', PLAIN_IMAGE);
   await built.exportTo(layout, 'mongo', fullName('mongo', MONGODB_TAG));
   for (const target of TARGETS) {
@@ -24,6 +24,6 @@ export async function exportProduct(folder: string, say: Say): Promise<string> {
     await built.exportTo(layout, `${target}-next`, fullName(`pressroom-${target}`, TAGS.next));
   }
   await nameForContainerd(layout);
-  say(`The images were built in ${Math.round((performance.now() - began) / 1000)} s.`);
+  notify(`The images were built in ${Math.round((performance.now() - began) / 1000)} s.`);
   return layout;
 }

@@ -1,7 +1,7 @@
 // A whole Kubernetes with one real node, pods included, on this machine. All of it ends with the test's process, however that ends, and leaves nothing behind.
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import type { Say } from '../../../standalone/run-command.ts';
+import type { Notify } from '../../../standalone/run-command.ts';
 import { folderOfThisRun } from '../../support/temporary.ts';
 import type { Json } from '../kube/api-request.ts';
 import { kubeBinaries, whyNoBinaries } from '../kube/binaries.ts';
@@ -22,8 +22,8 @@ const OF_THE_NODE = ['kubelet', 'kube-proxy', 'coredns'] as const satisfies read
 const CONTROL = { controllerManager: true, scheduler: true };
 
 /** Why there can be no real cluster on this machine; undefined when there can. `more` are programs that a test takes beside it. */
-export const whyNoRealCluster = async (say: Say, more: readonly Binary[] = []): Promise<string | undefined> =>
-  whyNoCluster(CONTROL) ?? whyNoBinaries([...OF_THE_NODE, ...more]) ?? (await whyNoNode(say));
+export const whyNoRealCluster = async (notify: Notify, more: readonly Binary[] = []): Promise<string | undefined> =>
+  whyNoCluster(CONTROL) ?? whyNoBinaries([...OF_THE_NODE, ...more]) ?? (await whyNoNode(notify));
 
 export interface RealCluster {
   readonly cluster: Cluster;
@@ -35,8 +35,8 @@ export interface RealCluster {
 }
 
 /** `pauseImage` is what the node keeps a pod's namespaces with: an image that `images.importImages` brings before the first pod. Resolves when pods can be put onto it. */
-export async function startRealCluster(pauseImage: string, say: Say): Promise<RealCluster> {
-  const [debian, programs] = [await nodePrograms(say), await kubeBinaries(OF_THE_NODE, say)];
+export async function startRealCluster(pauseImage: string, notify: Notify): Promise<RealCluster> {
+  const [debian, programs] = [await nodePrograms(notify), await kubeBinaries(OF_THE_NODE, notify)];
   const folder = await folderOfThisRun(tmpdir(), PREFIX);
   let [cgroups, room, cluster]: [Cgroups?, Room?, Cluster?] = [];
   const stop = async () => {

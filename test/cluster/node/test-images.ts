@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOrInstallMongod } from '../../../standalone/mongod-binary.ts';
-import type { Say } from '../../../standalone/run-command.ts';
+import type { Notify } from '../../../standalone/run-command.ts';
 import type { Images } from '../image-build.ts';
 
 const REPOSITORY = 'docker.io/library';
@@ -20,8 +20,8 @@ export async function addPlainImage(images: Images<string>, folder: string): Pro
 }
 
 /** The mongod that the tests use everywhere, and the libraries that it wants. */
-export async function addMongodbImage(images: Images<string>, folder: string, say: Say): Promise<void> {
-  const { path } = await findOrInstallMongod(process.env, say);
+export async function addMongodbImage(images: Images<string>, folder: string, notify: Notify): Promise<void> {
+  const { path } = await findOrInstallMongod(process.env, notify);
   const lines = [
     'FROM debian:bookworm-slim',
     'RUN apt-get update && apt-get install -y --no-install-recommends libcurl4 libssl3 liblzma5 && rm -rf /var/lib/apt/lists/*',
