@@ -42,7 +42,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     answer: code('unavailable'),
     source: 'console/downloads/link.ts',
     proofs: [
-      { file: 'integration/mcp-links.test.ts', title: 'of one account leaves entries for those of others, however many read it slowly' },
+      { file: 'integration/mcp-links.test.ts', title: 'of one account leaves places for those of others, however many read it slowly' },
     ],
   },
   {

@@ -74,7 +74,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: code('rate_limited'),
     source: 'leases/trial-admission.ts',
     proofs: [
-      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each entry, from whomever' },
+      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
       { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
     ],
   },
