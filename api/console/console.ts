@@ -7,7 +7,7 @@ import { createAccountKeys } from '../accounts/account-keys.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Plan } from '../accounts/plans.ts';
-import { createRenderLog, type RenderLog } from '../history/render-log.ts';
+import { RenderLog } from '../history/render-log.ts';
 import { createRetention } from '../history/retention.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Middleware, Route } from '../http/state.ts';
@@ -99,7 +99,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const cookies = createCookies(publicUrl);
   const sessions = createSessions(store);
   const audit = createAudit(store);
-  const renders = createRenderLog(store, deps.log, deps.metrics);
+  const renders = new RenderLog(store, deps.log, deps.metrics);
   const keys = createAccountKeys(store, deps.peppers);
   const accounts = createAccounts(store, deps);
   const teams = createTeams(store);

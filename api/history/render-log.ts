@@ -1,4 +1,5 @@
-// The log of renders: takes one record a render and writes them in batches, beside the daily figures. Never delays or fails a render; what cannot be written in time is told and let go.
+// The log of renders: takes one record per render and writes them in batches, beside the daily figures.
+// Never delays or fails a render; records that cannot be written in time are logged and dropped.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -10,14 +11,6 @@ import { createRefusalBound } from './refusal-bound.ts';
 import { type RenderEntry, recordOf, wasRefused } from './render-record.ts';
 import { insertRenders, type NamedTally, writeTally } from './render-writes.ts';
 import { addTo, newTally } from './usage-tally.ts';
-
-export interface RenderLog extends Service {
-  /**
-   * Does `work`, answers or throws as it does, and keeps how it ended. `work` says in the entry whose render it is and what was asked for, as soon as that is known,
-   * and gives `entry.trace` to the use case.
-   */
-  logged<T>(requestId: string, via: RenderEntry['via'], work: (entry: RenderEntry) => Promise<T>): Promise<T>;
-}
 
 export interface RenderLogTimes {
   flushEveryMs: number;
@@ -34,136 +27,154 @@ const TRY_AGAIN_MS = 250;
 const WAYS: readonly RenderEntry['via'][] = ['api', 'playground', 'mcp'];
 const DEFAULTS: RenderLogTimes = { flushEveryMs: 2_000 };
 
-export function createRenderLog(store: Store, log: Log, metrics: Metrics, times: Partial<RenderLogTimes> = {}): RenderLog {
-  const { flushEveryMs } = { ...DEFAULTS, ...times };
-  const dropped = metrics.counter(
-    'pressroom_render_log_dropped_total',
-    'Renders that are missing in the log of the dashboard: MongoDB took them too slowly.',
-  );
-  dropped.inc(0);
-  const succeeded = metrics.counterBy(
-    'pressroom_renders_by_way_total',
-    'Renders of customers that succeeded, by the way they came in: the API, the playground, the MCP tool.',
-    'via',
-    WAYS,
-  );
-  const mayKeep = createRefusalBound();
-  let waiting: RenderDocument[] = [];
-  let tally = newTally();
-  let pending: NamedTally | undefined;
-  let lost = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let flushing: Promise<void> | undefined;
-  let failing = false;
-  let stopped = true;
+export class RenderLog implements Service {
+  readonly name = 'log of renders';
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #flushEveryMs: number;
+  readonly #dropped: ReturnType<Metrics['counter']>;
+  readonly #succeeded: (via: RenderEntry['via']) => void;
+  readonly #mayKeep = createRefusalBound();
+  #waiting: RenderDocument[] = [];
+  #tally = newTally();
+  #pending: NamedTally | undefined;
+  #lost = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+  #failing = false;
+  #stopped = true;
 
-  function lose(renders: number): void {
-    lost += renders;
-    dropped.inc(renders);
+  constructor(store: Store, log: Log, metrics: Metrics, times: Partial<RenderLogTimes> = {}) {
+    this.#store = store;
+    this.#log = log;
+    this.#flushEveryMs = { ...DEFAULTS, ...times }.flushEveryMs;
+    this.#dropped = metrics.counter(
+      'pressroom_render_log_dropped_total',
+      'Renders that are missing in the log of the dashboard: MongoDB took them too slowly.',
+    );
+    this.#dropped.inc(0);
+    this.#succeeded = metrics.counterBy(
+      'pressroom_renders_by_way_total',
+      'Renders of customers that succeeded, by the way they came in: the API, the playground, the MCP tool.',
+      'via',
+      WAYS,
+    );
   }
 
-  function keep(entry: RenderEntry, error: unknown): void {
-    const account = entry.who?.account;
-    // A key that was revoked a moment ago is nobody's any more.
-    if (account === undefined || (error instanceof ApiError && error.code === 'unauthorized')) return;
-    const record = recordOf(entry, account, error, performance.now());
-    if (!addTo(tally, record)) lose(1);
-    if (wasRefused(entry, error) && !mayKeep(account)) return;
-    if (waiting.length >= MAX_WAITING) {
-      waiting.shift();
-      lose(1);
-    }
-    if (waiting.length >= MAX_WITH_CONSOLE) delete record.console;
-    waiting.push(record);
-    if (waiting.length >= BATCH && !failing) void flush();
-  }
-
-  const isEmpty = () => waiting.length === 0 && pending === undefined && tally.days.size === 0;
-
-  /** A tally is written under one name until it is known to be written; what comes meanwhile goes into the next. */
-  async function writeTallies(): Promise<void> {
-    while (pending || tally.days.size > 0) {
-      if (!pending) {
-        pending = { ...tally, name: randomUUID() };
-        tally = newTally();
-      }
-      await writeTally(store, pending);
-      pending = undefined;
-    }
-  }
-
-  /** Rejects when MongoDB did not take all of it: what it may have taken is recognized the next time. */
-  async function writeAll(): Promise<void> {
-    if (isEmpty()) return;
-    store.primary.throwIfMissing();
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH);
-      await insertRenders(store, batch);
-      // Some of them may have been given up meanwhile.
-      const written = new Set(batch);
-      waiting = waiting.filter(each => !written.has(each));
-    }
-    await writeTallies();
-  }
-
-  async function tryOnce(): Promise<void> {
-    try {
-      await writeAll();
-      if (failing) log.info('the log of renders is written again');
-      failing = false;
-    } catch (error) {
-      if (!failing)
-        log.warn({ reason: (error as Error).message, waiting: waiting.length }, 'the log of renders cannot be written, trying on');
-      failing = true;
-    }
-    if (lost > 0) log.warn({ lost }, 'renders are missing in the log of the dashboard');
-    lost = 0;
-  }
-
-  function flush(): Promise<void> {
-    flushing ??= tryOnce().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
-  }
-
-  function again(): void {
-    if (stopped) return;
-    timer = setTimeout(() => void flush().then(again), flushEveryMs);
-  }
-
-  async function writeRest(deadline: AbortSignal): Promise<void> {
-    for (await flushing; !isEmpty() && !deadline.aborted; ) {
-      await flush();
-      if (failing) await sleep(TRY_AGAIN_MS, undefined, { signal: deadline }).catch(() => {});
-    }
-  }
-
-  async function logged<T>(requestId: string, via: RenderEntry['via'], work: (entry: RenderEntry) => Promise<T>): Promise<T> {
+  /**
+   * Does `work`, answers or throws as it does, and keeps how it ended. `work` says in the entry whose render it is and what was asked for, as soon as that is known,
+   * and gives `entry.trace` to the use case.
+   */
+  /**
+   * Runs `work`, resolves or rejects as it does, and records how it ended. `work` writes into the entry which account renders and what
+   * was requested, as soon as that is known, and passes `entry.trace` to the use case.
+   */
+  async logged<T>(requestId: string, via: RenderEntry['via'], work: (entry: RenderEntry) => Promise<T>): Promise<T> {
     const entry: RenderEntry = { requestId, via, at: new Date(), startMs: performance.now(), trace: { timings: {}, console: [] } };
     try {
       const result = await work(entry);
-      succeeded(via);
-      keep(entry, undefined);
+      this.#succeeded(via);
+      this.#keep(entry, undefined);
       return result;
     } catch (error) {
-      keep(entry, error);
+      this.#keep(entry, error);
       throw error;
     }
   }
 
-  return {
-    name: 'log of renders',
-    logged,
-    async start() {
-      stopped = false;
-      again();
-    },
-    async stop(deadline) {
-      stopped = true;
-      clearTimeout(timer);
-      await untilDeadline(writeRest(deadline), deadline);
-      if (waiting.length > 0) log.warn({ lost: waiting.length }, 'renders are missing in the log of the dashboard');
-    },
-  };
+  async start(): Promise<void> {
+    this.#stopped = false;
+    this.#schedule();
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await untilDeadline(this.#writeRest(deadline), deadline);
+    if (this.#waiting.length > 0) this.#log.warn({ lost: this.#waiting.length }, 'renders are missing in the log of the dashboard');
+  }
+
+  #lose(renders: number): void {
+    this.#lost += renders;
+    this.#dropped.inc(renders);
+  }
+
+  #keep(entry: RenderEntry, error: unknown): void {
+    const account = entry.who?.account;
+    // A key that was revoked a moment ago has no account any more.
+    if (account === undefined || (error instanceof ApiError && error.code === 'unauthorized')) return;
+    const record = recordOf(entry, account, error, performance.now());
+    if (!addTo(this.#tally, record)) this.#lose(1);
+    if (wasRefused(entry, error) && !this.#mayKeep(account)) return;
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#waiting.shift();
+      this.#lose(1);
+    }
+    if (this.#waiting.length >= MAX_WITH_CONSOLE) delete record.console;
+    this.#waiting.push(record);
+    if (this.#waiting.length >= BATCH && !this.#failing) void this.#flush();
+  }
+
+  #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#pending === undefined && this.#tally.days.size === 0;
+  }
+
+  /** A tally is written under one name until it is known to be written; what comes meanwhile goes into the next. */
+  async #writeTallies(): Promise<void> {
+    while (this.#pending || this.#tally.days.size > 0) {
+      if (!this.#pending) {
+        this.#pending = { ...this.#tally, name: randomUUID() };
+        this.#tally = newTally();
+      }
+      await writeTally(this.#store, this.#pending);
+      this.#pending = undefined;
+    }
+  }
+
+  /** Rejects when MongoDB did not take all of it: what it may have taken is recognized the next time. */
+  async #writeAll(): Promise<void> {
+    if (this.#isEmpty()) return;
+    this.#store.primary.throwIfMissing();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH);
+      await insertRenders(this.#store, batch);
+      // Some of them may have been dropped meanwhile.
+      const written = new Set(batch);
+      this.#waiting = this.#waiting.filter(each => !written.has(each));
+    }
+    await this.#writeTallies();
+  }
+
+  async #tryOnce(): Promise<void> {
+    try {
+      await this.#writeAll();
+      if (this.#failing) this.#log.info('the log of renders is written again');
+      this.#failing = false;
+    } catch (error) {
+      const details = { reason: (error as Error).message, waiting: this.#waiting.length };
+      if (!this.#failing) this.#log.warn(details, 'the log of renders cannot be written, trying on');
+      this.#failing = true;
+    }
+    if (this.#lost > 0) this.#log.warn({ lost: this.#lost }, 'renders are missing in the log of the dashboard');
+    this.#lost = 0;
+  }
+
+  #flush(): Promise<void> {
+    this.#flushing ??= this.#tryOnce().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#flush().then(() => this.#schedule()), this.#flushEveryMs);
+  }
+
+  async #writeRest(deadline: AbortSignal): Promise<void> {
+    for (await this.#flushing; !this.#isEmpty() && !deadline.aborted; ) {
+      await this.#flush();
+      if (this.#failing) await sleep(TRY_AGAIN_MS, undefined, { signal: deadline }).catch(() => {});
+    }
+  }
 }

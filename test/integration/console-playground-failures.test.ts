@@ -5,7 +5,7 @@ import { createSessions } from '../../api/console/auth/sessions.ts';
 import { createCookies } from '../../api/console/kit/cookies.ts';
 import { consoleRoutes } from '../../api/console/routes/console-router.ts';
 import { playgroundRoutes } from '../../api/console/routes/playground.ts';
-import { createRenderLog } from '../../api/history/render-log.ts';
+import { RenderLog } from '../../api/history/render-log.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
@@ -32,7 +32,7 @@ describe('the playground, when something fails on our side', () => {
       await held;
       throw new TypeError('a fault in our code');
     };
-    const renders = createRenderLog(store, silentLog, createMetrics({ processDefaults: false }));
+    const renders = new RenderLog(store, silentLog, createMetrics({ processDefaults: false }));
     const rows = playgroundRoutes({ store, render, renders, ports: { ports: [80], allowPorts: [] }, bodyMaxBytes: 1_000_000 });
     const around = {
       publicUrl,

@@ -1,7 +1,7 @@
 // The log of renders when MongoDB stands still or loses answers, when more comes than is written, and at the end of a process.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createRenderLog, MAX_WAITING, type RenderLog } from '../../api/history/render-log.ts';
+import { MAX_WAITING, RenderLog } from '../../api/history/render-log.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
 import { renderFailed } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
@@ -43,7 +43,7 @@ describe('the log of renders in trouble', () => {
 
   async function opened(flushEveryMs = 30, store = rig.store) {
     const metrics = createMetrics({ processDefaults: false });
-    const log = createRenderLog(store, rig.log, metrics, { flushEveryMs });
+    const log = new RenderLog(store, rig.log, metrics, { flushEveryMs });
     await log.start();
     logs.push(log);
     return { log, metrics };

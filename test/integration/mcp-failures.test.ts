@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createAccountRequests } from '../../api/accounts/account-requests.ts';
 import { mcpRoutes } from '../../api/console/mcp/mcp.ts';
-import { createRenderLog } from '../../api/history/render-log.ts';
+import { RenderLog } from '../../api/history/render-log.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { NoPrimary } from '../../api/store/store.ts';
 import { renderFailed } from '../../common/contract/errors.ts';
@@ -40,7 +40,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
         },
       },
     };
-    const renders = createRenderLog(rig.store, silentLog, createMetrics({ processDefaults: false }));
+    const renders = new RenderLog(rig.store, silentLog, createMetrics({ processDefaults: false }));
     const routes = mcpRoutes({
       ...{
         publicUrl,

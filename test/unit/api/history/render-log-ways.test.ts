@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRenderLog } from '../../../../api/history/render-log.ts';
+import { RenderLog } from '../../../../api/history/render-log.ts';
 import type { Store } from '../../../../api/store/store.ts';
 import { silentLog } from '../../../../common/log.ts';
 import { createMetrics } from '../../../../common/operations.ts';
@@ -7,11 +7,11 @@ import { createMetrics } from '../../../../common/operations.ts';
 describe('the ways by which renders come in', () => {
   it('are counted for those that succeeded', async () => {
     const metrics = createMetrics({ processDefaults: false });
-    const { logged } = createRenderLog({} as Store, silentLog, metrics);
-    await logged('1', 'mcp', async () => {});
-    await logged('2', 'mcp', async () => {});
-    await logged('3', 'playground', async () => {});
-    await logged('4', 'api', () => Promise.reject(new Error('failed'))).catch(() => {});
+    const renders = new RenderLog({} as Store, silentLog, metrics);
+    await renders.logged('1', 'mcp', async () => {});
+    await renders.logged('2', 'mcp', async () => {});
+    await renders.logged('3', 'playground', async () => {});
+    await renders.logged('4', 'api', () => Promise.reject(new Error('failed'))).catch(() => {});
     const told = (await metrics.text()).match(/^pressroom_renders_by_way_total.*/gm);
     expect(told).to.deep.equal([
       'pressroom_renders_by_way_total{via="api"} 0',
