@@ -92,7 +92,7 @@ function createTrial(
   { store, workers, rendering, meters, log }: { store: Store; workers: Workers; rendering: Rendering; meters: RenderMeters; log: Log },
 ) {
   const slots = () => workers.totals().slots;
-  const leases = trialLeases(store, { ...limits, pepper, slots, door: createTrialAdmission(limits) }, log);
+  const leases = trialLeases(store, { ...limits, pepper, slots, admission: createTrialAdmission(limits) }, log);
   const render = createRender({ ...rendering, leases, trial: true, meters });
   return { leases, route: { leases, render, maxBytes: inFlightMaxBytes * TRIAL_SHARE } };
 }

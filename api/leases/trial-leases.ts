@@ -33,12 +33,12 @@ export interface TrialConfig {
   parallel: number;
   /** Slots that this process knows of. */
   slots: () => number;
-  door: TrialAdmission;
+  admission: TrialAdmission;
   times?: Partial<LeaseTimes>;
 }
 
-/** All trial renders stand in one line: there are never more than a few. */
-const IN_LINE_AS = 'trial';
+/** All trial renders queue as one account: there are never more than a few. */
+const QUEUED_AS = 'trial';
 
 /** Never more than a quarter of the slots, and at least one. Pure. */
 export const trialSlotsOf = (parallel: number, slots: number): number => Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
@@ -55,7 +55,7 @@ const timedOperations = ({ timed }: Store, { count, take, renew, release }: Tria
  * again here. `nowMs` is monotonic.
  */
 export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs = () => performance.now()): TrialLeases {
-  const { pepper, perMinute, parallel, slots, door } = config;
+  const { pepper, perMinute, parallel, slots, admission } = config;
   const times = { ...LEASE_TIMES, ...config.times };
   const operations = timedOperations(store, trialOperations(store, times.leaseMs));
   const renewals = createRenewals(
@@ -68,7 +68,7 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
   /** Request ids of the leases that are not given back. */
   const open = new Map<string, string>();
   const taken = noTrialSlot();
-  /** Calls that wait for the database's word. */
+  /** Calls that wait for the database. */
   let asking = 0;
 
   const hash = (visitor: string) => createHmac('sha256', pepper).update(`trial ${visitor}`).digest('base64url');
@@ -82,16 +82,16 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
     }
   }
 
-  const places = () => trialSlotsOf(parallel, slots());
+  const trialSlots = () => trialSlotsOf(parallel, slots());
 
   /** Those who ask count as well: a flood that waits for a place would ask hundreds of times for each one that comes free. */
   function throwIfTaken(): void {
-    if (open.size + asking >= places()) throw taken;
+    if (open.size + asking >= trialSlots()) throw taken;
   }
 
   function enter(visitor: string): () => void {
     throwIfTaken();
-    return door.enter(visitor);
+    return admission.enter(visitor);
   }
 
   async function admit(caller: TrialCaller): Promise<Lease> {
@@ -109,17 +109,17 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
     const countedMs = nowMs();
     const { counted, nextInMs } = await asked(() => operations.count(visitorHash, requestId, perMinute));
     // From the sending on, so that nobody is refused for longer than the database would.
-    if (nextInMs > 0) door.usedUp(visitor, nextInMs - (nowMs() - countedMs));
+    if (nextInMs > 0) admission.usedUp(visitor, nextInMs - (nowMs() - countedMs));
     if (!counted) throw tooManyCalls(perMinute);
     const id = randomUUID();
     const sentMs = nowMs();
-    if (!(await asked(() => operations.take(id, places())))) {
-      door.full();
+    if (!(await asked(() => operations.take(id, trialSlots())))) {
+      admission.full();
       throw taken;
     }
     open.set(id, requestId);
-    const lost = renewals.hold({ id, accountId: IN_LINE_AS, requestId }, sentMs);
-    return { id, accountId: IN_LINE_AS, visitor: visitorHash, intranet: false, lost };
+    const lost = renewals.hold({ id, accountId: QUEUED_AS, requestId }, sentMs);
+    return { id, accountId: QUEUED_AS, visitor: visitorHash, intranet: false, lost };
   }
 
   async function release({ id }: Lease): Promise<void> {
@@ -129,7 +129,7 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
     renewals.drop(id);
     try {
       await withinMs(times.settleWithinMs, operations.release(id));
-      door.freed();
+      admission.freed();
     } catch (error) {
       log.warn({ requestId, leaseId: id, reason: (error as Error).message }, 'a trial place could not be given back and will expire');
     }

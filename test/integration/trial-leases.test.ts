@@ -31,8 +31,8 @@ describe('the leases of trial callers', () => {
 
   /** One process's part. */
   async function replica(times: Partial<LeaseTimes> = {}, store: Store = rig.store, config: Partial<TrialConfig> = {}) {
-    const door = createTrialAdmission(LIMIT);
-    const leases = trialLeases(store, { ...LIMIT, pepper: PEPPER, slots: () => 8, door, times, ...config }, silentLog);
+    const admission = createTrialAdmission(LIMIT);
+    const leases = trialLeases(store, { ...LIMIT, pepper: PEPPER, slots: () => 8, admission, times, ...config }, silentLog);
     await leases.start();
     running.push(leases);
     return leases;
@@ -107,8 +107,8 @@ describe('the leases of trial callers', () => {
 
     it('are remembered for exactly as long as they are used up', async () => {
       const closed: number[] = [];
-      const door = { ...createTrialAdmission(LIMIT), usedUp: (_: string, forMs: number) => void closed.push(forMs) };
-      const leases = await replica({}, rig.store, { door });
+      const admission = { ...createTrialAdmission(LIMIT), usedUp: (_: string, forMs: number) => void closed.push(forMs) };
+      const leases = await replica({}, rig.store, { admission });
       for (let nth = 0; nth < 4; nth++) await call(leases, '198.51.100.7');
       expect(closed).to.deep.equal([]);
       await age(50_000);
@@ -195,10 +195,10 @@ describe('the leases of trial callers', () => {
       leases.enter('198.51.100.3')();
     });
 
-    it('say to the door that they are taken, and that one is free', async () => {
+    it('say to the admission that they are taken, and that one is free', async () => {
       const told: string[] = [];
-      const door = { ...createTrialAdmission(LIMIT), full: () => void told.push('full'), freed: () => void told.push('freed') };
-      const leases = await replica({}, rig.store, { door });
+      const admission = { ...createTrialAdmission(LIMIT), full: () => void told.push('full'), freed: () => void told.push('freed') };
+      const leases = await replica({}, rig.store, { admission });
       const other = await replica();
       const [lease] = [await leases.admit(caller('198.51.100.1')), await other.admit(caller('198.51.100.2'))];
       await refusal(leases.admit(caller('198.51.100.3')));

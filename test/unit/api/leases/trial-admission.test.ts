@@ -3,18 +3,18 @@ import { createTrialAdmission, type TrialAdmission } from '../../../../api/lease
 import { trialSlotsOf } from '../../../../api/leases/trial-leases.ts';
 import type { ApiError } from '../../../../common/contract/errors.ts';
 
-describe('the door of trial calls', () => {
+describe('the admission of trial calls', () => {
   let nowMs: number;
-  let door: TrialAdmission;
+  let admission: TrialAdmission;
   beforeEach(() => {
     nowMs = 1_000;
-    door = createTrialAdmission({ perMinute: 5, parallel: 2 }, () => nowMs);
+    admission = createTrialAdmission({ perMinute: 5, parallel: 2 }, () => nowMs);
   });
 
   /** Comes and goes; gives what it was refused with. */
   function visit(name: string): ApiError | undefined {
     try {
-      door.enter(name)();
+      admission.enter(name)();
       return undefined;
     } catch (error) {
       return error as ApiError;
@@ -24,16 +24,16 @@ describe('the door of trial calls', () => {
     Array.from({ length: count }, () => visit(name)).filter(error => error === undefined).length;
 
   it('refuses with rate_limited and a minute, whatever the reason', () => {
-    door.usedUp('a', 60_000);
+    admission.usedUp('a', 60_000);
     const used = visit('a');
-    door.full();
+    admission.full();
     for (const refused of [used, visit('b')])
       expect(refused).to.deep.include({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '60' } });
     expect(used!.message).to.contain('5 trial calls a minute');
   });
 
   it('keeps out whoever has used up his calls, for as long as that is so, and nobody else', () => {
-    door.usedUp('a', 20_000);
+    admission.usedUp('a', 20_000);
     expect(visit('a')).to.not.equal(undefined);
     expect(visit('b')).to.equal(undefined);
     nowMs += 19_999;
@@ -43,7 +43,7 @@ describe('the door of trial calls', () => {
   });
 
   it('has no more calls of one visitor at once than he has in a minute', () => {
-    const leave = Array.from({ length: 5 }, () => door.enter('a'));
+    const leave = Array.from({ length: 5 }, () => admission.enter('a'));
     expect(visit('a')).to.not.equal(undefined);
     leave[0]!();
     expect(visit('a')).to.equal(undefined);
@@ -57,32 +57,32 @@ describe('the door of trial calls', () => {
   });
 
   it('has no more than 16 calls at once for each place, from whomever', () => {
-    const leave = Array.from({ length: 32 }, (_, nth) => door.enter(`visitor ${nth}`));
+    const leave = Array.from({ length: 32 }, (_, nth) => admission.enter(`visitor ${nth}`));
     expect(visit('one more')).to.not.equal(undefined);
     leave[7]!();
     expect(visit('one more')).to.equal(undefined);
   });
 
   it('refuses for half a second when all places were taken, unless one is freed', () => {
-    door.full();
+    admission.full();
     nowMs += 499;
     expect(visit('a')).to.not.equal(undefined);
     nowMs += 1;
     expect(visit('a')).to.equal(undefined);
-    door.full();
-    door.freed();
+    admission.full();
+    admission.freed();
     expect(visit('a')).to.equal(undefined);
   });
 
   it('does not count against a visitor what was refused for another reason', () => {
-    door.full();
+    admission.full();
     expect(times(100, 'a')).to.equal(0);
-    door.freed();
+    admission.freed();
     expect(times(30, 'a')).to.equal(20);
   });
 
   it('remembers the last ten thousand visitors', () => {
-    door.usedUp('first', 60_000);
+    admission.usedUp('first', 60_000);
     for (let nth = 1; nth < 10_000; nth++) visit(`visitor ${nth}`);
     expect(visit('first')).to.not.equal(undefined);
     for (let nth = 1; nth <= 10_000; nth++) visit(`visitor ${nth}`);
