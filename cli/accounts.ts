@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { ShownKey } from '../api/accounts/account-keys.ts';
 import type { Account, Accounts } from '../api/accounts/accounts.ts';
-import { type Act, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../api/console/security/audit.ts';
+import { type AuditAction, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../api/console/security/audit.ts';
 import { ACCOUNT_STATES, type Store } from '../api/store/store.ts';
 import { CommandFailed } from './failure.ts';
 import type { Work } from './on-accounts.ts';
@@ -36,7 +36,7 @@ const keyRow = (account: string, key: ShownKey) => [
 ];
 
 /** Writes into the account's own log, so that its members see the change. */
-const note = (store: Store, account: string, act: Act) => createAudit(store).note({ account, actor: 'command line' }, act);
+const note = (store: Store, account: string, act: AuditAction) => createAudit(store).note({ account, actor: 'command line' }, act);
 
 export function addAccountCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
   const accounts = program.command('accounts').description('who may render, and how much at once');

@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, Info } from 'lucide-react';
-import type { Billing } from '../../api/console/contract/accounts.ts';
+import type { BillingView } from '../../api/console/contract/accounts.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -12,7 +12,7 @@ import { useAccount, useMay } from '../session/session.tsx';
 import { BillingStatus } from './billing-status.tsx';
 import { PlanCards } from './plan-cards.tsx';
 
-const MODES: Record<Billing['mode'], string> = {
+const MODES: Record<BillingView['mode'], string> = {
   none: 'This installation is not paid for: there is nothing to pay, and every account works.',
   manual: 'Who runs this installation changes the plan. Ask them when you need more.',
   stripe: 'The plan decides how many renders run at once. Payment is handled by Stripe.',
@@ -23,7 +23,7 @@ export default function BillingScreen() {
   const mayPay = useMay('billing.write');
   const billing = useQuery({
     queryKey: ['billing', account.id],
-    queryFn: ({ signal }) => get<Billing>(`/accounts/${account.id}/billing`, signal),
+    queryFn: ({ signal }) => get<BillingView>(`/accounts/${account.id}/billing`, signal),
   });
   const path = `/accounts/${account.id}/billing`;
   const leave = ({ url }: { url: string }) => location.assign(url);

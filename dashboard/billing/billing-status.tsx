@@ -2,7 +2,7 @@
 import { Alert } from '@mantine/core';
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Billing } from '../../api/console/contract/accounts.ts';
+import type { BillingView } from '../../api/console/contract/accounts.ts';
 import { formatDay, formatTime } from '../parts/format.ts';
 
 interface Message {
@@ -17,7 +17,7 @@ const LOOKS = {
   stopped: { color: 'red', icon: <CircleAlert size={18} aria-hidden /> },
 };
 
-function messageOf(billing: Billing, mayPay: boolean): Message | undefined {
+function messageOf(billing: BillingView, mayPay: boolean): Message | undefined {
   const { mode, state, graceUntil, periodEnd, cancelAtPeriodEnd } = billing;
   if (mode === 'none') return undefined;
   const ask = mode === 'manual' ? 'Ask who runs this installation.' : 'Ask an owner of the account, or somebody with the role Billing.';
@@ -54,7 +54,7 @@ function messageOf(billing: Billing, mayPay: boolean): Message | undefined {
   }
 }
 
-export function BillingStatus({ billing, mayPay }: { billing: Billing; mayPay: boolean }) {
+export function BillingStatus({ billing, mayPay }: { billing: BillingView; mayPay: boolean }) {
   const message = messageOf(billing, mayPay);
   if (!message) return null;
   return (

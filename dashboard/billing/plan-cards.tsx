@@ -1,12 +1,12 @@
 // The plans side by side: what each gives, what it costs, which one is in force.
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { Billing } from '../../api/console/contract/accounts.ts';
+import type { BillingView } from '../../api/console/contract/accounts.ts';
 import { formatCount, formatCountOf } from '../parts/format.ts';
 
-type Plan = Billing['plans'][number];
+type Plan = BillingView['plans'][number];
 
 interface Props {
-  billing: Billing;
+  billing: BillingView;
   mayPay: boolean;
   /** The plan whose checkout is being opened. */
   choosing: string | undefined;

@@ -1,7 +1,7 @@
 // Makes a key: name, expiry, allowed addresses. Then shows it, once.
 import { Group, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { CreatedKey } from '../../api/console/contract/accounts.ts';
+import type { CreatedKeyView } from '../../api/console/contract/accounts.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -35,11 +35,11 @@ function expiryTime(choice: string, date: string, now = Date.now()): string | un
 interface Props {
   opened: boolean;
   onClose(): void;
-  onCreated?(created: CreatedKey): void;
+  onCreated?(created: CreatedKeyView): void;
 }
 
 export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
-  const [created, setCreated] = useState<CreatedKey>();
+  const [created, setCreated] = useState<CreatedKeyView>();
   const close = () => {
     onClose();
     setCreated(undefined);
@@ -61,20 +61,20 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
   );
 }
 
-function CreateForm({ onCancel, onCreated }: { onCancel(): void; onCreated(created: CreatedKey): void }) {
+function CreateForm({ onCancel, onCreated }: { onCancel(): void; onCreated(created: CreatedKeyView): void }) {
   const { id } = useAccount();
   const [name, setName] = useState('');
   const [expiry, setExpiry] = useState('never');
   const [date, setDate] = useState(() => dayFromNow(30));
   const [addresses, setAddresses] = useState('');
-  const create = useAction<void, CreatedKey>({
+  const create = useAction<void, CreatedKeyView>({
     run: () => {
       const expiresAt = expiryTime(expiry, date);
       const allowedIps = addresses
         .split(/[\n,]/)
         .map(line => line.trim())
         .filter(Boolean);
-      return post<CreatedKey>(`/accounts/${id}/keys`, {
+      return post<CreatedKeyView>(`/accounts/${id}/keys`, {
         name,
         ...(expiresAt && { expiresAt }),
         ...(allowedIps.length > 0 && { allowedIps }),

@@ -1,14 +1,14 @@
 // A new key in full, the only time that it can be seen.
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { Eye } from 'lucide-react';
-import type { CreatedKey } from '../../api/console/contract/accounts.ts';
+import type { CreatedKeyView } from '../../api/console/contract/accounts.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { firstCall } from '../parts/first-call.ts';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { useSession } from '../session/session.tsx';
 
 interface Props {
-  created: CreatedKey;
+  created: CreatedKeyView;
   onDone(): void;
 }
 

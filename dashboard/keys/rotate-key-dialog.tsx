@@ -1,7 +1,7 @@
 // Makes a key in place of another, which works on for a while, so that programs can be changed over.
 import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { CreatedKey, Key } from '../../api/console/contract/accounts.ts';
+import type { CreatedKeyView, Key } from '../../api/console/contract/accounts.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -19,7 +19,7 @@ const OVERLAPS = [
 
 /** `forKey`: the key to be rotated; the dialog is open while there is one. */
 export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; onClose(): void }) {
-  const [created, setCreated] = useState<CreatedKey>();
+  const [created, setCreated] = useState<CreatedKeyView>();
   const close = () => {
     onClose();
     setCreated(undefined);
@@ -44,14 +44,14 @@ export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
 interface FormProps {
   forKey: Key;
   onCancel(): void;
-  onCreated(created: CreatedKey): void;
+  onCreated(created: CreatedKeyView): void;
 }
 
 function RotateForm({ forKey, onCancel, onCreated }: FormProps) {
   const { id } = useAccount();
   const [overlap, setOverlap] = useState('day');
-  const rotate = useAction<void, CreatedKey>({
-    run: () => post<CreatedKey>(`/accounts/${id}/keys/${forKey.id}/rotate`, { overlap }),
+  const rotate = useAction<void, CreatedKeyView>({
+    run: () => post<CreatedKeyView>(`/accounts/${id}/keys/${forKey.id}/rotate`, { overlap }),
     refresh: [['keys', id]],
     after: onCreated,
     errorInPlace: true,

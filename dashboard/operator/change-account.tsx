@@ -9,14 +9,14 @@ import { Panel } from '../parts/panel.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { patch } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
-import { STATES, type State } from './states.tsx';
+import { type AccountState, STATES } from './states.tsx';
 
 type Change = Partial<Pick<OperatorAccount, 'plan' | 'state' | 'intranet'>>;
 
 export function ChangeAccount({ account }: { account: OperatorAccount }) {
   const { plans, billing } = useSession().me.installation;
   const [plan, setPlan] = useState(account.plan);
-  const [state, setState] = useState<State>(account.state);
+  const [state, setState] = useState<AccountState>(account.state);
   const [intranet, setIntranet] = useState(account.intranet);
   const [suspending, setSuspending] = useState(false);
   const changes: Change = {
@@ -32,7 +32,7 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
     errorInPlace: true,
   });
   const suspend = useAction({
-    run: (to: State) => patch<OperatorAccount>(`/operator/accounts/${account.id}`, { state: to }),
+    run: (to: AccountState) => patch<OperatorAccount>(`/operator/accounts/${account.id}`, { state: to }),
     done: ({ state: now }) => (now === 'paused' ? 'The account is suspended.' : 'The account works again.'),
     refresh,
     after: ({ state: now }) => {
@@ -62,7 +62,7 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
           disabled={billing === 'none'}
           data={STATES.map(({ state: value, label }) => ({ value, label }))}
           value={state}
-          onChange={({ currentTarget }) => setState(currentTarget.value as State)}
+          onChange={({ currentTarget }) => setState(currentTarget.value as AccountState)}
         />
         <Switch
           label="May reach the intranet"

@@ -2,9 +2,9 @@
 import { Badge } from '@mantine/core';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 
-export type State = OperatorAccount['state'];
+export type AccountState = OperatorAccount['state'];
 
-export const STATES: { state: State; label: string; color: string; means: string }[] = [
+export const STATES: { state: AccountState; label: string; color: string; means: string }[] = [
   { state: 'active', label: 'Active', color: 'teal', means: 'Renders work.' },
   { state: 'trialing', label: 'Trial', color: 'blue', means: 'Renders work.' },
   { state: 'past_due', label: 'Past due', color: 'yellow', means: 'Renders work until the grace ends.' },
@@ -13,7 +13,7 @@ export const STATES: { state: State; label: string; color: string; means: string
   { state: 'paused', label: 'Suspended', color: 'red', means: 'Renders are refused until it is lifted.' },
 ];
 
-export function StateBadge({ state }: { state: State }) {
+export function StateBadge({ state }: { state: AccountState }) {
   const { label, color } = STATES.find(each => each.state === state)!;
   return (
     <Badge variant="light" color={color} tt="none">

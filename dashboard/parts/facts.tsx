@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import classes from './facts.module.css';
 
 /** A fact whose value is undefined or null is left out. */
-export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
+export function FactList({ facts }: { facts: [name: string, value: ReactNode][] }) {
   const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
   return (
     <Paper withBorder p="md">

@@ -1,11 +1,11 @@
 // The description of an option, and what every control of one is given.
 import { TextWithCode } from '../parts/text-with-code.tsx';
-import type { Field } from './fields.ts';
+import type { RequestField } from './fields.ts';
 import classes from './playground.module.css';
 import type { Json } from './snippets.ts';
 
 export interface FieldProps {
-  field: Field;
+  field: RequestField;
   /** As the service names it; in a list with the row's number: `cookies.0.name`. */
   path: string;
   value: Json | undefined;

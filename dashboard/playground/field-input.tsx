@@ -4,14 +4,14 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Explained, type FieldProps } from './explained.tsx';
-import { type Field, labelOf } from './fields.ts';
+import { labelOf, type RequestField } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
 import classes from './playground.module.css';
-import { type Options, objectIn, switchValue, textValue, withGroupMember, withMember } from './request.ts';
+import { objectIn, type RequestOptions, switchValue, textValue, withGroupMember, withMember } from './request.ts';
 import type { Json } from './snippets.ts';
 
 /** Stands below the control: a `details` inside a label would be pressed with it. */
-const Below = ({ field, children }: { field: Field; children: ReactNode }) => (
+const Below = ({ field, children }: { field: RequestField; children: ReactNode }) => (
   <div className={field.control === 'long' ? classes.wide : undefined}>
     {children}
     <Text component="div" size="xs" c="dimmed" mt={4}>
@@ -151,8 +151,8 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
   const rows = Array.isArray(value) ? value.map(objectIn) : [];
   const one = labelOf(field.name).replace(/s$/, '');
   // What must be given stands there from the beginning, empty.
-  const blank: Options = Object.fromEntries(field.fields.filter(({ required }) => required).map(({ name }) => [name, '']));
-  const set = (next: Options[]) => onChange(next.length > 0 ? next : undefined);
+  const blank: RequestOptions = Object.fromEntries(field.fields.filter(({ required }) => required).map(({ name }) => [name, '']));
+  const set = (next: RequestOptions[]) => onChange(next.length > 0 ? next : undefined);
   return (
     <Fieldset legend={labelOf(field.name)} className={classes.wide}>
       <Text component="div" size="xs" c="dimmed" mb="sm">

@@ -16,7 +16,7 @@ export interface JsonSchema {
   additionalProperties?: JsonSchema | boolean;
 }
 
-export interface Field {
+export interface RequestField {
   /** `top`; the label is made of it. */
   name: string;
   /** `margin.top`: how the service names it in an error. */
@@ -33,13 +33,13 @@ export interface Field {
   pattern: RegExp | undefined;
   range: { min: number | undefined; max: number | undefined };
   /** Of a group, or of each row. */
-  fields: Field[];
+  fields: RequestField[];
 }
 
 /** From this length on a text is a document of its own: a style sheet, a script, a header. */
 const LONG = 65_536;
 
-function controlOf(schema: JsonSchema): Field['control'] {
+function controlOf(schema: JsonSchema): RequestField['control'] {
   if (schema.enum) return 'choice';
   if (schema.type === 'boolean') return 'switch';
   if (schema.type === 'number' || schema.type === 'integer') return 'number';
@@ -64,7 +64,7 @@ function patternOf(schema: JsonSchema): RegExp | undefined {
   }
 }
 
-function fieldOf(name: string, path: string, schema: JsonSchema, required: boolean): Field {
+function fieldOf(name: string, path: string, schema: JsonSchema, required: boolean): RequestField {
   const inner = schema.items ?? schema;
   const { default: standard } = schema;
   return {
@@ -74,7 +74,7 @@ function fieldOf(name: string, path: string, schema: JsonSchema, required: boole
     description: schema.description ?? '',
     placeholder: placeholderOf(schema),
     required,
-    standard: typeof standard === 'object' ? undefined : (standard as Field['standard']),
+    standard: typeof standard === 'object' ? undefined : (standard as RequestField['standard']),
     choices: schema.enum ?? [],
     pattern: patternOf(schema),
     range: { min: schema.minimum, max: schema.maximum },
@@ -84,9 +84,9 @@ function fieldOf(name: string, path: string, schema: JsonSchema, required: boole
   };
 }
 
-export interface Section {
+export interface FieldSection {
   title: string;
-  fields: Field[];
+  fields: RequestField[];
 }
 
 /** Which fields stand together. A field that is not named here, such as one of a later release, stands in the last section. */
@@ -105,7 +105,7 @@ const SECTIONS: [title: string, names: RegExp][] = [
 const ELSEWHERE = new Set(['html', 'url', 'sandbox']);
 
 /** All options of a request in their sections; sections without a field are left out. */
-export function sectionsOf(request: JsonSchema): Section[] {
+export function sectionsOf(request: JsonSchema): FieldSection[] {
   const fields = Object.entries(request.properties ?? {})
     .filter(([name]) => !ELSEWHERE.has(name))
     .map(([name, schema]) => fieldOf(name, name, schema, false));
@@ -122,9 +122,9 @@ export function labelOf(name: string): string {
 }
 
 /** The fields that have to do with the words that are searched for, inside their sections. An empty search finds all. */
-export function found(sections: readonly Section[], search: string): Section[] {
+export function found(sections: readonly FieldSection[], search: string): FieldSection[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (field: Field): string =>
+  const text = (field: RequestField): string =>
     [field.name, labelOf(field.name), field.description, ...field.fields.map(text)].join(' ').toLowerCase();
   return sections
     .map(({ title, fields }) => ({

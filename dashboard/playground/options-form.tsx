@@ -3,25 +3,25 @@ import { Accordion, Badge, Group, Text, TextInput } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
 import { FieldInput } from './field-input.tsx';
-import { found, type Section } from './fields.ts';
+import { type FieldSection, found } from './fields.ts';
 import classes from './playground.module.css';
-import { type Options, withMember } from './request.ts';
+import { type RequestOptions, withMember } from './request.ts';
 
 interface Props {
-  sections: Section[];
-  options: Options;
-  onChange(options: Options): void;
+  sections: FieldSection[];
+  options: RequestOptions;
+  onChange(options: RequestOptions): void;
   complaints: ReadonlyMap<string, string>;
 }
 
 /** Ids of the document are made of it, which have no spaces. */
-const idOf = ({ title }: Section) => title.toLowerCase().replace(/\W+/g, '-');
+const idOf = ({ title }: FieldSection) => title.toLowerCase().replace(/\W+/g, '-');
 
 export function OptionsForm({ sections, options, onChange, complaints }: Props) {
   const [search, setSearch] = useState('');
   const [opened, setOpened] = useState<string[]>([]);
   const shown = found(sections, search);
-  const complainedOf = (section: Section) =>
+  const complainedOf = (section: FieldSection) =>
     section.fields.some(({ path }) => [...complaints.keys()].some(each => each === path || each.startsWith(`${path}.`)));
   const complaining = sections.filter(complainedOf).map(idOf);
   // While something is searched for, all that was found is to be seen, and what the service complains of always.

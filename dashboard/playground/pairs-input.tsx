@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Explained, type FieldProps } from './explained.tsx';
 import { labelOf } from './fields.ts';
 import classes from './playground.module.css';
-import { type Options, objectIn } from './request.ts';
+import { objectIn, type RequestOptions } from './request.ts';
 
 interface Pair {
   id: number;
@@ -18,10 +18,10 @@ const pair = (name = '', value = ''): Pair => {
   lastId += 1;
   return { id: lastId, name, value };
 };
-const pairsOf = (object: Options) => Object.entries(object).map(([name, value]) => pair(name, String(value)));
-const objectOf = (pairs: Pair[]): Options =>
+const pairsOf = (object: RequestOptions) => Object.entries(object).map(([name, value]) => pair(name, String(value)));
+const objectOf = (pairs: Pair[]): RequestOptions =>
   Object.fromEntries(pairs.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]));
-const same = (one: Options, other: Options) => JSON.stringify(one) === JSON.stringify(other);
+const same = (one: RequestOptions, other: RequestOptions) => JSON.stringify(one) === JSON.stringify(other);
 
 export function PairsInput({ field, path, value, onChange, complaints }: FieldProps) {
   const given = objectIn(value);

@@ -2,12 +2,12 @@
 import { Text } from '@mantine/core';
 import { formatMs } from '../parts/format.ts';
 import classes from './playground.module.css';
-import type { Phase } from './server-timing.ts';
+import type { TimedPhase } from './server-timing.ts';
 
 /** Below this part of the whole a bar could not be seen. */
 const THINNEST = 0.6;
 
-export function Phases({ phases }: { phases: Phase[] }) {
+export function Phases({ phases }: { phases: TimedPhase[] }) {
   const totalMs = Math.max(
     phases.reduce((sum, { durationMs }) => sum + durationMs, 0),
     0.1,

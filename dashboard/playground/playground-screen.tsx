@@ -17,7 +17,7 @@ import { OptionsForm } from './options-form.tsx';
 import { PageInput } from './page-input.tsx';
 import classes from './playground.module.css';
 import { callOf, complaints, type Draft, playgroundCallOf } from './request.ts';
-import { Result } from './result.tsx';
+import { ResultPanel } from './result.tsx';
 import { type Json, KEY_VARIABLE, snippets } from './snippets.ts';
 import { useDraft } from './use-draft.ts';
 import { useRender } from './use-render.ts';
@@ -186,7 +186,7 @@ export default function Playground() {
           <Title order={2} size="h4" id="playground-result" mb="xs">
             Result
           </Title>
-          <Result state={state} />
+          <ResultPanel state={state} />
         </section>
       </div>
       <section aria-labelledby="playground-code">

@@ -6,9 +6,9 @@ import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
 import { TextWithCode } from '../parts/text-with-code.tsx';
 import { Phases } from './phases.tsx';
 import classes from './playground.module.css';
-import type { Rendered, RenderState } from './use-render.ts';
+import type { RenderedPdf, RenderState } from './use-render.ts';
 
-function Done({ rendered }: { rendered: Rendered }) {
+function Done({ rendered }: { rendered: RenderedPdf }) {
   const { pdfUrl, bytes, pages, phases, usage, sandbox, requestId, tookMs } = rendered;
   const facts: [string, string][] = [
     ['Pages', pages === undefined ? 'unknown' : formatCount(pages)],
@@ -93,7 +93,7 @@ const SAYS: Record<RenderState['is'], string> = {
   done: 'The PDF is here.',
 };
 
-export function Result({ state }: { state: RenderState }) {
+export function ResultPanel({ state }: { state: RenderState }) {
   return (
     <Stack>
       <Text role="status" size="sm" c="dimmed">

@@ -1,15 +1,15 @@
 // One render at a time in the playground: the call, its cancelling, and the PDF for as long as it is shown.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { CallFailed, send } from '../session/api.ts';
-import type { Options } from './request.ts';
-import { type Phase, phasesOf } from './server-timing.ts';
+import type { RequestOptions } from './request.ts';
+import { phasesOf, type TimedPhase } from './server-timing.ts';
 
-export interface Rendered {
+export interface RenderedPdf {
   /** A blob address of the PDF, good until the next render or the end of the screen. */
   pdfUrl: string;
   bytes: number;
   pages: number | undefined;
-  phases: Phase[];
+  phases: TimedPhase[];
   /** Renders of this period; undefined when this one was not counted. */
   usage: number | undefined;
   sandbox: boolean;
@@ -23,14 +23,14 @@ export type RenderState =
   | { is: 'running' }
   | { is: 'cancelled' }
   | { is: 'failed'; error: CallFailed; tookMs: number }
-  | { is: 'done'; rendered: Rendered };
+  | { is: 'done'; rendered: RenderedPdf };
 
 const figure = (headers: Headers, name: string): number | undefined => {
   const text = headers.get(name);
   return text === null ? undefined : Number(text);
 };
 
-async function renderedFrom(answer: Response, startMs: number): Promise<Rendered> {
+async function renderedFrom(answer: Response, startMs: number): Promise<RenderedPdf> {
   const pdf = await answer.blob();
   const { headers } = answer;
   return {
@@ -53,7 +53,7 @@ export function useRender(accountId: string) {
   useEffect(() => () => running.current?.abort(), []);
 
   const render = useCallback(
-    async (body: Options) => {
+    async (body: RequestOptions) => {
       if (running.current) return;
       const call = new AbortController();
       running.current = call;

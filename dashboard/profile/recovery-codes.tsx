@@ -4,7 +4,7 @@ import { Download } from 'lucide-react';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 
-export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone(): void }) {
+export function RecoveryCodeList({ codes, onDone }: { codes: string[]; onDone(): void }) {
   const text = codes.join('\n');
   const arrived = useArrivalFocus<HTMLDivElement>();
   return (

@@ -11,7 +11,7 @@ import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { post } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
 import { PasswordField } from './password-field.tsx';
-import { RecoveryCodes } from './recovery-codes.tsx';
+import { RecoveryCodeList } from './recovery-codes.tsx';
 
 function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
   const { user } = useSession().me;
@@ -94,7 +94,7 @@ export function TwoFactorSetup({ onClose }: { onClose(): void }) {
   return (
     <Dialog opened onClose={onClose} title={codes ? 'The second factor is on' : 'Set up a second factor'} keep={codes !== undefined}>
       {codes ? (
-        <RecoveryCodes codes={codes} onDone={onClose} />
+        <RecoveryCodeList codes={codes} onDone={onClose} />
       ) : begun ? (
         <Confirm begun={begun} onCodes={setCodes} />
       ) : (

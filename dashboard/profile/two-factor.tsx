@@ -10,7 +10,7 @@ import { Panel } from '../parts/panel.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { post, remove } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
-import { RecoveryCodes } from './recovery-codes.tsx';
+import { RecoveryCodeList } from './recovery-codes.tsx';
 import { TwoFactorSetup } from './two-factor-setup.tsx';
 
 type Doing = 'set up' | 'new codes' | 'switch off';
@@ -98,7 +98,7 @@ export function TwoFactorPanel() {
       {doing === 'new codes' && (
         <Dialog {...dialog} title="New recovery codes" keep={codes !== undefined}>
           {codes ? (
-            <RecoveryCodes codes={codes} onDone={close} />
+            <RecoveryCodeList codes={codes} onDone={close} />
           ) : (
             <CodeForm
               hint="The codes that you have now will not work any more."

@@ -6,7 +6,7 @@ import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Facts } from '../parts/facts.tsx';
+import { FactList } from '../parts/facts.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
@@ -96,7 +96,7 @@ function Detail({ render }: { render: RenderDetail }) {
       />
       {outcome === 'error' && <WhatWentWrong render={render} />}
       <Stack gap="xl">
-        <Facts
+        <FactList
           facts={[
             ['Ended', <When key="at" at={at} exact />],
             ['Took', formatMs(totalMs)],
@@ -112,7 +112,7 @@ function Detail({ render }: { render: RenderDetail }) {
         </Section>
         <Section title="Options">
           {given.length > 0 ? (
-            <Facts facts={given.map(([name, value]) => [name, <code key={name}>{String(value)}</code>])} />
+            <FactList facts={given.map(([name, value]) => [name, <code key={name}>{String(value)}</code>])} />
           ) : (
             <Text size="sm" c="dimmed">
               None was given: the defaults apply.

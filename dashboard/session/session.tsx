@@ -3,16 +3,16 @@ import { createContext, useContext } from 'react';
 import type { Permission } from '../../api/console/contract/permissions.ts';
 import type { Me } from '../../api/console/contract/users.ts';
 
-export interface Session {
+export interface DashboardSession {
   me: Me;
   /** The account that is open. Undefined for an operator who is a member of none. */
   account: Me['accounts'][number] | undefined;
   openAccount(id: string): void;
 }
 
-export const SessionContext = createContext<Session | undefined>(undefined);
+export const SessionContext = createContext<DashboardSession | undefined>(undefined);
 
-export function useSession(): Session {
+export function useSession(): DashboardSession {
   const session = useContext(SessionContext);
   if (!session) throw new Error('no session around this component');
   return session;

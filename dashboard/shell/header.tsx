@@ -7,7 +7,7 @@ import { Link } from 'wouter';
 import icon from '../parts/icon.svg';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { ColorSwitch } from './color-switch.tsx';
-import { Navigation } from './navigation.tsx';
+import { MainNavigation } from './navigation.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import classes from './shell.module.css';
 
@@ -60,7 +60,7 @@ export function Header() {
         size="17rem"
         closeButtonProps={{ 'aria-label': 'Close the navigation' }}
       >
-        <Navigation after={closeDrawer} />
+        <MainNavigation after={closeDrawer} />
       </Drawer>
       {palette && (
         <Suspense>

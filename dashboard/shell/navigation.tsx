@@ -7,7 +7,7 @@ import { ICONS, SECTION_TITLES, shownScreens } from './visible-screens.ts';
 const isOpen = (location: string, path: string) => (path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`));
 
 /** `after` is called when a link was followed, so that a drawer can close. */
-export function Navigation({ after }: { after?: () => void }) {
+export function MainNavigation({ after }: { after?: () => void }) {
   const [location] = useLocation();
   const shown = shownScreens(useSession());
   return (

@@ -8,11 +8,11 @@ import { Loading } from '../parts/loading.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { get } from '../session/api.ts';
 import { readPreference, savePreference } from '../session/preferences.ts';
-import { type Session, SessionContext } from '../session/session.tsx';
+import { type DashboardSession, SessionContext } from '../session/session.tsx';
 import { AccountBanner } from './account-banner.tsx';
 import { CurrentScreen } from './current-screen.tsx';
 import { Header } from './header.tsx';
-import { Navigation } from './navigation.tsx';
+import { MainNavigation } from './navigation.tsx';
 import classes from './shell.module.css';
 
 const MAIN_ID = 'main';
@@ -24,7 +24,7 @@ export function Shell() {
     savePreference('account', id);
     choose(id);
   }, []);
-  const session = useMemo<Session | undefined>(
+  const session = useMemo<DashboardSession | undefined>(
     () => me.data && { me: me.data, account: me.data.accounts.find(({ id }) => id === chosen) ?? me.data.accounts[0], openAccount },
     [me.data, chosen, openAccount],
   );
@@ -46,7 +46,7 @@ export function Shell() {
       <Header />
       <div className={classes.body}>
         <aside className={classes.side}>
-          <Navigation />
+          <MainNavigation />
         </aside>
         <main id={MAIN_ID} tabIndex={-1} className={classes.main}>
           {session.account && <AccountBanner key={session.account.id} />}

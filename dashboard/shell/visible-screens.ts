@@ -16,7 +16,7 @@ import {
   UserCog,
   Users,
 } from 'lucide-react';
-import type { Session } from '../session/session.tsx';
+import type { DashboardSession } from '../session/session.tsx';
 import { type Screen, screens } from './screens.ts';
 
 export const ICONS: Record<string, LucideIcon> = {
@@ -43,11 +43,11 @@ export const SECTION_TITLES: Partial<Record<Screen['section'], string>> = {
   operator: 'Installation',
 };
 
-export function maySee({ section, permission }: Screen, { me, account }: Session): boolean {
+export function maySee({ section, permission }: Screen, { me, account }: DashboardSession): boolean {
   if (section === 'personal') return true;
   if (section === 'operator') return me.user.operator;
   return account !== undefined && (permission === undefined || account.permissions.includes(permission));
 }
 
 /** Those of the navigation, in its order. */
-export const shownScreens = (session: Session) => screens.filter(screen => screen.label !== undefined && maySee(screen, session));
+export const shownScreens = (session: DashboardSession) => screens.filter(screen => screen.label !== undefined && maySee(screen, session));

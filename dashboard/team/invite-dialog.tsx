@@ -11,7 +11,7 @@ import { fieldError, useAction } from '../parts/use-action.ts';
 import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
 import { post } from '../session/api.ts';
 import { RoleChoice } from './role-choice.tsx';
-import { type Role, roleLabel } from './roles.ts';
+import { roleLabel, type TeamRole } from './roles.ts';
 
 interface Props {
   /** Where the invitation is made. */
@@ -20,7 +20,7 @@ interface Props {
   /** The role of who invites. */
   own: string;
   /** The role that is chosen at first. */
-  first?: Role;
+  first?: TeamRole;
   /** The link is shown now. */
   onInvited(): void;
   onClose(): void;
@@ -51,7 +51,7 @@ function Link({ invited, onClose }: { invited: Invited; onClose(): void }) {
 
 function InviteForm({ path, accountId, own, first = 'developer', onInvited, onClose }: Props) {
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>(first);
+  const [role, setRole] = useState<TeamRole>(first);
   const invite = useAction({
     run: () => post<Invited>(path, { email, role }),
     refresh: [['team', accountId]],

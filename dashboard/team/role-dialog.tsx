@@ -10,12 +10,12 @@ import { patch } from '../session/api.ts';
 import { RoleChoice } from './role-choice.tsx';
 import { roleLabel } from './roles.ts';
 
-export type Member = Team['members'][number];
+export type TeamMember = Team['members'][number];
 
 interface Props {
   accountId: string;
   own: string;
-  member: Member;
+  member: TeamMember;
   onClose(): void;
 }
 

@@ -14,16 +14,24 @@ import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { type Member, RoleDialog } from './role-dialog.tsx';
+import { RoleDialog, type TeamMember } from './role-dialog.tsx';
 import { roleLabel } from './roles.ts';
 
 type Invitation = Team['invitations'][number];
 
-function Members({ members, onRole, onRemove }: { members: Member[]; onRole(member: Member): void; onRemove(member: Member): void }) {
+function Members({
+  members,
+  onRole,
+  onRemove,
+}: {
+  members: TeamMember[];
+  onRole(member: TeamMember): void;
+  onRemove(member: TeamMember): void;
+}) {
   const account = useAccount();
   const mayWrite = useMay('team.write');
   /** Only an owner changes owners. */
-  const mayChange = (member: Member) => mayWrite && (member.role !== 'owner' || account.role === 'owner');
+  const mayChange = (member: TeamMember) => mayWrite && (member.role !== 'owner' || account.role === 'owner');
   return (
     <DataTable
       label="Members"
@@ -117,14 +125,14 @@ export default function TeamScreen() {
   const account = useAccount();
   const mayWrite = useMay('team.write');
   const [inviting, setInviting] = useState(false);
-  const [roleOf, setRoleOf] = useState<Member>();
-  const [leaving, setLeaving] = useState<Member>();
+  const [roleOf, setRoleOf] = useState<TeamMember>();
+  const [leaving, setLeaving] = useState<TeamMember>();
   const [revoking, setRevoking] = useState<Invitation>();
   const queries = useQueryClient();
   const queryKey = ['team', account.id];
   const team = useQuery({ queryKey, queryFn: ({ signal }) => get<Team>(`/accounts/${account.id}/team`, signal) });
   const removeMember = useAction({
-    run: (member: Member) => remove(`/accounts/${account.id}/team/members/${member.user}`),
+    run: (member: TeamMember) => remove(`/accounts/${account.id}/team/members/${member.user}`),
     done: (_, member) => (member.you ? `You have left ${account.name}.` : `${member.name} was removed.`),
     // Who has left may not read the team any more.
     after: (_, { you }) => {

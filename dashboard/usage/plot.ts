@@ -2,7 +2,7 @@
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 
-export interface Series {
+export interface ChartSeries {
   label: string;
   color: { light: string; dark: string };
   /** One for each day; null draws a gap. */
@@ -13,7 +13,7 @@ export interface Drawing {
   /** `2026-11-22`, each day of a range. */
   days: string[];
   /** Bars stand on each other in this order, the first at the bottom. */
-  series: Series[];
+  series: ChartSeries[];
   kind: 'bars' | 'lines';
   format(value: number): string;
 }
@@ -26,7 +26,7 @@ const DAY_S = 86_400;
 const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat();
 
 /** Each series with all below it added, so that drawn from the tallest to the lowest each shows its own part. */
-function stacked(series: Series[]): number[][] {
+function stacked(series: ChartSeries[]): number[][] {
   let below: number[] = [];
   return series.map(({ values }) => {
     below = values.map((value, index) => (below[index] ?? 0) + (value ?? 0));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createSessions, IDLE_MS } from '../../api/console/auth/sessions.ts';
+import { createSessions, SESSION_IDLE_MS } from '../../api/console/auth/sessions.ts';
 import { hashToken } from '../../api/console/security/tokens.ts';
 import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
@@ -175,10 +175,10 @@ describe('what a person does with their own sign-in', () => {
       let at = Date.now();
       const { sessions, token } = await opened(() => at);
       for (let day = 0; day < 5; day += 1) {
-        at += IDLE_MS - 1_000;
+        at += SESSION_IDLE_MS - 1_000;
         expect(await sessions.find(token)).to.have.nested.property('user.id', userId);
       }
-      at += IDLE_MS;
+      at += SESSION_IDLE_MS;
       expect(await sessions.find(token)).to.equal(undefined);
     });
 

@@ -4,7 +4,7 @@ import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
 import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
 import { MAX_CHANGES } from '../../api/console/kit/change-bound.ts';
 import { ANSWERS_SHARE } from '../../api/console/mcp/mcp.ts';
-import { AT_ONCE, MAX_WAITING as MAX_PASSWORDS_WAITING } from '../../api/console/security/passwords.ts';
+import { AT_ONCE, MAX_WAITING_HASHES as MAX_PASSWORDS_WAITING } from '../../api/console/security/passwords.ts';
 import { code, inverse, type LimitRow, mib, quarter, variable } from './limit-row.ts';
 
 export const CONSOLE_LIMITS: LimitRow[] = [

@@ -7,9 +7,9 @@ import type { SignedIn } from '../kit/route.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 
 /** Without a click for so long the session is over, */
-export const IDLE_MS = 24 * 3600e3;
+export const SESSION_IDLE_MS = 24 * 3600e3;
 /** and so it is after this whatever was done in it. */
-export const ABSOLUTE_MS = 14 * 24 * 3600e3;
+export const SESSION_MAX_MS = 14 * 24 * 3600e3;
 /** `lastSeenAt` is written at most so often: each call of the page would be a write otherwise. */
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
@@ -55,8 +55,8 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
           method,
           createdAt: new Date(at),
           lastSeenAt: new Date(at),
-          endsAt: new Date(at + ABSOLUTE_MS),
-          expiresAt: new Date(at + Math.min(IDLE_MS, ABSOLUTE_MS)),
+          endsAt: new Date(at + SESSION_MAX_MS),
+          expiresAt: new Date(at + Math.min(SESSION_IDLE_MS, SESSION_MAX_MS)),
           ip,
           userAgent: userAgent.slice(0, MAX_USER_AGENT),
         },
@@ -67,7 +67,7 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
       sessions.find({ user }, { sort: { createdAt: -1 }, skip: MAX_SESSIONS, projection: { _id: 1 }, ...limits }).toArray(),
     );
     if (surplus.length > 0) await limited(sessions.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } }, limits));
-    return { token, publicId, maxAgeMs: ABSOLUTE_MS };
+    return { token, publicId, maxAgeMs: SESSION_MAX_MS };
   }
 
   async function find(token: string): Promise<SignedIn | undefined> {
@@ -81,7 +81,7 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
     );
     if (!user) return undefined;
     if (at - session.lastSeenAt.getTime() > TOUCH_EVERY_MS) {
-      const expiresAt = new Date(Math.min(at + IDLE_MS, session.endsAt.getTime()));
+      const expiresAt = new Date(Math.min(at + SESSION_IDLE_MS, session.endsAt.getTime()));
       await limited(sessions.updateOne({ _id }, { $set: { lastSeenAt: new Date(at), expiresAt } }, limits));
     }
     return { sessionId: session.publicId, user: { id: user._id, email: user.email, name: user.name, operator: user.operator } };

@@ -27,7 +27,7 @@ export interface OverviewOf {
 }
 
 /** Pure. */
-export function overview(account: BilledAccount, { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOf) {
+export function billingOverview(account: BilledAccount, { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOf) {
   const { plan, state, pastDueSince, billing: paid } = account;
   return {
     mode,

@@ -4,7 +4,7 @@ import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
-import { type BilledAccount, billedAccount, type OverviewOf, overview } from './overview.ts';
+import { type BilledAccount, billedAccount, billingOverview, type OverviewOf } from './overview.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
 import type { PriceList } from './price-list.ts';
 import type { Prices } from './prices.ts';
@@ -58,7 +58,13 @@ export function stripeBilling(deps: StripeBillingDeps): Billing {
     const before = await billedAccount(store, accountId);
     const [caughtUp, { prices: known, complete }] = await Promise.all([catchUp(before), priceList.read()]);
     const account = await billedAccount(store, accountId);
-    return overview(account, { ...of, mode: 'stripe', sold: prices.sold, prices: known, notice: caughtUp && complete ? null : AWAY });
+    return billingOverview(account, {
+      ...of,
+      mode: 'stripe',
+      sold: prices.sold,
+      prices: known,
+      notice: caughtUp && complete ? null : AWAY,
+    });
   }
 
   /** Of two people who go to pay at once, the later takes the customer of the other: the provider gives both the same. */

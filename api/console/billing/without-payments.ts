@@ -2,7 +2,7 @@
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
-import { billedAccount, type OverviewOf, overview } from './overview.ts';
+import { billedAccount, billingOverview, type OverviewOf } from './overview.ts';
 
 const MESSAGES = {
   none: 'Nothing is paid for on this installation: every account is served.',
@@ -15,7 +15,7 @@ export function billingWithoutPayments(store: Store, of: OverviewOf & { mode: 'n
   };
   return {
     mode: of.mode,
-    show: async accountId => overview(await billedAccount(store, accountId), of),
+    show: async accountId => billingOverview(await billedAccount(store, accountId), of),
     checkout: refuse,
     portal: refuse,
   };

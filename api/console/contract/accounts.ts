@@ -107,7 +107,7 @@ export const createdKey = z.object({
   key,
   text: z.string().meta({ description: 'The key itself. It is shown here once and stored nowhere.' }),
 });
-export type CreatedKey = z.output<typeof createdKey>;
+export type CreatedKeyView = z.output<typeof createdKey>;
 
 const day = z.iso.date({ error: 'a day in UTC such as 2027-01-31' });
 export const usageQuery = z.object({
@@ -166,7 +166,7 @@ export const billing = z.object({
     }),
   ),
 });
-export type Billing = z.output<typeof billing>;
+export type BillingView = z.output<typeof billing>;
 export const checkout = z.strictObject({ plan: z.string({ error: 'the name of a plan' }).max(40, 'at most 40 characters') });
 export const redirect = z.object({ url: z.string() });
 

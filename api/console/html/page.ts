@@ -22,7 +22,7 @@ const policy = (formAction: boolean) =>
 const POLICY = policy(true);
 const POLICY_OF_FORMS_THAT_LEAD_AWAY = policy(false);
 
-export interface Page {
+export interface FormPage {
   title: string;
   /** A sentence below the title. */
   lead?: string;
@@ -35,7 +35,7 @@ export interface Page {
 const LOGO = markup`<svg viewBox="0 0 32 32" aria-hidden="true"><rect x="4" y="3" width="24" height="26" rx="4" fill="#4263eb"/><path d="M10 11h12M10 16h12M10 21h7" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/></svg>`;
 
 /** A whole document. */
-export const page = ({ title, lead, body, error }: Page): string =>
+export const pageHtml = ({ title, lead, body, error }: FormPage): string =>
   markup`<!doctype html>
 <html lang="en">
 <head>
@@ -78,7 +78,7 @@ export interface PageContext extends Pick<Context, 'path' | 'query'> {
 /** Answers with the page. It is not cached, not framed, and sends no referrer to other sites. */
 export function sendPage(
   ctx: PageContext,
-  shown: Page,
+  shown: FormPage,
   status = 200,
   { formAction = true, opener = isOnConsentWay(ctx) }: Loosened = {},
 ): void {
@@ -89,10 +89,10 @@ export function sendPage(
   // One page of the way that has it, and the app takes the window for closed (https://html.spec.whatwg.org/#cross-origin-opener-policies).
   if (!opener) ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
   ctx.type = 'text/html; charset=utf-8';
-  ctx.body = page(shown);
+  ctx.body = pageHtml(shown);
 }
 
-export interface Field {
+export interface FormField {
   name: string;
   label: string;
   type?: 'text' | 'email' | 'password';
@@ -115,7 +115,7 @@ const attribute = (name: string, value: string | number | undefined) =>
   value === undefined ? undefined : markup` ${new Markup(name)}="${value}"`;
 
 /** A labelled field with its hint and its error, which are tied to it for screen readers. */
-export function field({ name, label, type = 'text', value, autocomplete, hint, error, focus, optional, ...rest }: Field): Markup {
+export function field({ name, label, type = 'text', value, autocomplete, hint, error, focus, optional, ...rest }: FormField): Markup {
   const described = [...(hint ? [`${name}-hint`] : []), ...(error ? [`${name}-error`] : [])].join(' ');
   const more = [
     attribute('value', value),

@@ -12,7 +12,7 @@ export interface SignedIn {
 }
 
 /** What a handler gets. All of it has been checked. */
-export interface Call<Q = unknown, B = unknown> {
+export interface ConsoleCall<Q = unknown, B = unknown> {
   signedIn: SignedIn;
   /** The account in the path, of which the caller is a member (an operator need not be). Present on every route with `:account`. */
   account: { id: string; role: Role | 'operator' };
@@ -28,14 +28,14 @@ declare module '../../http/state.ts' {
   interface State {
     /** Set by the management API: who is signed in, and the account in the path. */
     signedIn?: SignedIn;
-    account?: Call['account'];
+    account?: ConsoleCall['account'];
   }
 }
 
 /**
  * `permission`: a member of the account whose role has it (and any operator, for reading). `signed-in`: anybody with a session; `operator`: who runs the installation.
  */
-export type Access = { permission: Permission } | 'signed-in' | 'operator';
+export type RouteAccess = { permission: Permission } | 'signed-in' | 'operator';
 
 export interface ConsoleRoute {
   method: 'get' | 'post' | 'patch' | 'delete';
@@ -44,7 +44,7 @@ export interface ConsoleRoute {
   /** For the description: unique, camelCase. */
   id: string;
   summary: string;
-  access: Access;
+  access: RouteAccess;
   query?: z.ZodType | undefined;
   body?: z.ZodType | undefined;
   /** Of a JSON body; 64 KiB when absent. */
@@ -53,7 +53,7 @@ export interface ConsoleRoute {
   answer: z.ZodType | 'none' | 'application/pdf' | 'text/csv';
   /** 201 for what creates. */
   status?: 201;
-  handle(call: Call): Promise<unknown>;
+  handle(call: ConsoleCall): Promise<unknown>;
 }
 
 interface Typed<Q extends z.ZodType, B extends z.ZodType, A extends ConsoleRoute['answer']>
@@ -61,7 +61,7 @@ interface Typed<Q extends z.ZodType, B extends z.ZodType, A extends ConsoleRoute
   query?: Q;
   body?: B;
   answer: A;
-  handle(call: Call<z.output<Q>, z.output<B>>): Promise<A extends z.ZodType ? z.input<A> : void>;
+  handle(call: ConsoleCall<z.output<Q>, z.output<B>>): Promise<A extends z.ZodType ? z.input<A> : void>;
 }
 
 /** A row whose handler's types follow from its schemas. */

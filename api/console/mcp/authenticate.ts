@@ -5,13 +5,13 @@ import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
 import { bearerToken } from '../../http/bearer.ts';
 import type { Middleware } from '../../http/state.ts';
-import type { Access, AccessTokens } from '../oauth/access.ts';
+import type { AccessTokens, GrantedAccess } from '../oauth/access.ts';
 import { challenge } from './protected-resource.ts';
 
 declare module '../../http/state.ts' {
   interface State {
     /** Set here: the client, and the user and account that it acts for. */
-    access?: Access;
+    access?: GrantedAccess;
   }
 }
 

@@ -12,7 +12,7 @@ import type { RenderTrace } from '../../render/render.ts';
 import { pdfFilename } from '../downloads/filename.ts';
 import type { PdfStore } from '../downloads/pdf-store.ts';
 import { mayReachIntranet } from '../kit/intranet.ts';
-import type { Access } from '../oauth/access.ts';
+import type { GrantedAccess } from '../oauth/access.ts';
 import type { PlaygroundDeps } from '../routes/playground.ts';
 import { CANCELLED, failure, success } from './answers.ts';
 import { reportProgress } from './progress.ts';
@@ -27,7 +27,7 @@ export interface RenderPdfDeps extends Pick<PlaygroundDeps, 'store' | 'render' |
 
 /** The HTTP request in which the call came. */
 export interface McpCall {
-  access: Access;
+  access: GrantedAccess;
   requestId: string;
   bodyBytes: number;
   reservation: Reservation;

@@ -4,7 +4,7 @@
 export const SCOPE = 'render';
 
 /** What a person allowed a client. */
-export interface Access {
+export interface GrantedAccess {
   /** The user's id. */
   user: string;
   /** The account in whose name the client acts; the person is a member of it now, in a role that may render. */
@@ -21,5 +21,5 @@ export interface AccessTokens {
    * Undefined for a token that is unknown, expired, revoked, or for another resource than `resource`, for a person who is disabled, and for one who is no member of the
    * account any more or may not render in it. What was taken away is gone with the next call.
    */
-  verify(token: string, resource: string): Promise<Access | undefined>;
+  verify(token: string, resource: string): Promise<GrantedAccess | undefined>;
 }

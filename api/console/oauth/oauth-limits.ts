@@ -8,10 +8,10 @@ import { createDigest } from '../security/encryption.ts';
 const WINDOW_MS = 3600e3;
 /** In an hour from one address. Hosted apps register everybody's connection from a few addresses. */
 const MAX = { registration: 100, authorization: 600, document: 120 };
-export type Counted = keyof typeof MAX;
+export type LimitedOperation = keyof typeof MAX;
 
 /** Counts one more; how many seconds to wait when it is too much, else undefined. */
-export type OAuthLimits = (what: Counted, ip: string) => Promise<number | undefined>;
+export type OAuthLimits = (what: LimitedOperation, ip: string) => Promise<number | undefined>;
 
 export function createOAuthLimits(store: Store, secret: string, now = () => Date.now()): OAuthLimits {
   const digest = createDigest(secret, 'oauth limits');

@@ -8,7 +8,7 @@ import type { ClientFetch } from './client-fetch.ts';
 import { CLIENT_AUTH_METHODS } from './client-metadata.ts';
 import type { OAuthKeys } from './keys.ts';
 import { isDue, type RefreshTokens } from './refresh-tokens.ts';
-import { keepRefused, onward, type Refusal } from './refused-requests.ts';
+import { keepRefused, type OAuthErrorFields, onward } from './refused-requests.ts';
 import { reportUnreadable } from './unreadable-documents.ts';
 
 export const COOKIES = {
@@ -40,7 +40,7 @@ export interface ProviderDeps {
   /** Whether tokens are given for this person: by the consent that they come of, where there is one. */
   mayHaveTokens(user: string, grantId: string | undefined): Promise<boolean>;
   /** `back`: leads the person on to the app with it. */
-  renderError(ctx: ProviderContext, refusal: Refusal, back: string | undefined): void;
+  renderError(ctx: ProviderContext, refusal: OAuthErrorFields, back: string | undefined): void;
 }
 
 /** What the documents of RFC 8414 say that is true here: the library speaks of OpenID Connect besides. */
@@ -131,7 +131,7 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
     },
     findAccount: async (_ctx: ProviderContext, id: string, token?: { grantId?: string }) =>
       (await deps.mayHaveTokens(id, token?.grantId)) ? { accountId: id, claims: async () => ({ sub: id }) } : undefined,
-    renderError: (ctx: ProviderContext, refusal: Refusal) => deps.renderError(ctx, refusal, onward(ctx, refusal)),
+    renderError: (ctx: ProviderContext, refusal: OAuthErrorFields) => deps.renderError(ctx, refusal, onward(ctx, refusal)),
     ttl: {
       AccessToken: ACCESS_S,
       AuthorizationCode: CODE_S,

@@ -2,7 +2,7 @@
 import type { ProviderContext } from 'oidc-provider';
 import { isLoopback } from './redirects.ts';
 
-export interface Refusal {
+export interface OAuthErrorFields {
   error: string;
   error_description?: string;
 }
@@ -19,7 +19,7 @@ export function keepRefused({ oidc, query }: ProviderContext, error: { allow_red
 }
 
 /** The app's address with the refusal, to be followed by the person; undefined when it is none of the app's. */
-export function onward({ oidc }: ProviderContext, refusal: Refusal): string | undefined {
+export function onward({ oidc }: ProviderContext, refusal: OAuthErrorFields): string | undefined {
   const uri = oidc.params?.['redirect_uri'];
   if (typeof uri !== 'string' || !oidc.client?.redirectUriAllowed(uri)) return undefined;
   const url = new URL(uri);

@@ -13,7 +13,7 @@ import type { Asking } from '../oauth/consents.ts';
 import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { redirectLabel, redirectName } from '../oauth/redirects.ts';
-import type { Refusal } from '../oauth/refused-requests.ts';
+import type { OAuthErrorFields } from '../oauth/refused-requests.ts';
 import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 
 type Account = { id: string; name: string };
@@ -44,7 +44,7 @@ const UNREADABLE_MESSAGE =
   'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.';
 
 /** The page of an error of the OAuth server that cannot redirect to the app. `back`: the link to the app. */
-export function showOAuthError(ctx: PageContext, { error, error_description: description }: Refusal, back: string | undefined) {
+export function showOAuthError(ctx: PageContext, { error, error_description: description }: OAuthErrorFields, back: string | undefined) {
   const ours = error === 'server_error' || error === 'temporarily_unavailable';
   const detail = description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
   const link = back && markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;

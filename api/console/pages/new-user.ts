@@ -1,9 +1,9 @@
 // The fields that make a person, the same wherever somebody comes for the first time.
 import type { Markup } from '../../../common/contract/markup.ts';
 import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/users.ts';
-import { type Field, field } from '../html/page.ts';
+import { type FormField, field } from '../html/page.ts';
 
-type Shown = Pick<Field, 'value' | 'error' | 'focus'>;
+type Shown = Pick<FormField, 'value' | 'error' | 'focus'>;
 
 export const nameField = (shown: Shown): Markup =>
   field({ name: 'name', label: 'Your name', autocomplete: 'name', maxLength: 100, ...shown });

@@ -145,7 +145,7 @@ export function configurationChecks({ publicUrl, trustedProxies, forwardedFor, h
 }
 
 /** `down`: no render can succeed. */
-export function statusOf(checks: readonly Check[]): Health['status'] {
+export function healthStatusOf(checks: readonly Check[]): Health['status'] {
   if (checks.some(({ status }) => status === 'fail')) return 'down';
   return checks.some(({ status }) => status === 'warn') ? 'degraded' : 'ok';
 }

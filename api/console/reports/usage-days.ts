@@ -5,7 +5,7 @@ import type { Document, Store, UsageDayDocument } from '../../store/store.ts';
 import type { Usage } from '../contract/accounts.ts';
 import type { KeyNames } from './key-names.ts';
 
-export const MAX_DAYS = 366;
+export const MAX_USAGE_DAYS = 366;
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -28,7 +28,8 @@ export function rangeOf({ from, to }: { from?: string | undefined; to?: string |
   const last = Date.parse(to ?? dayOf(nowMs));
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);
   if (first > last) throw invalid('`from` must not be after `to`.');
-  if (last - first >= MAX_DAYS * DAY_MS) throw invalid(`\`from\` and \`to\` must be at most ${MAX_DAYS} days apart, both counted.`);
+  if (last - first >= MAX_USAGE_DAYS * DAY_MS)
+    throw invalid(`\`from\` and \`to\` must be at most ${MAX_USAGE_DAYS} days apart, both counted.`);
   return { from: dayOf(first), to: dayOf(last) };
 }
 

@@ -13,7 +13,7 @@ import { MAY } from '../contract/permissions.ts';
 import { createChangeBound } from '../kit/change-bound.ts';
 import { checked, strict } from '../kit/checked.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import type { Call, ConsoleRoute, SignedIn } from '../kit/route.ts';
+import type { ConsoleCall, ConsoleRoute, SignedIn } from '../kit/route.ts';
 import { sameOrigin } from '../kit/same-origin.ts';
 import { roleForbids } from '../users/team-rules.ts';
 
@@ -53,7 +53,7 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
     await next();
   };
 
-  async function accountOf(row: ConsoleRoute, signedIn: SignedIn, id: string): Promise<Call['account']> {
+  async function accountOf(row: ConsoleRoute, signedIn: SignedIn, id: string): Promise<ConsoleCall['account']> {
     if (row.access === 'operator') return { id, role: 'operator' };
     const team = await store.limited(store.console.teams.findOne({ _id: id, 'members.user': signedIn.user.id }, store.limits));
     const role = team?.members.find(({ user }) => user === signedIn.user.id)?.role;
@@ -91,7 +91,7 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
       const result = await row.handle({
         signedIn: signedIn!,
         // Rows without `:account` do not read it.
-        account: account as Call['account'],
+        account: account as ConsoleCall['account'],
         params: (ctx as Context & { params: Record<string, string> }).params,
         query: checked(querySchema, { ...ctx.query }),
         body: row.body ? checked(row.body, body) : undefined,

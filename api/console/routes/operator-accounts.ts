@@ -4,7 +4,7 @@ import type { Document, Store } from '../../store/store.ts';
 import { accountChange, newAccount, operatorAccount, operatorAccounts, operatorAccountsQuery } from '../contract/accounts.ts';
 import { invited, newInvitation } from '../contract/users.ts';
 import { after, pageOf } from '../kit/cursor.ts';
-import { type Call, type ConsoleRoute, route } from '../kit/route.ts';
+import { type ConsoleCall, type ConsoleRoute, route } from '../kit/route.ts';
 import { beginsWith } from '../kit/search.ts';
 import { type Audit, accountChanged, accountCreated } from '../security/audit.ts';
 import type { Invitations } from '../users/invitations.ts';
@@ -19,7 +19,7 @@ interface Deps {
 }
 
 /** Stands in the log of the account itself: its people see what was done to them. */
-const about = (call: Call, account: string): Call => ({ ...call, account: { id: account, role: 'operator' } });
+const about = (call: ConsoleCall, account: string): ConsoleCall => ({ ...call, account: { id: account, role: 'operator' } });
 
 async function withMembers(store: Store, found: Account[]) {
   const teams = store.console.teams.aggregate<{ _id: string; members: number }>(

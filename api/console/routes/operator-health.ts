@@ -4,7 +4,7 @@ import type { Context } from '../../http/state.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
 import { health } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
-import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../reports/health-checks.ts';
+import { configurationChecks, databaseChecks, healthStatusOf, poolChecks } from '../reports/health-checks.ts';
 
 interface Deps {
   store: Store;
@@ -37,7 +37,7 @@ export const operatorHealthRoutes = ({ store, publicUrl, trustedProxies }: Deps)
       handle: async ({ ctx }) => {
         const [database, processes] = await Promise.all([store.serverState().catch(asProblem), reports().catch(() => [])]);
         const checks = [...databaseChecks(database), ...poolChecks(processes), ...configurationChecks(surroundings(ctx))];
-        return { status: statusOf(checks), checks };
+        return { status: healthStatusOf(checks), checks };
       },
     }),
   ];

@@ -2,8 +2,8 @@
 import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
-import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/users.ts';
-import { type Call, type ConsoleRoute, route } from '../kit/route.ts';
+import { passwordAgain, recoveryCodes, twoFactorBegun, twoFactorCode } from '../contract/users.ts';
+import { type ConsoleCall, type ConsoleRoute, route } from '../kit/route.ts';
 import { checkPassword, storedUser } from './me.ts';
 
 export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
@@ -15,7 +15,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
     await limits.againWasRight(user._id, 'code');
   }
 
-  async function changed(call: Pick<Call, 'signedIn' | 'account' | 'clientIp'>, action: string): Promise<void> {
+  async function changed(call: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>, action: string): Promise<void> {
     const { user, sessionId } = call.signedIn;
     const ended = await sessions.endAll(user.id, sessionId);
     await audit.record(call, { action, details: { sessionsEnded: ended } }, 'installation');
@@ -42,7 +42,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       id: 'confirmTwoFactor',
       summary: 'Switch the second factor on with a code of the app; the recovery codes are shown here once. Ends your other sessions',
       access: 'signed-in',
-      body: code,
+      body: twoFactorCode,
       answer: recoveryCodes,
       handle: async call => {
         const codes = await twoFactor.confirm(await storedUser(auth, call.signedIn.user.id), call.body.code);
@@ -56,7 +56,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       id: 'renewRecoveryCodes',
       summary: 'New recovery codes, shown here once; the former ones are void',
       access: 'signed-in',
-      body: code,
+      body: twoFactorCode,
       answer: recoveryCodes,
       handle: async call => {
         const user = await storedUser(auth, call.signedIn.user.id);
@@ -72,7 +72,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       id: 'endTwoFactor',
       summary: 'Switch the second factor off. Ends your other sessions',
       access: 'signed-in',
-      body: code,
+      body: twoFactorCode,
       answer: 'none',
       handle: async call => {
         const user = await storedUser(auth, call.signedIn.user.id);

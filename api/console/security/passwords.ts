@@ -11,7 +11,7 @@ const COST = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
 /** Each holds its memory and a core; renders need both too. */
 export const AT_ONCE = 2;
 /** In each of the two lines. The last of them waits for about a second. */
-export const MAX_WAITING = 32;
+export const MAX_WAITING_HASHES = 32;
 const RETRY_AFTER_S = 2;
 
 const base64 = (bytes: number) => Buffer.alloc(bytes).toString('base64').replace(/=+$/, '');
@@ -44,7 +44,7 @@ export interface Passwords {
 /** The same letters typed on another system can be other code points (RFC 8265, section 4.2). */
 const prepared = (password: string) => password.normalize('NFC');
 
-export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING } = {}): Passwords {
+export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING_HASHES } = {}): Passwords {
   const queue = new PQueue({ concurrency: atOnce });
   const lines: Record<Who, SharedBound> = {
     known: new SharedBound(atOnce + maxWaiting),

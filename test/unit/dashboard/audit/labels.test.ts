@@ -4,7 +4,7 @@ import { MAY, PERMISSIONS, ROLE_DESCRIPTIONS } from '../../../../api/console/con
 import { actionLabel, detailLabel } from '../../../../dashboard/audit/labels.ts';
 import { phasesOf } from '../../../../dashboard/playground/server-timing.ts';
 import { deviceLabel } from '../../../../dashboard/profile/device.ts';
-import { ROLES, rolesToGive } from '../../../../dashboard/team/roles.ts';
+import { ROLE_OPTIONS, rolesToGive } from '../../../../dashboard/team/roles.ts';
 
 describe('words of the dashboard', () => {
   it('lay the phases of Server-Timing one after the other', () => {
@@ -54,8 +54,8 @@ describe('words of the dashboard', () => {
   });
 
   it('tell of every role what the server’s own words do', () => {
-    expect(Object.fromEntries(ROLES.map(({ role, may }) => [role, may]))).to.deep.equal(ROLE_DESCRIPTIONS);
-    expect(ROLES.map(({ role }) => role)).to.have.members(Object.keys(MAY));
+    expect(Object.fromEntries(ROLE_OPTIONS.map(({ role, may }) => [role, may]))).to.deep.equal(ROLE_DESCRIPTIONS);
+    expect(ROLE_OPTIONS.map(({ role }) => role)).to.have.members(Object.keys(MAY));
     expect(rolesToGive('admin').map(({ role }) => role)).not.to.include('owner');
   });
 });

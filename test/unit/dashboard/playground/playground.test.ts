@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openApi } from '../../../../common/contract/openapi.ts';
-import { type Field, found, type JsonSchema, labelOf, sectionsOf } from '../../../../dashboard/playground/fields.ts';
+import { found, type JsonSchema, labelOf, type RequestField, sectionsOf } from '../../../../dashboard/playground/fields.ts';
 import {
   callOf,
   complaints,
@@ -17,8 +17,8 @@ import {
 const schema = openApi({ publicUrl: 'http://localhost:8080' }).components.schemas.RenderRequest as JsonSchema;
 const sections = sectionsOf(schema);
 const fields = sections.flatMap(section => section.fields);
-const field = (path: string): Field => {
-  const all = (list: Field[]): Field[] => list.flatMap(each => [each, ...all(each.fields)]);
+const field = (path: string): RequestField => {
+  const all = (list: RequestField[]): RequestField[] => list.flatMap(each => [each, ...all(each.fields)]);
   return all(fields).find(each => each.path === path)!;
 };
 

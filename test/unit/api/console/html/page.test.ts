@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { field, form, page, sendPage } from '../../../../../api/console/html/page.ts';
+import { field, form, pageHtml, sendPage } from '../../../../../api/console/html/page.ts';
 import { pageRoutes } from '../../../../../api/console/html/page-route.ts';
 import type { Context } from '../../../../../api/http/state.ts';
 import { DatabaseTimeout } from '../../../../../api/store/store.ts';
@@ -50,7 +50,7 @@ describe('a page of the server', () => {
   });
 
   it('has no style attributes and no handlers in its markup, which its policy would not allow', () => {
-    const html = page({
+    const html = pageHtml({
       title: 'A page',
       error: 'wrong',
       body: form('/app/x', [field({ name: 'a', label: 'A', autocomplete: 'off' })], 'Go'),
@@ -59,7 +59,7 @@ describe('a page of the server', () => {
   });
 
   it('writes title and error as text', () => {
-    const html = page({ title: '<b>', error: '</p><script>alert(1)</script>', body: markup`` });
+    const html = pageHtml({ title: '<b>', error: '</p><script>alert(1)</script>', body: markup`` });
     expect(html).to.include('&lt;b&gt;').and.include('&lt;script&gt;').and.not.include('<script>alert');
   });
 

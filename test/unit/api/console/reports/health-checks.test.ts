@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configurationChecks, databaseChecks, poolChecks, statusOf } from '../../../../../api/console/reports/health-checks.ts';
+import { configurationChecks, databaseChecks, healthStatusOf, poolChecks } from '../../../../../api/console/reports/health-checks.ts';
 import type { ServerState } from '../../../../../api/store/store.ts';
 
 const server = (fields: Partial<ServerState> = {}): ServerState => ({
@@ -23,13 +23,13 @@ describe('the checks of an installation', () => {
   it('find nothing where all is well', () => {
     const checks = [...databaseChecks(server()), ...poolChecks([report([worker('a')])]), ...configurationChecks(place)];
     expect(bad(checks)).to.deep.equal([]);
-    expect(statusOf(checks)).to.equal('ok');
+    expect(healthStatusOf(checks)).to.equal('ok');
   });
 
   it('call it down when the database does not answer', () => {
     const checks = databaseChecks({ error: 'no primary.' });
     expect(bad(checks)).to.deep.equal(['Database: fail']);
-    expect(statusOf(checks)).to.equal('down');
+    expect(healthStatusOf(checks)).to.equal('down');
   });
 
   const cases: [what: string, checks: Parameters<typeof bad>[0], found: string[]][] = [
