@@ -1,4 +1,4 @@
-// What is known of a pool at this moment: its Deployment, its pods and its load, in few words.
+// What is known of a pool at this moment: its Deployment, its pods and its load.
 import type { Observation } from './decide/model.ts';
 import type { Deployment, Pod } from './kubernetes/objects.ts';
 import type { PoolLoad } from './load/load-cache.ts';
@@ -22,7 +22,7 @@ export interface PodsSeen {
   ready: number;
   /** Names of those that are. */
   readyNames: readonly string[];
-  /** Why pods do not become ready, by the first that says so. */
+  /** Why pods do not become ready: the trouble of the first such pod. */
   trouble: Trouble | undefined;
   /** Why Chrome has no sandbox in them. */
   sandbox: Trouble | undefined;
@@ -96,11 +96,11 @@ function troubleOf(pod: Pod): Trouble | undefined {
   return undefined;
 }
 
-/** Some worker that is ready is missing in the load: then nothing shrinks. */
+/** A ready worker that is missing in the load makes it partial: then nothing shrinks. */
 export function observe(deployment: DeploymentSeen | undefined, pods: PodsSeen, load: PoolLoad): Observation {
   const { busyByPod, pageEnds: _pageEnds, ...plain } = load;
-  // By name: after a restart Prometheus still tells for minutes of pods that are gone.
+  // By name: after a restart Prometheus still returns pods that are gone for minutes.
   const missing = pods.readyNames.some(name => !busyByPod.has(name));
-  const told: Observation['load'] = plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;
-  return { pods: deployment?.wanted, readyPods: pods.ready, load: told };
+  const reported: Observation['load'] = plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;
+  return { pods: deployment?.wanted, readyPods: pods.ready, load: reported };
 }

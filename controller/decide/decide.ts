@@ -9,7 +9,7 @@ const MOST = 1e6;
 const DAY_MS = 86_400_000;
 const count = (pods: number) => (Number.isFinite(pods) ? clamp(Math.floor(pods), 0, MOST) : 0);
 
-/** A load whose numbers are none is not known. */
+/** A load with values that are not finite numbers is unknown. */
 function believable(load: Load): Load {
   if (load.kind === 'unknown') return load;
   const { busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs } = load;
@@ -28,15 +28,16 @@ function believable(load: Load): Load {
 
 type Made = Omit<Decision, 'lookAgainMs'>;
 
-/** The load is not known: the size is held, and what somebody took away is given back. */
-function blindly({ scaling }: ScalingSpec, why: string, pods: number, history: History, now: number): Made {
+/** The load is not known: the size is held, and a size that another client reduced is restored. */
+function withoutLoad({ scaling }: ScalingSpec, why: string, pods: number, history: History, now: number): Made {
   const size = clamp(Math.max(pods, history.askedPods ?? 0), scaling.minReplicas, scaling.maxReplicas);
   const reason = size > pods ? (pods < scaling.minReplicas ? 'below_min' : 'restored') : size < pods ? 'above_max' : 'no_metrics';
   const message = messageForNoLoad(reason, why, { pods, size, scaling });
   return { pods: size, reason, message, limited: undefined, panic: false, history: { ...history, holdUntilMs: now + holdMs(scaling) } };
 }
 
-const told = (pods: number, reason: Reason, message: string, history: History): Made => ({
+/** A size that does not depend on the load. */
+const fixedSize = (pods: number, reason: Reason, message: string, history: History): Made => ({
   pods,
   reason,
   message,
@@ -47,14 +48,14 @@ const told = (pods: number, reason: Reason, message: string, history: History): 
 
 function make(pool: ScalingSpec, seen: Observation, load: Load, history: History, now: number): Made {
   const pods = count(seen.pods ?? 0);
-  if (pool.paused) return told(pods, 'paused', `spec.paused is set: the size stays at ${pods}.`, history);
-  if (pool.replicas !== undefined) return told(pool.replicas, 'fixed', `spec.replicas fixes the size at ${pool.replicas}.`, history);
-  if (load.kind === 'unknown') return blindly(pool, load.message, pods, history, now);
+  if (pool.paused) return fixedSize(pods, 'paused', `spec.paused is set: the size stays at ${pods}.`, history);
+  if (pool.replicas !== undefined) return fixedSize(pool.replicas, 'fixed', `spec.replicas fixes the size at ${pool.replicas}.`, history);
+  if (load.kind === 'unknown') return withoutLoad(pool, load.message, pods, history, now);
   return byLoad(pool, { load, pods, readyPods: count(seen.readyPods) }, history, now);
 }
 
-/** Without news of the load there is nothing to decide soon. */
-const UNTOLD_MS = 15_000;
+/** While the load is unknown, the next decision is not due soon. */
+const UNKNOWN_LOAD_MS = 15_000;
 
 /**
  * Decides the size of a pool. Pure: the same arguments give the same decision, and nothing that is seen makes it throw. `nowMs` is of a clock that only grows.
@@ -65,6 +66,6 @@ export function decide(pool: ScalingSpec, seen: Observation, history: History, n
   const load = believable(seen.load);
   const made = make(pool, seen, load, history, now);
   const sizes = withSize(made.history.sizes, made.pods, now);
-  const lookAgainMs = load.kind === 'measured' ? clamp(load.scrapeIntervalMs, 1_000, UNTOLD_MS) : UNTOLD_MS;
+  const lookAgainMs = load.kind === 'measured' ? clamp(load.scrapeIntervalMs, 1_000, UNKNOWN_LOAD_MS) : UNKNOWN_LOAD_MS;
   return { ...made, history: { ...made.history, atMs: now, askedPods: made.pods, sizes }, lookAgainMs };
 }

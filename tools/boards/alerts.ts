@@ -6,8 +6,8 @@ import type { Alert } from './rules.ts';
 const WHO = '{{ $labels.namespace }}/{{ $labels.pool }}';
 const MONGODB = 'pressroom_mongodb_operation_duration_seconds';
 /** Two controllers may tell of a pool for a moment while they change over. */
-const told = (name: string, more = '') => max(POOL, mine(name, more));
-const condition = (type: string, status: string) => `${told('pressroom_pool_condition', `type="${type}",status="${status}"`)} == 1`;
+const reported = (name: string, more = '') => max(POOL, mine(name, more));
+const condition = (type: string, status: string) => `${reported('pressroom_pool_condition', `type="${type}",status="${status}"`)} == 1`;
 
 export const serviceAlerts: Alert[] = [
   alert({
@@ -61,7 +61,7 @@ export const poolAlerts: Alert[] = [
     name: 'PressroomPoolAtMax',
     severity: 'warning',
     lasting: '5m',
-    expr: `${told('pressroom_pool_desired_pods')} >= ${told('pressroom_pool_max_pods')} and ${sum(POOL, `avg_over_time(${mine('pressroom_queue_depth')}[5m])`)} >= 1`,
+    expr: `${reported('pressroom_pool_desired_pods')} >= ${reported('pressroom_pool_max_pods')} and ${sum(POOL, `avg_over_time(${mine('pressroom_queue_depth')}[5m])`)} >= 1`,
     summary: `The pool ${WHO} is as large as it may be, and renders wait.`,
     description: 'All {{ $value }} pods that scaling.maxReplicas allows are wanted, and the queue has not been empty for five minutes.',
   }),
@@ -69,7 +69,7 @@ export const poolAlerts: Alert[] = [
     name: 'PressroomPodsNotReady',
     severity: 'warning',
     lasting: '15m',
-    expr: `${told('pressroom_pool_desired_pods')} - ${told('pressroom_pool_ready_pods')} > 0`,
+    expr: `${reported('pressroom_pool_desired_pods')} - ${reported('pressroom_pool_ready_pods')} > 0`,
     summary: `Pods of the pool ${WHO} do not become ready.`,
     description: '{{ $value }} pods have been missing for 15 minutes.',
   }),
@@ -77,7 +77,7 @@ export const poolAlerts: Alert[] = [
     name: 'PressroomAutoscalerBlind',
     severity: 'warning',
     lasting: '5m',
-    expr: `(${condition('MetricsAvailable', 'False')}) and (${told('pressroom_pool_autoscaled')} == 1)`,
+    expr: `(${condition('MetricsAvailable', 'False')}) and (${reported('pressroom_pool_autoscaled')} == 1)`,
     summary: `The controller does not know the load of ${WHO}.`,
     description: 'The size of the pool is held: it neither grows with the load nor shrinks.',
   }),

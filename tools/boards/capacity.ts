@@ -6,7 +6,7 @@ const POOL = 'namespace, pool';
 const NAME = '{{namespace}}/{{pool}}';
 const chosen = (name: string, more = '') => `${name}{${CHOSEN}${more && `,${more}`}}`;
 /** Two controllers may tell of a pool for a moment while they change over. */
-const told = (name: string, more = '') => max(POOL, chosen(name, more));
+const reported = (name: string, more = '') => max(POOL, chosen(name, more));
 
 export const capacity: Board = {
   uid: 'pressroom-capacity',
@@ -87,10 +87,10 @@ export const capacity: Board = {
           unit: 'short',
           width: 12,
           queries: [
-            { expr: told('pressroom_pool_desired_pods'), legend: `wanted ${NAME}` },
-            { expr: told('pressroom_pool_ready_pods'), legend: `ready ${NAME}` },
-            { expr: told('pressroom_pool_max_pods'), legend: `maximum ${NAME}` },
-            { expr: told('pressroom_pool_min_pods'), legend: `minimum ${NAME}` },
+            { expr: reported('pressroom_pool_desired_pods'), legend: `wanted ${NAME}` },
+            { expr: reported('pressroom_pool_ready_pods'), legend: `ready ${NAME}` },
+            { expr: reported('pressroom_pool_max_pods'), legend: `maximum ${NAME}` },
+            { expr: reported('pressroom_pool_min_pods'), legend: `minimum ${NAME}` },
           ],
         },
         {
@@ -101,8 +101,8 @@ export const capacity: Board = {
           unit: 'short',
           width: 12,
           queries: [
-            { expr: told('pressroom_pool_busy_slots'), legend: `busy slots ${NAME}` },
-            { expr: told('pressroom_pool_queued_renders'), legend: `waiting ${NAME}` },
+            { expr: reported('pressroom_pool_busy_slots'), legend: `busy slots ${NAME}` },
+            { expr: reported('pressroom_pool_queued_renders'), legend: `waiting ${NAME}` },
           ],
         },
         {

@@ -211,7 +211,7 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, signal:
     return ending;
   };
   const endedEarly = exited.then(how => `${config.executable} ended at its start: ${how}`);
-  const why = await firstWord(hello(pipe).then(refuseFullBrowser), endedEarly, config, signal);
+  const why = await firstAnswer(hello(pipe).then(refuseFullBrowser), endedEarly, config, signal);
   if (typeof why === 'string') {
     const error = explain(starting.text(), why);
     kill();
@@ -225,8 +225,8 @@ async function startIn(profile: Profile, config: ChromeConfig, log: Log, signal:
   return { pid, version, pipe, ...watchProcesses(pid), exited, close, kill };
 }
 
-/** What Chrome says of itself, or why it said nothing. */
-async function firstWord<T>(said: Promise<T>, ended: Promise<string>, config: ChromeConfig, signal: AbortSignal | undefined) {
+/** The first answer of Chrome, or why there is none. */
+async function firstAnswer<T>(answer: Promise<T>, ended: Promise<string>, config: ChromeConfig, signal: AbortSignal | undefined) {
   const late = Promise.withResolvers<string>();
   const { executable, startTimeoutMs } = config;
   const timer = setTimeout(late.resolve, startTimeoutMs, `${executable} did not answer within ${startTimeoutMs / 1_000} s of its start`);
@@ -234,7 +234,7 @@ async function firstWord<T>(said: Promise<T>, ended: Promise<string>, config: Ch
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([said.catch(() => ended), ended, late.promise]);
+    return await Promise.race([answer.catch(() => ended), ended, late.promise]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
