@@ -4,7 +4,7 @@ import type { ShownKey } from '../api/accounts/account-keys.ts';
 import type { Account, Accounts } from '../api/accounts/accounts.ts';
 import { type AuditAction, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../api/console/security/audit.ts';
 import { ACCOUNT_STATES, type Store } from '../api/store/store.ts';
-import { CommandFailed } from './failure.ts';
+import { CliError } from './failure.ts';
 import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
 
@@ -96,7 +96,7 @@ async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
   for (const account of await all.listAccounts()) {
     if (account.keys > 0 && (await all.listKeys(account.name)).some(({ id }) => id === keyId)) return account;
   }
-  throw new CommandFailed(`No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`);
+  throw new CliError(`No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`);
 }
 
 export function addKeyCommands(program: Command, { print, notify, withAccounts }: Terminal): void {

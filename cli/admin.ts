@@ -11,7 +11,7 @@ import { createAudit } from '../api/console/security/audit.ts';
 import { createUsers } from '../api/console/users/users.ts';
 import type { Terminal } from './accounts.ts';
 import { askPassword } from './ask-password.ts';
-import { CommandFailed, wrongUsage } from './failure.ts';
+import { CliError, wrongUsage } from './failure.ts';
 
 interface PasswordOptions {
   passwordFile?: string;
@@ -30,7 +30,7 @@ async function passwordOf({ passwordFile, passwordStdin }: PasswordOptions): Pro
   try {
     return withoutLineEnd(await readFile(passwordFile, 'utf8'));
   } catch (error) {
-    throw new CommandFailed(`${passwordFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 1, error);
+    throw new CliError(`${passwordFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 1, error);
   }
 }
 
@@ -60,7 +60,7 @@ export function addAdminCommands(program: Command, { print, notify, withAccounts
         const wanted = options.account ?? WAITING_ACCOUNT;
         const there = await firstOwner.isTaken(wanted);
         if (!there && options.account !== undefined)
-          throw new CommandFailed(`There is no account named \`${wanted}\`. \`pressroom accounts list\` shows them.`);
+          throw new CliError(`There is no account named \`${wanted}\`. \`pressroom accounts list\` shows them.`);
         const user = await createUsers(store).create({ email, name, password, operator: true });
         if (there) await firstOwner.addOwner(wanted, user._id);
         await createAudit(store).note({ actor: 'command line' }, { action: 'operator.created', target: email });
@@ -83,7 +83,7 @@ export function addAdminCommands(program: Command, { print, notify, withAccounts
       const ended = await withAccounts(async (_accounts, { store }) => {
         const users = createUsers(store);
         const user = await users.byEmail(options.email);
-        if (!user) throw new CommandFailed(`There is no person with the address ${options.email}.`);
+        if (!user) throw new CliError(`There is no person with the address ${options.email}.`);
         await users.setPassword(user._id, password);
         if (options.twoFactorOff) await twoFactorOff(store, user._id);
         const sessionsEnded = await createSessions(store).endAll(user._id);

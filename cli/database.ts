@@ -5,7 +5,7 @@ import { takeLock } from '../standalone/lock.ts';
 import { findOrInstallMongod, managedUri, startMongod } from '../standalone/mongod.ts';
 import type { Notify } from '../standalone/run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../standalone/state.ts';
-import { CommandFailed } from './failure.ts';
+import { CliError } from './failure.ts';
 import { type OpenDatabase, onAccounts, type Work } from './on-accounts.ts';
 
 interface Database extends OpenDatabase {
@@ -31,7 +31,7 @@ async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, notify: N
       lock.leave();
       const uri = await managedUri(join(folder, MONGOD_FOLDER));
       if (!uri)
-        throw new CommandFailed(
+        throw new CliError(
           `The Pressroom that runs on ${folder} (process ${lock.pid}) has no managed mongod: set MONGODB_URI as it has it.`,
         );
       return { uri, pepper, close: async () => {} };

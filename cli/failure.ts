@@ -3,7 +3,7 @@
 export const EXIT_CODES = 'Exit codes: 0 done; 1 it did not work (one sentence says why); 2 the command was written wrongly.';
 
 /** Its message is shown to the person as it is. */
-export class CommandFailed extends Error {
+export class CliError extends Error {
   override name = 'CommandFailed';
   readonly exitCode: 1 | 2;
 
@@ -14,4 +14,4 @@ export class CommandFailed extends Error {
 }
 
 /** For what the person wrote: exit code 2. */
-export const wrongUsage = (message: string) => new CommandFailed(message, 2);
+export const wrongUsage = (message: string) => new CliError(message, 2);

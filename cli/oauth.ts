@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { rotateOAuthKeys } from '../api/console/oauth/keys.ts';
 import { createAudit } from '../api/console/security/audit.ts';
 import type { Terminal } from './accounts.ts';
-import { CommandFailed } from './failure.ts';
+import { CliError } from './failure.ts';
 
 const minuteOf = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -24,9 +24,9 @@ export function addOAuthCommands(program: Command, { notify, withAccounts }: Ter
           await createAudit(store).note({ actor: 'command line' }, { action: 'oauth.keys_rotated', target: 'the OAuth server' });
         return result;
       });
-      if (rotated === 'none') throw new CommandFailed('There are no keys yet: they are made when the first app connects.');
+      if (rotated === 'none') throw new CliError('There are no keys yet: they are made when the first app connects.');
       if (rotated === 'other secret')
-        throw new CommandFailed('The keys were sealed with another PRESSROOM_SECRET: set the one that the API has. Nothing was changed.');
+        throw new CliError('The keys were sealed with another PRESSROOM_SECRET: set the one that the API has. Nothing was changed.');
       const { signsFrom, oldUntil, dropped } = rotated;
       notify(
         `New keys are there. API processes have them within a minute, without a restart, and sign with them from ${minuteOf(signsFrom)}.`,

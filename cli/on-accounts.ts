@@ -4,7 +4,7 @@ import type { Plan } from '../api/accounts/plans.ts';
 import { readApiConfig } from '../api/config.ts';
 import { connectStore, type Store } from '../api/store/store.ts';
 import { silentLog } from '../common/log.ts';
-import { CommandFailed } from './failure.ts';
+import { CliError } from './failure.ts';
 
 /** What a command works on. */
 export type Work<T> = (
@@ -29,7 +29,7 @@ export async function onAccounts<T>({ uri, pepper, secret }: OpenDatabase, env: 
     await store.start(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new CommandFailed(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
+    throw new CliError(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
   }
   try {
     const { plans, peppers, billing } = readApiConfig(env);

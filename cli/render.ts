@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebReadableStream } from 'node:stream/web';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from './accounts.ts';
-import { CommandFailed, wrongUsage } from './failure.ts';
+import { CliError, wrongUsage } from './failure.ts';
 
 const number = (value: string): number => {
   const parsed = Number(value);
@@ -68,7 +68,7 @@ async function source(from: string): Promise<{ html: string } | { url: string }>
   try {
     return { html: from === '-' ? await text(process.stdin) : await readFile(from, 'utf8') };
   } catch (error) {
-    throw new CommandFailed(
+    throw new CliError(
       `${from} cannot be read (${(error as NodeJS.ErrnoException).code}). Give a file, a http(s) URL, or - for standard input.`,
       1,
       error,
@@ -85,7 +85,7 @@ async function send(server: string, key: string, body: unknown): Promise<Respons
     });
   } catch (error) {
     const cause = (error as Error).cause as Error | undefined;
-    throw new CommandFailed(
+    throw new CliError(
       `Pressroom does not answer at ${server} (${cause?.message ?? (error as Error).message}). Start it (npm start), or give --server.`,
       1,
       error,
@@ -94,13 +94,13 @@ async function send(server: string, key: string, body: unknown): Promise<Respons
 }
 
 /** The API's own sentence where it gave one. */
-async function refusal(response: Response): Promise<CommandFailed> {
+async function refusal(response: Response): Promise<CliError> {
   const said = await response.text();
   try {
     const { error } = JSON.parse(said) as { error: { code: string; message: string; request_id: string } };
-    return new CommandFailed(`${error.message} (${error.code}, request ${error.request_id})`);
+    return new CliError(`${error.message} (${error.code}, request ${error.request_id})`);
   } catch {
-    return new CommandFailed(`The server answered ${response.status} and no PDF. Is it Pressroom?`);
+    return new CliError(`The server answered ${response.status} and no PDF. Is it Pressroom?`);
   }
 }
 
@@ -113,7 +113,7 @@ async function save(body: WebReadableStream, output: string): Promise<void> {
     await rename(draft, output);
   } catch (error) {
     await rm(draft, { force: true });
-    throw new CommandFailed(`${output} could not be written: ${(error as Error).message}`, 1, error);
+    throw new CliError(`${output} could not be written: ${(error as Error).message}`, 1, error);
   }
 }
 

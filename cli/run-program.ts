@@ -2,7 +2,7 @@
 import { type Command, CommanderError } from 'commander';
 import { ConfigError } from '../common/config.ts';
 import { ApiError } from '../common/contract/errors.ts';
-import { CommandFailed, EXIT_CODES } from './failure.ts';
+import { CliError, EXIT_CODES } from './failure.ts';
 
 export const notify = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -23,9 +23,9 @@ export async function runProgram(program: Command): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
-      const expected = error instanceof CommandFailed || error instanceof ApiError || error instanceof ConfigError;
+      const expected = error instanceof CliError || error instanceof ApiError || error instanceof ConfigError;
       notify(expected || !process.env.PRESSROOM_LOG_LEVEL ? (error as Error).message : String((error as Error).stack));
-      process.exitCode = error instanceof CommandFailed ? error.exitCode : error instanceof ConfigError ? 2 : 1;
+      process.exitCode = error instanceof CliError ? error.exitCode : error instanceof ConfigError ? 2 : 1;
     }
   }
 }

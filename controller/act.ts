@@ -97,4 +97,4 @@ export function createAct({ api, applied, find, concurrency = 10 }: Options) {
     },
   };
 }
-export type Act = ReturnType<typeof createAct>;
+export type PoolActions = ReturnType<typeof createAct>;

@@ -1,7 +1,7 @@
 // Reconciles one pool: observe, decide, act, report. Level-triggered: a name comes in, the whole state is read, and running it twice changes nothing.
 import type { Log } from '../common/log.ts';
 import { type BrowserPool, type BrowserPoolSpec, specSchema } from '../crds/browser-pool.ts';
-import type { Act } from './act.ts';
+import type { PoolActions } from './act.ts';
 import { NotOurs } from './act.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
 import { decide } from './decide/decide.ts';
@@ -14,7 +14,7 @@ import { hasStatus, KubernetesError } from './kubernetes/transport.ts';
 import type { LoadCache, PoolLoad } from './load/load-cache.ts';
 import { type DeploymentSeen, observe, seeDeployment, seePods } from './observe.ts';
 import { noReports, Reporter, type ReportHistory } from './report.ts';
-import { statusOf } from './status.ts';
+import { poolStatusOf } from './status.ts';
 
 /** The copies of the watches. */
 export interface Known {
@@ -26,7 +26,7 @@ interface Options {
   api: Kubernetes;
   known: Known;
   loads: Pick<LoadCache, 'of'>;
-  act: Act;
+  act: PoolActions;
   events: Events;
   metrics: PoolMetrics;
   log: Log;
@@ -141,7 +141,7 @@ export class Reconciler {
       pods: podsSeen,
       problem,
     };
-    const next = statusOf(report, this.#date());
+    const next = poolStatusOf(report, this.#date());
     metrics.report(report, next.conditions);
     if (await this.#reporter.status(memory.reports, stored, next, now)) memory.wantedBefore = undefined;
     if (failure !== undefined) throw failure;

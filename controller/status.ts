@@ -96,7 +96,7 @@ export function conditionsOf(report: PoolReport, now: Date): Condition[] {
 const stamp = (time: Date) => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** The whole status. Fields that are left out are taken away by the apply. */
-export function statusOf(report: PoolReport, now: Date): BrowserPoolStatus & { conditions: Condition[] } {
+export function poolStatusOf(report: PoolReport, now: Date): BrowserPoolStatus & { conditions: Condition[] } {
   const { pool, decision, load, deployment, problem } = report;
   // What could not be written has changed nothing.
   const changed = problem === undefined && deployment !== undefined && deployment.wanted !== decision.pods;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 
-export type Role = 'standalone' | 'command';
+export type LockRole = 'standalone' | 'command';
 
 export interface Lock {
   held: true;
@@ -12,9 +12,9 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-export interface Holder {
+export interface LockHolder {
   held: false;
-  role: Role;
+  role: LockRole;
   pid: number;
   /** True when the holder says that it is ready, false when it is gone before that. */
   untilReady: Promise<boolean>;
@@ -30,7 +30,7 @@ const nameOf = async (folder: string) =>
     .digest('hex')
     .slice(0, 32)}`;
 
-function listen(name: string, role: Role): Promise<Lock | undefined> {
+function listen(name: string, role: LockRole): Promise<Lock | undefined> {
   const asking = new Set<Socket>();
   let ready = false;
   const server = createServer(socket => {
@@ -59,7 +59,7 @@ function listen(name: string, role: Role): Promise<Lock | undefined> {
   });
 }
 
-function ask(name: string): Promise<Holder | undefined> {
+function ask(name: string): Promise<LockHolder | undefined> {
   const socket = connect(name);
   const ready = Promise.withResolvers<boolean>();
   const gone = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ function ask(name: string): Promise<Holder | undefined> {
       if (role)
         resolve({
           held: false,
-          role: role as Role,
+          role: role as LockRole,
           pid: Number(pid),
           untilReady: ready.promise,
           untilGone: gone.promise,
@@ -89,7 +89,7 @@ function ask(name: string): Promise<Holder | undefined> {
 }
 
 /** Takes the lock of `folder` (which must be there), or tells who has it. */
-export async function takeLock(folder: string, role: Role): Promise<Lock | Holder> {
+export async function takeLock(folder: string, role: LockRole): Promise<Lock | LockHolder> {
   const name = await nameOf(folder);
   for (;;) {
     // The holder may go between the two questions: then the name is free, and we ask again.

@@ -1,6 +1,6 @@
 // The kinds of objects that the controller speaks of, where they live in the API, and the calls on them.
 import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
-import type { Call, Transport, Verb } from './transport.ts';
+import type { KubernetesCall, Transport, Verb } from './transport.ts';
 
 /** Whoever writes a field owns it: server-side apply tells owners apart by this name. */
 export const FIELD_MANAGER = 'pressroom-controller';
@@ -80,7 +80,7 @@ interface Limits {
 }
 
 export function kubernetes(transport: Transport, { mayWrite = () => {}, timeoutMs }: Limits = {}): Kubernetes {
-  const call = <T>(verb: Verb, resource: Resource, path: string, body?: unknown, query?: Call['query']) => {
+  const call = <T>(verb: Verb, resource: Resource, path: string, body?: unknown, query?: KubernetesCall['query']) => {
     if (verb !== 'get') mayWrite();
     return transport.call<T>({
       verb,

@@ -7,7 +7,7 @@ import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch';
 
-export interface Call {
+export interface KubernetesCall {
   verb: Verb;
   /** Plural name, for metrics and messages. */
   resource: string;
@@ -40,7 +40,7 @@ export class KubernetesError extends Error {
   readonly status: number;
   readonly reason: string;
 
-  constructor(call: Pick<Call, 'verb' | 'resource' | 'path'>, status: number, body: string) {
+  constructor(call: Pick<KubernetesCall, 'verb' | 'resource' | 'path'>, status: number, body: string) {
     const { message, reason } = readStatus(body);
     super(`${call.verb} ${call.resource}: ${message || `the API server answered ${status}`}`);
     this.status = status;
@@ -75,7 +75,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-function parsed<T>({ verb, resource }: Call, body: string): T {
+function parsed<T>({ verb, resource }: KubernetesCall, body: string): T {
   try {
     return JSON.parse(body) as T;
   } catch {
@@ -101,14 +101,14 @@ const EVENT_MAX_CHARACTERS = 16 * 2 ** 20;
 /** An answer larger than this is not read: a page of 500 pods has 10 MB at most. */
 const ANSWER_MAX_BYTES = 64 * 2 ** 20;
 
-export type Counted = (call: Pick<Call, 'verb' | 'resource'>, outcome: string) => void;
+export type CountCall = (call: Pick<KubernetesCall, 'verb' | 'resource'>, outcome: string) => void;
 
 interface TransportOptions {
   /** Bounds each call as a whole. */
   timeoutMs: number;
   userAgent: string;
   /** Called with how each call ended: `ok`, the status, or `no_answer`. */
-  count: Counted;
+  count: CountCall;
 }
 
 async function read(response: IncomingMessage): Promise<string> {
@@ -120,7 +120,7 @@ async function read(response: IncomingMessage): Promise<string> {
   return await text(response);
 }
 
-async function throwUnlessOk(call: Call, response: IncomingMessage): Promise<void> {
+async function throwUnlessOk(call: KubernetesCall, response: IncomingMessage): Promise<void> {
   const status = response.statusCode ?? 0;
   if (status >= 200 && status < 300) return;
   throw new KubernetesError(call, status, await read(response));
@@ -150,7 +150,7 @@ export class Transport {
   }
 
   /** Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with another Error when there is no answer in time. */
-  call<T>(call: Call): Promise<T> {
+  call<T>(call: KubernetesCall): Promise<T> {
     return this.#counted(call, async () => {
       const limitMs = call.timeoutMs ?? this.#options.timeoutMs;
       const signal = AbortSignal.timeout(limitMs);
@@ -166,8 +166,8 @@ export class Transport {
   }
 
   /** Reads events until the API server ends the watch, which is its normal end. Rejects when it refuses, breaks off or sends nothing for `idleMs`. */
-  watch<T>(parts: Omit<Call, 'verb' | 'body'>, { idleMs, signal, onOpen, onEvent }: WatchOptions<T>): Promise<void> {
-    const call: Call = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
+  watch<T>(parts: Omit<KubernetesCall, 'verb' | 'body'>, { idleMs, signal, onOpen, onEvent }: WatchOptions<T>): Promise<void> {
+    const call: KubernetesCall = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
     return this.#counted(call, async () => {
       const silence = new AbortController();
       const idle = setTimeout(() => silence.abort(new Error(`watch ${call.resource}: nothing received for ${idleMs} ms`)), idleMs);
@@ -201,7 +201,7 @@ export class Transport {
     return new (this.#isSecure() ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' });
   }
 
-  async #counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  async #counted<T>(call: KubernetesCall, work: () => Promise<T>): Promise<T> {
     const { count } = this.#options;
     try {
       const result = await work();
@@ -213,7 +213,7 @@ export class Transport {
     }
   }
 
-  async #send(call: Call, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(call: KubernetesCall, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
     const options = await this.#requestOptions(call, agent, signal);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     return await new Promise((resolve, reject) => {
@@ -224,7 +224,7 @@ export class Transport {
     });
   }
 
-  async #requestOptions({ verb, path, query = {} }: Call, agent: HttpAgent, signal: AbortSignal): Promise<RequestOptions> {
+  async #requestOptions({ verb, path, query = {} }: KubernetesCall, agent: HttpAgent, signal: AbortSignal): Promise<RequestOptions> {
     const url = new URL(this.#base.href.replace(/\/$/, '') + path);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
     const options: RequestOptions = { method: METHODS[verb], headers: {}, signal };

@@ -1,7 +1,7 @@
 // Addresses in every writing, right ones and broken ones: ours and the second opinion must agree, and an address must have one reading.
 import { isIP } from 'node:net';
 import { inNetwork, isPrivateUseAddress, isPublicAddress, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
-import { decide } from '../../worker/egress/decide.ts';
+import { decideEgress } from '../../worker/egress/decide.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { isPublic } from './address-oracle.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
@@ -92,7 +92,7 @@ export const addresses: Fuzzer = {
       holds(!open || isPublicAddress(normal), 'public as written only', text);
       holds(inNetwork(text, parseNetwork(normal)!), 'an address outside of itself', text);
     }
-    const decision = decide({ host: 'a.example', port: 80 }, [text], { policy: 'public', allow: [], deny: [], ports: [80] });
+    const decision = decideEgress({ host: 'a.example', port: 80 }, [text], { policy: 'public', allow: [], deny: [], ports: [80] });
     holds('allowed' in decision === isPublic(text), 'the guard decides otherwise', text);
     if (isAddress) {
       // An IPv4-mapped address counts as the IPv4 address that it holds, which is in no wider network of IPv6.

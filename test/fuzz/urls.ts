@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
-import { decide } from '../../worker/egress/decide.ts';
+import { decideEgress } from '../../worker/egress/decide.ts';
 import { isHostName, isLoopbackName, parseAbsoluteForm, parseAuthority } from '../../worker/egress/target.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { isPublic } from './address-oracle.ts';
@@ -161,7 +161,7 @@ const judged = (host: string, port: number) => {
   const target = parseAuthority(`${host}:${port}`);
   if (!target) return undefined;
   const found = isLoopbackName(target.host) ? ['127.0.0.1', '::1'] : isIP(target.host) ? [target.host] : [];
-  return { target, open: 'allowed' in decide(target, found, GUARD) };
+  return { target, open: 'allowed' in decideEgress(target, found, GUARD) };
 };
 
 function tryAsPage(url: string): void {

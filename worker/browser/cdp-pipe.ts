@@ -45,7 +45,7 @@ export function eventOf(frame: Buffer): string | undefined {
 export const CRASHED = 'Inspector.targetCrashed';
 
 /** A page's process has ended and Chrome does not know how, because the process that starts all renderers has died. */
-export const isGone = (event: string | undefined, frame: Buffer): boolean =>
+export const isProcessGone = (event: string | undefined, frame: Buffer): boolean =>
   event === 'Inspector.detached' && frame.includes('Render process gone');
 
 /** True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has come by then is read first: it may be we who stood still. */

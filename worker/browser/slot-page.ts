@@ -1,7 +1,7 @@
 // The page of a slot: a fresh browser context with one blank page and its guard, opened ahead of need and destroyed after one render.
 import type { EgressDenied, EgressRefused, SlotEnd } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
-import { type CdpPipe, CRASHED, eventOf, isGone } from './cdp-pipe.ts';
+import { type CdpPipe, CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
 
 /** What a slot needs of the egress guard (worker/egress/proxy.ts opens the real one). */
@@ -85,7 +85,7 @@ async function buildPage(
   ]);
   pipe.route(sessionId, frame => {
     const event = eventOf(frame);
-    if (event === CRASHED || isGone(event, frame)) onCrash();
+    if (event === CRASHED || isProcessGone(event, frame)) onCrash();
   });
   await pipe.command('Page.enable', {}, sessionId);
   return {

@@ -15,7 +15,7 @@ export interface Rules {
 }
 
 export type DenyReason = EgressDenied['reason'];
-export type Decision = { allowed: string[] } | { denied: 'address' | 'port' };
+export type EgressDecision = { allowed: string[] } | { denied: 'address' | 'port' };
 
 /** The guard said no: thrown on the way to a connection, never by the network. */
 export class Denied extends Error {
@@ -56,7 +56,7 @@ function judge(address: string, { host, port }: Target, rules: Rules): 'allowed'
  * Decides over one connection. `addresses` are all that the name has (or the literal itself); the ones to dial come back normalised.
  * One that is not allowed refuses them all: a public answer beside a private one is how rebinding starts.
  */
-export function decide(target: Target, addresses: string[], rules: Rules): Decision {
+export function decideEgress(target: Target, addresses: string[], rules: Rules): EgressDecision {
   const judged = addresses.map(address => ({ address: normalizeAddress(address) ?? address, verdict: judge(address, target, rules) }));
   const allowed = judged.filter(({ verdict }) => verdict === 'allowed').map(({ address }) => address);
   // Nobody answered for localhost: its two addresses are ours, so one of them being open is enough.

@@ -6,7 +6,7 @@ import { endToEnd, headBytes } from './headers.ts';
 import { parseAbsoluteForm } from './target.ts';
 
 /** Cookies of many kilobytes are no reason to fail; Chrome itself takes heads of 256 KiB. */
-export const MAX_HEAD_BYTES = 256 * 1024;
+export const MAX_HTTP_HEAD_BYTES = 256 * 1024;
 
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -55,7 +55,7 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
       path,
       headers,
       timeout: guard.idleMs,
-      maxHeaderSize: MAX_HEAD_BYTES,
+      maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     });
     outgoing.on('error', () => {}); // `close` follows
     outgoing.on('timeout', () => outgoing.destroy());

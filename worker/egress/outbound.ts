@@ -1,6 +1,6 @@
 // The one way out: from a target to a connected socket, through name, decision and dial.
 import { isIP, type Socket } from 'node:net';
-import { Denied, decide, portMayBeOpen, type Rules } from './decide.ts';
+import { Denied, decideEgress, portMayBeOpen, type Rules } from './decide.ts';
 import { type DialLimits, dial } from './dial.ts';
 import type { Names } from './resolve.ts';
 import { isHostName, isLoopbackName, type Target } from './target.ts';
@@ -37,7 +37,7 @@ export function createOutbound(names: Names, connectTimeoutMs: number, upstreamP
   const proxy = upstreamProxy === undefined ? undefined : parseUpstreamProxy(upstreamProxy);
   return async (target, rules, signal) => {
     if (!portMayBeOpen(target.port, rules)) throw new Denied('port');
-    const decision = decide(target, await addressesOf(target.host, names), rules);
+    const decision = decideEgress(target, await addressesOf(target.host, names), rules);
     if ('denied' in decision) throw new Denied(decision.denied);
     const limits = { timeoutMs: connectTimeoutMs, signal };
     return proxy ? dialUpstream(proxy, decision.allowed, target.port, names, limits) : dial(decision.allowed, target.port, limits);

@@ -7,7 +7,7 @@ import type { Log } from '../../common/log.ts';
 import type { EgressDenied, EgressRefused } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { DenyReason } from './decide.ts';
-import { forward, MAX_HEAD_BYTES } from './forward.ts';
+import { forward, MAX_HTTP_HEAD_BYTES } from './forward.ts';
 import { createGuard, type EgressConfig, type Guard } from './guard.ts';
 import type { Counts } from './quota.ts';
 import type { Target } from './target.ts';
@@ -34,7 +34,7 @@ export interface EgressProxy {
 const REPORTED_ONCE = new Set<DenyReason>(['closed', 'requests', 'connections', 'bytes']);
 
 async function openProxy(guard: Guard): Promise<Server> {
-  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, keepAliveTimeout: guard.idleMs, requestTimeout: 0, headersTimeout: 0 });
+  const server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES, keepAliveTimeout: guard.idleMs, requestTimeout: 0, headersTimeout: 0 });
   const onRequest: RequestListener = (request, response) => forward(guard, request, response);
   const onConnect = (request: IncomingMessage, socket: Duplex, head: Buffer) => tunnel(guard, request, socket as Socket, head);
   server.on(

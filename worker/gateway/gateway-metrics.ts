@@ -1,12 +1,12 @@
 // The counters of the gateway, each with its closed list of reasons.
 import type { Metrics } from '../../common/operations.ts';
-import { REFUSALS, type Refusal } from './refusals.ts';
+import { type GatewayRefusal, REFUSALS } from './refusals.ts';
 
 const SLOT_ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
 const EGRESS_DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
 
 export interface GatewayMetrics {
-  countRefusal(reason: Refusal): void;
+  countRefusal(reason: GatewayRefusal): void;
   countSlotEnd(reason: (typeof SLOT_ENDS)[number]): void;
   countEgressDenial(reason: (typeof EGRESS_DENIALS)[number]): void;
 }

@@ -4,10 +4,10 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
-import { isOrdinary, type Refusal } from './refusals.ts';
+import { type GatewayRefusal, isOrdinary } from './refusals.ts';
 
 /** Sockets at once; far above slots and APIs together, far below what hurts. APIs may keep half of them open for later slots. */
-export const MAX_CONNECTIONS = 2_048;
+export const MAX_GATEWAY_CONNECTIONS = 2_048;
 const HANDSHAKE_MS = 5_000;
 /** How often Node looks for connections that are older than that; its default is 30 s. */
 const CONNECTIONS_CHECK_MS = 1_000;
@@ -22,21 +22,21 @@ export interface Tls {
 
 /** Counts and logs a connection that is refused, once for each. */
 export class Refuser {
-  readonly #count: (reason: Refusal) => void;
+  readonly #count: (reason: GatewayRefusal) => void;
   readonly #log: Log;
 
-  constructor(count: (reason: Refusal) => void, log: Log) {
+  constructor(count: (reason: GatewayRefusal) => void, log: Log) {
     this.#count = count;
     this.#log = log;
   }
 
   /** Nothing that the client wrote is logged: a ticket could be among it. */
-  note(socket: Socket, code: number, reason: Refusal): void {
+  note(socket: Socket, code: number, reason: GatewayRefusal): void {
     this.#count(reason);
     this.#log[isOrdinary(reason) ? 'debug' : 'warn']({ code, reason, peer: socket.remoteAddress }, 'a connection was refused');
   }
 
-  refuse(socket: Socket, code: number, reason: Refusal): void {
+  refuse(socket: Socket, code: number, reason: GatewayRefusal): void {
     this.note(socket, code, reason);
     socket.on('error', () => {});
     // Node leaves the other half open, and has no time limit for a socket that has asked for an upgrade: a client that never closes its half would keep it for ever.
@@ -72,7 +72,7 @@ export function createGatewayServer(tls: Tls | undefined, refuser: Refuser, log:
   const server = tls
     ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: HANDSHAKE_MS, requestCert: mutual, rejectUnauthorized: mutual }, answerPlain)
     : createServer(LIMITS, answerPlain);
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = MAX_GATEWAY_CONNECTIONS;
   server.on('tlsClientError', (error: NodeJS.ErrnoException) => refuser.handshakeFailed(error));
   server.on('drop', () => refuser.dropped());
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {

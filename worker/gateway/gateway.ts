@@ -12,10 +12,10 @@ import { createTicketChecker } from '../../common/ticket.ts';
 import { oncePerTurn } from '../browser/cdp-pipe.ts';
 import type { SlotPool } from '../browser/slot-pool.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
-import { createGatewayServer, MAX_CONNECTIONS, Refuser, type Tls } from './gateway-server.ts';
+import { createGatewayServer, MAX_GATEWAY_CONNECTIONS, Refuser, type Tls } from './gateway-server.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { isOrdinary } from './refusals.ts';
-import { type Claim, SlotSocket, type SlotSocketDeps } from './slot-socket.ts';
+import { type SlotClaim, SlotSocket, type SlotSocketDeps } from './slot-socket.ts';
 import { createStatusSockets, type StatusSockets } from './status-socket.ts';
 import { UnauthenticatedConnections } from './unauthenticated-connections.ts';
 
@@ -59,7 +59,7 @@ export class Gateway implements Service {
     this.#slotSocketDeps = {
       slots,
       claim: ticket => this.#claim(ticket),
-      mayStayOpen: () => this.#sockets.clients.size < MAX_CONNECTIONS / 2,
+      mayStayOpen: () => this.#sockets.clients.size < MAX_GATEWAY_CONNECTIONS / 2,
       counts,
       log,
     };
@@ -145,7 +145,7 @@ export class Gateway implements Service {
     });
   }
 
-  #claim(text: string): Claim {
+  #claim(text: string): SlotClaim {
     const { slots, status } = this.#deps;
     const checked = this.#checkTicket(text, 'slot');
     if (!checked.ok) return checked;

@@ -2,7 +2,7 @@
 const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
 export const REFUSALS = ['path', 'tls', 'http', 'silent', 'crowded', 'full', 'draining', ...TICKET_REFUSALS] as const;
 /** `crowded`: too many connections. */
-export type Refusal = (typeof REFUSALS)[number];
+export type GatewayRefusal = (typeof REFUSALS)[number];
 
 /** True for reasons that do not point to a wrong or hostile client. */
-export const isOrdinary = (reason: Refusal): boolean => reason === 'full' || reason === 'draining';
+export const isOrdinary = (reason: GatewayRefusal): boolean => reason === 'full' || reason === 'draining';

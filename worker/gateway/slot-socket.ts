@@ -18,13 +18,13 @@ import {
   type STILL,
 } from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
-import { CRASHED, eventOf, isGone } from '../browser/cdp-pipe.ts';
+import { CRASHED, eventOf, isProcessGone } from '../browser/cdp-pipe.ts';
 import { type SlotPage, showPage } from '../browser/slot-page.ts';
 import type { SlotPool } from '../browser/slot-pool.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
 import { ConsoleOutput } from './console-output.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { isOrdinary, type Refusal } from './refusals.ts';
+import { type GatewayRefusal, isOrdinary } from './refusals.ts';
 
 /** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
@@ -47,7 +47,7 @@ const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused']
 
 export interface SlotSocketDeps {
   slots: Pick<SlotPool, 'release'>;
-  claim(ticket: string): Claim;
+  claim(ticket: string): SlotClaim;
   /** Whether there is room for sockets without a slot. */
   mayStayOpen(): boolean;
   counts: GatewayMetrics;
@@ -55,7 +55,7 @@ export interface SlotSocketDeps {
 }
 
 /** The slot that a ticket opens, or why it opens none. */
-export type Claim = ClaimedSlot | { ok: false; reason: Refusal };
+export type SlotClaim = ClaimedSlot | { ok: false; reason: GatewayRefusal };
 type ClaimedSlot = { ok: true; page: SlotPage; ticket: Ticket };
 
 interface OpenSlot {
@@ -222,7 +222,7 @@ export class SlotSocket {
       return page.nearMemoryLimit()
         ? this.#end('memory', 'the page used more memory than a render may')
         : this.#end('renderer_crashed', "the page's process crashed");
-    if (isGone(event, frame)) return page.replaceChrome("the page's process ended without a crash");
+    if (isProcessGone(event, frame)) return page.replaceChrome("the page's process ended without a crash");
     if (event !== undefined && !PASSED_ON.has(event)) return;
     if ((event === CONSOLE_CALLED || event === EXCEPTION_THROWN) && !this.#slot?.console.take(frame.length)) return;
     if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Decision, type Load, noHistory } from '../../../controller/decide/model.ts';
 import type { Pod } from '../../../controller/kubernetes/objects.ts';
 import { type DeploymentSeen, type PodsSeen, seePods } from '../../../controller/observe.ts';
-import { changedFor, conditionsOf, needsWrite, type PoolReport, statusOf } from '../../../controller/status.ts';
+import { changedFor, conditionsOf, needsWrite, type PoolReport, poolStatusOf } from '../../../controller/status.ts';
 import type { ConditionType } from '../../../crds/browser-pool.ts';
 import { browserPool, POOL_SPEC } from '../../support/pools.ts';
 
@@ -137,9 +137,9 @@ describe('the conditions of a pool', () => {
   });
 
   it('keep the time of their last change while their status stays', () => {
-    const first = statusOf(report(), NOW);
+    const first = poolStatusOf(report(), NOW);
     const later = new Date(NOW.getTime() + 60_000);
-    const second = statusOf(report({ pool: browserPool({ status: first }), deployment: deployment({ ready: 1 }) }), later);
+    const second = poolStatusOf(report({ pool: browserPool({ status: first }), deployment: deployment({ ready: 1 }) }), later);
     const times = Object.fromEntries(second.conditions!.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]));
     expect(times.Ready).to.equal('2026-11-22T10:01:00Z');
     expect(times.MetricsAvailable).to.equal('2026-11-22T10:00:00Z');
@@ -148,14 +148,15 @@ describe('the conditions of a pool', () => {
 
 describe('the status of a pool', () => {
   it('says when the size last changed, and why', () => {
-    const grown = statusOf(report({ decision: decision({ pods: 5, reason: 'from_zero' }) }), NOW);
+    const grown = poolStatusOf(report({ decision: decision({ pods: 5, reason: 'from_zero' }) }), NOW);
     expect(grown).to.include({ desiredReplicas: 5, lastScaleTime: '2026-11-22T10:00:00Z', lastScaleReason: 'FromZero' });
-    const later = statusOf(report({ pool: browserPool({ status: grown }) }), new Date(NOW.getTime() + 60_000));
+    const later = poolStatusOf(report({ pool: browserPool({ status: grown }) }), new Date(NOW.getTime() + 60_000));
     expect(later).to.include({ lastScaleTime: '2026-11-22T10:00:00Z', lastScaleReason: 'FromZero' });
   });
 
   it('is worth an Event when something becomes better or worse, but not when a quiet pool reaches its minimum or leaves it', () => {
-    const at = (by: 'min' | 'max' | undefined) => statusOf(report({ decision: decision({ limited: by && { by, desiredPods: 9 } }) }), NOW);
+    const at = (by: 'min' | 'max' | undefined) =>
+      poolStatusOf(report({ decision: decision({ limited: by && { by, desiredPods: 9 } }) }), NOW);
     const reasons = (...[before, after]: (ReturnType<typeof at> | undefined)[]) => changedFor(before, after!).map(({ reason }) => reason);
     expect(reasons(at(undefined), at('max'))).to.deep.equal(['Max']);
     expect(reasons(at('max'), at(undefined))).to.deep.equal(['WithinLimits']);
@@ -166,16 +167,16 @@ describe('the status of a pool', () => {
   });
 
   it('is worth a write when a condition or the size changes, or the load, at once', () => {
-    const before = statusOf(report(), NOW);
-    const busier = statusOf(report({ pool: browserPool({ status: before }), load: { ...report().load, busySlots: 6 } as never }), NOW);
-    const smaller = statusOf(report({ pool: browserPool({ status: before }), deployment: deployment({ ready: 2 }) }), NOW);
+    const before = poolStatusOf(report(), NOW);
+    const busier = poolStatusOf(report({ pool: browserPool({ status: before }), load: { ...report().load, busySlots: 6 } as never }), NOW);
+    const smaller = poolStatusOf(report({ pool: browserPool({ status: before }), deployment: deployment({ ready: 2 }) }), NOW);
     expect(needsWrite(before, structuredClone(before), 3_600_000)).to.equal(false);
     expect(needsWrite(before, busier, 0)).to.equal(true);
     expect(needsWrite(before, smaller, 0)).to.equal(true);
   });
 
   it('is the same whatever the order in which the API server gives its fields', () => {
-    const before = statusOf(report(), NOW);
+    const before = poolStatusOf(report(), NOW);
     const turned = JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(before).reverse())));
     expect(needsWrite(turned, before, 3_600_000)).to.equal(false);
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
-import { type Holder, type Lock, takeLock } from '../../../standalone/lock.ts';
+import { type Lock, type LockHolder, takeLock } from '../../../standalone/lock.ts';
 import { mustBeFree, portIsFree, whoListens } from '../../../standalone/ports.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -13,11 +13,11 @@ describe('the lock of a data folder', () => {
   it('is held by one, who tells the others who it is and when it is ready', async () => {
     const lock = (await takeLock(at(), 'standalone')) as Lock;
     expect(lock.held).to.equal(true);
-    const early = (await takeLock(at(), 'command')) as Holder;
+    const early = (await takeLock(at(), 'command')) as LockHolder;
     expect(early).to.include({ held: false, role: 'standalone', pid: process.pid });
     lock.ready();
     expect(await early.untilReady).to.equal(true);
-    const late = (await takeLock(at(), 'command')) as Holder;
+    const late = (await takeLock(at(), 'command')) as LockHolder;
     expect(await late.untilReady).to.equal(true);
     early.leave();
     late.leave();
@@ -27,7 +27,7 @@ describe('the lock of a data folder', () => {
   it('is the same by whatever name the folder is called', async () => {
     await symlink(at(), at('alias'));
     const lock = (await takeLock(at(), 'command')) as Lock;
-    const other = (await takeLock(at('alias'), 'command')) as Holder;
+    const other = (await takeLock(at('alias'), 'command')) as LockHolder;
     expect(other.held).to.equal(false);
     other.leave();
     await lock.release();
@@ -35,7 +35,7 @@ describe('the lock of a data folder', () => {
 
   it('is free again when its holder gives it back, and those who wait hear it', async () => {
     const lock = (await takeLock(at(), 'standalone')) as Lock;
-    const waiting = (await takeLock(at(), 'command')) as Holder;
+    const waiting = (await takeLock(at(), 'command')) as LockHolder;
     const [ready] = await Promise.all([waiting.untilReady, waiting.untilGone, lock.release()]);
     expect(ready).to.equal(false);
     const next = (await takeLock(at(), 'command')) as Lock;
@@ -48,7 +48,7 @@ describe('the lock of a data folder', () => {
       await takeLock(${JSON.stringify(at())}, 'standalone'); process.stdout.write('held'); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data');
-    const holder = (await takeLock(at(), 'command')) as Holder;
+    const holder = (await takeLock(at(), 'command')) as LockHolder;
     expect(holder).to.include({ held: false, pid: child.pid });
     child.kill('SIGKILL');
     await Promise.all([holder.untilGone, once(child, 'close')]);

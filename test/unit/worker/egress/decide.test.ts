@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isPublicAddress, parseNetwork } from '../../../../common/addresses.ts';
 import { parseAllowList } from '../../../../worker/egress/allow-list.ts';
-import { decide, portMayBeOpen, type Rules } from '../../../../worker/egress/decide.ts';
+import { decideEgress, portMayBeOpen, type Rules } from '../../../../worker/egress/decide.ts';
 import { parseAuthority } from '../../../../worker/egress/target.ts';
 
 const PORTS = [80, 443, 8080, 8443];
@@ -10,7 +10,7 @@ const rules = (policy: Rules['policy'], ...allow: string[]): Rules => ({ policy,
 
 /** What is decided over `target`, a text, as a text: the addresses to dial, or the reason. */
 function decided(target: string, addresses: string[], given: Rules): string {
-  const decision = decide(parseAuthority(target)!, addresses, given);
+  const decision = decideEgress(parseAuthority(target)!, addresses, given);
   return 'allowed' in decision ? decision.allowed.join(' ') : decision.denied;
 }
 
@@ -108,7 +108,7 @@ describe('the decision over a connection', () => {
         fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 1, maxLength: 4 }),
         fc.integer({ min: 1, max: 65_535 }),
         (addresses, port) => {
-          const decision = decide({ host: 'a.example', port }, addresses, everything);
+          const decision = decideEgress({ host: 'a.example', port }, addresses, everything);
           const open = addresses.every(isPublicAddress) && PORTS.includes(port);
           expect('allowed' in decision).to.equal(open);
         },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { decide } from '../../../../worker/egress/decide.ts';
+import { decideEgress } from '../../../../worker/egress/decide.ts';
 import { parseAuthority } from '../../../../worker/egress/target.ts';
 import { PUBLIC, refusal } from '../../../support/refusal.ts';
 
@@ -175,7 +175,7 @@ const guarded = (host: string): string => {
   const target = parseAuthority(`${host}:80`);
   if (!target) return 'no target';
   const addresses = target.host === 'localhost' || target.host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : [target.host];
-  const decision = decide(target, addresses, { policy: 'public', allow: [], deny: [], ports: [80] });
+  const decision = decideEgress(target, addresses, { policy: 'public', allow: [], deny: [], ports: [80] });
   return 'denied' in decision ? decision.denied : 'allowed';
 };
 
