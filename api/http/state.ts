@@ -8,7 +8,7 @@ export interface State {
   requestId: string;
   /** Set by bearer. */
   accepted: Accepted;
-  /** Set by trialDoor: whose calls are counted together. */
+  /** Set by admitTrialCall: whose calls are counted together. */
   visitor: string;
   /** Set by body: the parsed JSON and how many bytes it was. */
   body: unknown;

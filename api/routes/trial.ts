@@ -35,7 +35,7 @@ interface Surroundings {
   trustedProxies: readonly Network[];
 }
 
-const trialDoor = (leases: TrialRoute['leases'], trustedProxies: readonly Network[]): Middleware => {
+const admitTrialCall = (leases: TrialRoute['leases'], trustedProxies: readonly Network[]): Middleware => {
   const pace = createThrottle(REJECTIONS);
   async function enter(visitor: string): Promise<() => void> {
     try {
@@ -72,7 +72,7 @@ const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['por
 /** What handles the path, in order. */
 export function trialRoute({ leases, render, maxBytes }: TrialRoute, { body, budget, ports, trustedProxies }: Surroundings): Middleware[] {
   return [
-    trialDoor(leases, trustedProxies),
+    admitTrialCall(leases, trustedProxies),
     jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({
       id: state.visitor,
       full: noTrialSlot,
