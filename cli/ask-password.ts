@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { wrongUsage } from './failure.ts';
 
-/** Throws CommandFailed when there is no terminal to ask on, or the two differ. */
+/** Throws CliError when there is no terminal to ask on, or the two differ. */
 export async function askPassword(): Promise<string> {
   if (!process.stdin.isTTY)
     throw wrongUsage(

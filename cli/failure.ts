@@ -4,7 +4,7 @@ export const EXIT_CODES = 'Exit codes: 0 done; 1 it did not work (one sentence s
 
 /** Its message is shown to the person as it is. */
 export class CliError extends Error {
-  override name = 'CommandFailed';
+  override name = 'CliError';
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1, cause?: unknown) {

@@ -9,7 +9,7 @@ import { CliError } from './failure.ts';
 /** What a command works on. */
 export type Work<T> = (
   accounts: Accounts,
-  /** `secret`: PRESSROOM_SECRET; rejects with CommandFailed when it is not known. */
+  /** `secret`: PRESSROOM_SECRET; rejects with CliError when it is not known. */
   installation: { store: Store; plans: readonly Plan[]; secret(): Promise<string> },
 ) => Promise<T>;
 
@@ -21,7 +21,7 @@ export interface OpenDatabase {
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with `pepper`. Throws CommandFailed when MongoDB does not answer. */
+/** Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with `pepper`. Throws CliError when MongoDB does not answer. */
 export async function onAccounts<T>({ uri, pepper, secret }: OpenDatabase, env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
   const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
