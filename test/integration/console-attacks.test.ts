@@ -54,7 +54,7 @@ describe('the dashboard under attack', () => {
   });
 
   describe('lets nobody in whose sign-in began', () => {
-    /** What a form of ours sends, as far as the entrance looks at it, and the cookies that it set. */
+    /** What a form of ours sends, as far as the login reads it, and the cookies that it set. */
     function visit() {
       const set: string[] = [];
       const ctx = {

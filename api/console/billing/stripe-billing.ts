@@ -32,14 +32,14 @@ const AWAY = 'The payment provider does not answer at the moment: prices may be 
 
 const suspended = ({ state, billing }: BilledAccount) => state === 'paused' && billing?.state !== 'paused';
 
+const isOnTheWay = ({ billing }: BilledAccount, now: number) =>
+  billing?.checkoutAt !== undefined &&
+  now - billing.checkoutAt.getTime() < ON_THE_WAY_MS &&
+  now - billing.syncedAt.getTime() > ASKED_EVERY_MS;
+
 export function stripeBilling(deps: StripeBillingDeps): Billing {
   const { store, payments, prices, priceList, sync, backUrl, of, log } = deps;
   const { accounts, limits } = store;
-
-  const isOnTheWay = ({ billing }: BilledAccount, now: number) =>
-    billing?.checkoutAt !== undefined &&
-    now - billing.checkoutAt.getTime() < ON_THE_WAY_MS &&
-    now - billing.syncedAt.getTime() > ASKED_EVERY_MS;
 
   /** False when the provider is away. */
   async function catchUp(account: BilledAccount): Promise<boolean> {
