@@ -224,7 +224,7 @@ export class Slot {
   async #serve(life: Life, firstReady: PromiseWithResolvers<void>): Promise<Over> {
     const onCrash = () => this.#onPageGone("the page's process crashed");
     const { chrome } = life;
-    const { nearMemoryLimit } = life.watchdog;
+    const nearMemoryLimit = () => life.watchdog.nearMemoryLimit();
     const replaceChrome = (message: string) => this.#condemn(life, new Over('unusable', message));
     const pageDeps = { slot: this.number, chrome, openGuard: this.#deps.openGuard, nearMemoryLimit, replaceChrome, onCrash };
     this.#life = life;
