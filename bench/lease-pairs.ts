@@ -8,8 +8,8 @@ import { MongoLeases } from '../api/leases/mongo-leases.ts';
 import { connectStore, KEY_HASH_INDEX } from '../api/store/store.ts';
 import { silentLog } from '../common/log.ts';
 import { createMetrics } from '../common/operations.ts';
-import { freshMongod } from '../test/support/mongod.ts';
 import { processOf } from '../test/support/processes.ts';
+import { freshMongod } from '../test/support/servers/mongod.ts';
 import { load, type Round } from './load.ts';
 import type { AtEnd } from './script.ts';
 

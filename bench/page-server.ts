@@ -1,6 +1,6 @@
 // Serves the documents as pages on loopback, their pictures and fonts as files beside them.
 
-import { type Page, startWebServer } from '../test/support/web-server.ts';
+import { type Page, startWebServer } from '../test/support/servers/web-server.ts';
 import { type DocumentName, documents } from './documents.ts';
 import { reportFiles } from './report-document.ts';
 

@@ -7,7 +7,7 @@ import { parsePlans } from '../api/accounts/plans.ts';
 import { connectStore } from '../api/store/store.ts';
 import { ApiError } from '../common/contract/errors.ts';
 import { silentLog } from '../common/log.ts';
-import { freshMongod } from '../test/support/mongod.ts';
+import { freshMongod } from '../test/support/servers/mongod.ts';
 import { median, quantile } from './load.ts';
 import { machineLine, readNumbers, runScript, whole } from './script.ts';
 

@@ -1,6 +1,6 @@
 // Another site that has a person click twice and puts the consent under the second click: the page takes no answer so soon after it is seen.
 import { expect } from 'chai';
-import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
+import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
 
 describe('a consent that a person has not seen yet', () => {
   let all: ConsentRig;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type BillingRig, billingRig, type Customer } from '../support/billing-rig.ts';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { type BillingRig, billingRig, type Customer } from '../support/console/billing-rig.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
 
 describe('plan and billing in a browser', function () {
   this.timeout(120_000);

@@ -1,10 +1,10 @@
 // What a person has connected, in their profile, and how a program gets connected, on the screen for it.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
-import { earlierMessage, mcpCall } from '../support/mcp-call.ts';
-import { newClient, walk } from '../support/oauth-walk.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import { earlierMessage, mcpCall } from '../support/console/mcp-call.ts';
+import { newClient, walk } from '../support/console/oauth-walk.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 

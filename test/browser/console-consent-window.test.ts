@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
-import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
-import { looks } from '../support/console-browser.ts';
-import { CONSOLE_SECRET } from '../support/console-rig.ts';
+import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
+import { looks } from '../support/console/console-browser.ts';
+import { CONSOLE_SECRET } from '../support/console/console-rig.ts';
+import { somebody } from '../support/console/sso-fixture.ts';
 import { eventually } from '../support/eventually.ts';
-import { asked, PASSWORD, personWithPassword, press, signIn, signInAtTheCompany, words } from '../support/page-steps.ts';
-import { somebody } from '../support/sso-fixture.ts';
+import { asked, PASSWORD, personWithPassword, press, signIn, signInAtTheCompany, words } from '../support/pages/page-steps.ts';
 
 describe('the window of an app that waits for a consent', function () {
   this.timeout(120_000);

@@ -1,11 +1,11 @@
 // A person allows an app in a real browser: they sign in on the way, see who asks, and land at the app's own address.
 import { expect } from 'chai';
-import { type ConsentRig, consentRig } from '../support/consent-rig.ts';
-import { looks } from '../support/console-browser.ts';
-import type { Person } from '../support/console-rig.ts';
-import { redeem } from '../support/oauth-walk.ts';
-import { asked, backAtTheApp, personWithPassword, press, signIn, words } from '../support/page-steps.ts';
-import { joinTeam } from '../support/signed-in.ts';
+import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
+import { looks } from '../support/console/console-browser.ts';
+import type { Person } from '../support/console/console-rig.ts';
+import { redeem } from '../support/console/oauth-walk.ts';
+import { joinTeam } from '../support/console/signed-in.ts';
+import { asked, backAtTheApp, personWithPassword, press, signIn, words } from '../support/pages/page-steps.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 

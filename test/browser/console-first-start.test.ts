@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { groupMembers, type NpmStart, npmStart } from '../support/npm-start.ts';
+import { groupMembers, type NpmStart, npmStart } from '../support/servers/npm-start.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 describe('the first minutes with npm start', function () {

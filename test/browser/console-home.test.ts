@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser, picture } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { type ConsoleBrowser, consoleBrowser, picture } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { renderCall } from '../support/http-call.ts';
 
 describe('home and usage in the dashboard', function () {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
 
 describe('the page of an invitation', () => {
   let rig: ConsoleRig;

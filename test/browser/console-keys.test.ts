@@ -1,8 +1,8 @@
 // API keys in a real browser: made, shown once, rotated, revoked, and looked at by who may not change them.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { renderCall } from '../support/http-call.ts';
 
 describe('API keys in the dashboard', function () {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { renderCall } from '../support/http-call.ts';
 
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { barriers, type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 
 const status = (page: Page, text: string) =>
   page.getByRole('region', { name: 'Result' }).getByRole('status').filter({ hasText: text }).waitFor();

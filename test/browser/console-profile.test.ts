@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { createSessions } from '../../api/console/auth/sessions.ts';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
 
 const PASSWORD = 'a sentence that nobody else thinks of';

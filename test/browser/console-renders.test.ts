@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { RenderDocument } from '../../api/store/store.ts';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 
 describe('the log of renders in the dashboard', function () {
   this.timeout(120_000);

@@ -1,8 +1,8 @@
 // The dashboard's shell in a real browser: navigation, focus, accounts, colours, the palette, and what stands in the way of a screen.
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 
 describe('the dashboard’s shell in a browser', function () {
   this.timeout(120_000);

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { createSetup } from '../../api/console/auth/bootstrap.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
 
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse battery';

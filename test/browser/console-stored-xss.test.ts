@@ -1,8 +1,8 @@
 // What people, callers and pages can have the dashboard show: none of it becomes part of the page, on any screen.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser } from '../support/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console-rig.ts';
+import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
 const RENDER_ID = '019ab000-0000-7000-8000-0000000000aa';

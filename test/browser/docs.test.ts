@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
-import { looks } from '../support/console-browser.ts';
+import { looks } from '../support/console/console-browser.ts';
 import { type Installation, installation } from '../support/installation.ts';
 
 describe('the documentation page in a browser', () => {

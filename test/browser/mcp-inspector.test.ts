@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
-import { type ConsentingPerson, consentingPerson } from '../support/consenting-person.ts';
-import { type ConsoleRig, consoleRig } from '../support/console-rig.ts';
+import { type ConsentingPerson, consentingPerson } from '../support/console/consenting-person.ts';
+import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
+import { type ToolAnswer, textOf } from '../support/console/mcp-rig.ts';
+import { walk } from '../support/console/oauth-walk.ts';
 import { type Inspector, inspector, inspectorProgram } from '../support/inspector.ts';
-import { type ToolAnswer, textOf } from '../support/mcp-rig.ts';
-import { walk } from '../support/oauth-walk.ts';
-import { type Replicas, replicas } from '../support/replicas.ts';
+import { type Replicas, replicas } from '../support/servers/replicas.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { ownPort } from '../fault/harness/ports.ts';
 import { eventually } from '../support/eventually.ts';
-import { mongodBinary } from '../support/mongod.ts';
+import { mongodBinary } from '../support/servers/mongod.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { findHelm, type KubeObject, one } from './chart/helm.ts';
 import { MATRIX } from './chart/matrix.ts';

@@ -1,11 +1,11 @@
 // Looks whether an API in an image serves apps: the OAuth server and the MCP tool, whose packages are loaded with the first call that needs them.
 import { expect } from 'chai';
+import { mcpClient } from '../support/console/mcp-rig.ts';
+import { PUBLIC_URL, walk } from '../support/console/oauth-walk.ts';
+import { signedIn } from '../support/console/signed-in.ts';
 import { httpCall } from '../support/http-call.ts';
 import type { Installation } from '../support/installation.ts';
-import { mcpClient } from '../support/mcp-rig.ts';
-import { PUBLIC_URL, walk } from '../support/oauth-walk.ts';
 import { pdfText } from '../support/pdf.ts';
-import { signedIn } from '../support/signed-in.ts';
 
 /** An app finds out where it gets a token, is allowed to render, renders, and its link leads to the PDF. The API's public URL must be PUBLIC_URL. */
 export async function letsAppsRender(port: number, site: Installation): Promise<void> {

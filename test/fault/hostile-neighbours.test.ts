@@ -1,5 +1,5 @@
 // The worst of the hostile pages for a few seconds each. All of them: test/fault/long.
-import { hostilePages } from '../support/hostile-pages.ts';
+import { hostilePages } from '../support/pages/hostile-pages.ts';
 import { hostileSuite } from './harness/hostile-suite.ts';
 
 const WORST = ['console flood of small lines', 'location.hash flood of 2 MB', 'data URL flood', 'workers by the hundred', 'Blobs'];

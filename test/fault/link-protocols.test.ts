@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { WebSocket, WebSocketServer } from 'ws';
 import { eventually } from '../support/eventually.ts';
-import { testDatabase, testMongod } from '../support/mongod.ts';
+import { testDatabase, testMongod } from '../support/servers/mongod.ts';
 import { commandOf } from './harness/frames.ts';
 import { type Link, openLink } from './harness/link.ts';
 import { connectPeer, startPeers } from './harness/peer.ts';

@@ -10,7 +10,7 @@ import { LEASE_TIMES, type LeaseTimes, MongoLeases } from '../../api/leases/mong
 import { connectStore } from '../../api/store/store.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
-import { freshMongod } from '../support/mongod.ts';
+import { freshMongod } from '../support/servers/mongod.ts';
 import type { Bounds } from './account-look.ts';
 
 /** Renders at once of the account's plan, and callers. */

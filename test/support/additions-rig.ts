@@ -1,8 +1,8 @@
 // The pages, style sheets and scripts that the tests of additions load from two sites on loopback, with an installation that may reach them and a private server that it may not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { startDnsServer } from './dns-server.ts';
 import { type Installation, installation } from './installation.ts';
-import { startWebServer, type WebServer } from './web-server.ts';
+import { startDnsServer } from './servers/dns-server.ts';
+import { startWebServer, type WebServer } from './servers/web-server.ts';
 
 const SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="200" height="200" fill="blue"/></svg>';
 const as =

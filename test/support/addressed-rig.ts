@@ -1,9 +1,9 @@
 // An installation whose public URL is where it listens, as redirects in a browser need it; with a company's sign-in where one is wanted; and a browser.
 
-import { type ConsoleBrowser, consoleBrowser } from './console-browser.ts';
-import { type ConsoleRig, consoleRig } from './console-rig.ts';
-import { freePort } from './free-port.ts';
-import { type TestProvider, testProvider } from './identity-provider.ts';
+import { type ConsoleBrowser, consoleBrowser } from './console/console-browser.ts';
+import { type ConsoleRig, consoleRig } from './console/console-rig.ts';
+import { freePort } from './servers/free-port.ts';
+import { type TestProvider, testProvider } from './servers/identity-provider.ts';
 
 export interface AddressedRig {
   rig: ConsoleRig;

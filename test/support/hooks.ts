@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeProductImages } from '../cluster/built-product.ts';
 import { leakedProcesses, leakedResources, markChildren, openResources } from './leaks.ts';
-import { stopTestMongod } from './mongod.ts';
+import { stopTestMongod } from './servers/mongod.ts';
 
 /** How long sockets and processes that were told to end may take. */
 const SETTLE_MS = 3_000;

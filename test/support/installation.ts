@@ -8,7 +8,7 @@ import { createLifecycle } from '../../common/lifecycle.ts';
 import { type Log, silentLog } from '../../common/log.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';
 import { type Answer, type Call, httpCall, renderCall } from './http-call.ts';
-import { testDatabase } from './mongod.ts';
+import { testDatabase } from './servers/mongod.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from './worker.ts';
 
 const PEPPER = 'a pepper of the tests';

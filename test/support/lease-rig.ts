@@ -14,7 +14,7 @@ import { type AccountDocument, connectStore } from '../../api/store/store.ts';
 import type { ApiError } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
-import { freshMongod } from './mongod.ts';
+import { freshMongod } from './servers/mongod.ts';
 
 export const PEPPERS = ['a pepper for tests'];
 export const plans = parsePlans([]);

@@ -1,5 +1,5 @@
 // More API processes of an installation for single tests: they end with the test that started them, however it ends.
-import { type ConsoleRig, consoleRig } from './console-rig.ts';
+import { type ConsoleRig, consoleRig } from './console/console-rig.ts';
 
 type Options = Omit<NonNullable<Parameters<typeof consoleRig>[0]>, 'uri' | 'workers'>;
 

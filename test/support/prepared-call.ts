@@ -1,8 +1,8 @@
 // A call of one row of the management API that is good as it is, by somebody who may do everything: for tests that make one thing wrong in it.
 import { expect } from 'chai';
 import type { ConsoleRoute } from '../../api/console/kit/route.ts';
-import type { ConsoleRig, Person } from './console-rig.ts';
-import { nameOf, pathWith, SAMPLES, stateOf } from './console-rows.ts';
+import type { ConsoleRig, Person } from './console/console-rig.ts';
+import { nameOf, pathWith, SAMPLES, stateOf } from './console/console-rows.ts';
 
 export interface PreparedCall {
   row: ConsoleRoute;

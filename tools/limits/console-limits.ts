@@ -30,7 +30,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     source: 'console/kit/change-bound.ts',
     proofs: [
       {
-        file: 'integration/console-attacks-floods.test.ts',
+        file: 'integration/console/attacks-floods.test.ts',
         title: 'does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs',
       },
     ],
@@ -42,7 +42,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     answer: code('unavailable'),
     source: 'console/downloads/link.ts',
     proofs: [
-      { file: 'integration/mcp-links.test.ts', title: 'of one account leaves places for those of others, however many read it slowly' },
+      { file: 'integration/mcp/links.test.ts', title: 'of one account leaves places for those of others, however many read it slowly' },
     ],
   },
   {
@@ -53,7 +53,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     source: 'console/mcp/mcp.ts',
     proofs: [
       {
-        file: 'integration/mcp-attacks.test.ts',
+        file: 'integration/mcp/attacks.test.ts',
         title: 'holds little of the memory for renders by answers that it does not read, and others read theirs',
       },
     ],
@@ -66,7 +66,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     source: 'console/downloads/pdf-store.ts',
     proofs: [
       {
-        file: 'integration/mcp-links.test.ts',
+        file: 'integration/mcp/links.test.ts',
         title: 'is not made for an account that keeps as much as it may, before anything is rendered',
       },
     ],
@@ -77,6 +77,6 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `address: ${quarter(EVENTS_BUDGET_BYTES, mib)}`,
     answer: code('unavailable'),
     source: 'console/billing/events.ts',
-    proofs: [{ file: 'integration/billing-events-share.test.ts', title: 'leave a quarter of their memory to other addresses' }],
+    proofs: [{ file: 'integration/billing/events-share.test.ts', title: 'leave a quarter of their memory to other addresses' }],
   },
 ];

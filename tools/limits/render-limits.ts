@@ -16,11 +16,11 @@ export const RENDER_LIMITS: LimitRow[] = [
     source: 'api.ts',
     proofs: [
       {
-        file: 'integration/http-body-shares.test.ts',
+        file: 'integration/http/body-shares.test.ts',
         title: 'leaves a quarter of the whole to other accounts, and the account is refused as over its limit',
       },
-      { file: 'integration/http-body.test.ts', title: 'is refused before it is read when the process holds too much already' },
-      { file: 'integration/shares-slow-bodies.test.ts', title: 'leaves all renders of another account their memory, and is refused' },
+      { file: 'integration/http/body.test.ts', title: 'is refused before it is read when the process holds too much already' },
+      { file: 'integration/http/shares-slow-bodies.test.ts', title: 'leaves all renders of another account their memory, and is refused' },
     ],
   },
   {
@@ -30,8 +30,8 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: code('rate_limited'),
     source: 'routes/trial.ts',
     proofs: [
-      { file: 'integration/trial-memory.test.ts', title: 'gives a quarter of it to trial calls, and the rest stays for customers' },
-      { file: 'integration/trial-memory.test.ts', title: 'leaves a part of that quarter to other visitors when one sends slowly' },
+      { file: 'integration/trial/memory.test.ts', title: 'gives a quarter of it to trial calls, and the rest stays for customers' },
+      { file: 'integration/trial/memory.test.ts', title: 'leaves a part of that quarter to other visitors when one sends slowly' },
     ],
   },
   {
@@ -41,9 +41,9 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: code('validation_error'),
     source: 'http/body.ts',
     proofs: [
-      { file: 'integration/http-body-shares.test.ts', title: 'is given up after its first seconds, though it is never silent' },
-      { file: 'integration/http-body.test.ts', title: 'is given up when nothing comes' },
-      { file: 'integration/http-body.test.ts', title: 'is given up when it takes too long, though something comes all the time' },
+      { file: 'integration/http/body-shares.test.ts', title: 'is given up after its first seconds, though it is never silent' },
+      { file: 'integration/http/body.test.ts', title: 'is given up when nothing comes' },
+      { file: 'integration/http/body.test.ts', title: 'is given up when it takes too long, though something comes all the time' },
     ],
   },
   {
@@ -54,15 +54,15 @@ export const RENDER_LIMITS: LimitRow[] = [
     source: 'accounts/account-requests.ts',
     proofs: [
       {
-        file: 'integration/account-requests.test.ts',
+        file: 'integration/accounts/account-requests.test.ts',
         title: 'are those of the plan and eight more; the next is refused before its body is read',
       },
       {
-        file: 'integration/mcp-failures.test.ts',
+        file: 'integration/mcp/failures.test.ts',
         title: 'refuses more requests of the account than its plan allows and eight, before their bodies are read',
       },
       {
-        file: 'integration/console-playground-failures.test.ts',
+        file: 'integration/console/playground-failures.test.ts',
         title: 'refuses more requests of the account than its plan allows and eight, before their bodies are read',
       },
     ],
@@ -84,7 +84,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `address (IPv6: /64), unless it is a trusted proxy: ${quarter(MAX_CONNECTIONS)}`,
     answer: 'the connection is closed',
     source: 'http/server.ts',
-    proofs: [{ file: 'integration/http-connections.test.ts', title: 'leave a quarter of all to other addresses; one more is closed' }],
+    proofs: [{ file: 'integration/http/connections.test.ts', title: 'leave a quarter of all to other addresses; one more is closed' }],
   },
   {
     bound: 'Renders that wait for a slot',

@@ -6,7 +6,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { type MongodProcess, spawnMongod } from '../../../standalone/mongod-process.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freeze, thaw } from '../../support/freeze.ts';
-import { mongodBinary } from '../../support/mongod.ts';
+import { mongodBinary } from '../../support/servers/mongod.ts';
 import { ownPort } from './ports.ts';
 
 const SET = 'fault';

@@ -1,6 +1,6 @@
 // What the renders of a worker take of the machine, sampled from the outside while they run.
 import { readdirSync } from 'node:fs';
-import type { Footprint } from '../../support/hostile-page.ts';
+import type { Footprint } from '../../support/pages/hostile-page.ts';
 import { everyProcess, memoryOfProcess, processOf, readProc, treeOf } from '../../support/processes.ts';
 import { type ChromeProcess, chromeProcesses } from './chrome-processes.ts';
 

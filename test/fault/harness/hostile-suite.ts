@@ -1,7 +1,7 @@
 // The tests of one list of hostile pages: a test for each, on one installation that is replaced when
 // a row has left something.
 import { expect } from 'chai';
-import type { HostilePage } from '../../support/hostile-page.ts';
+import type { HostilePage } from '../../support/pages/hostile-page.ts';
 import { openRowBook, problemsOf } from './neighbour-rows.ts';
 import { Neighbourhood, type NeighbourhoodOptions } from './neighbours.ts';
 

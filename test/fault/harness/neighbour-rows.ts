@@ -1,6 +1,6 @@
 // Judges the rows of hostile neighbours, prints them as a table and keeps them in artifacts/.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { HostilePage, Outcome } from '../../support/hostile-page.ts';
+import type { HostilePage, Outcome } from '../../support/pages/hostile-page.ts';
 import { type Ends, HUNG_UP, type Row } from './neighbours.ts';
 
 const ARTIFACTS = new URL('../../../artifacts/', import.meta.url);

@@ -1,6 +1,6 @@
 // All hostile pages that are html alone, and the worst of them as trial renders.
 // HOSTILE_SECONDS: how long each runs (default 20).
-import { hostilePages } from '../../support/hostile-pages.ts';
+import { hostilePages } from '../../support/pages/hostile-pages.ts';
 import { hostileSuite } from '../harness/hostile-suite.ts';
 
 const TRIAL = ['console flood of small lines', 'Blobs', 'workers by the hundred'];

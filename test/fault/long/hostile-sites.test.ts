@@ -1,5 +1,5 @@
 // All hostile pages that need an origin or a server. HOSTILE_SECONDS: how long each runs (default 20).
-import { hostileSites } from '../../support/hostile-sites.ts';
+import { hostileSites } from '../../support/pages/hostile-sites.ts';
 import { hostileSuite } from '../harness/hostile-suite.ts';
 
 describe('hostile pages of a site beside five innocent accounts', function () {

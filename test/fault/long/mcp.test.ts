@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
+import { mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-rig.ts';
+import { PUBLIC_URL, refresh, type Tokens, tokensOf, type Walked, type WalkedRig, walk } from '../../support/console/oauth-walk.ts';
+import { signedIn } from '../../support/console/signed-in.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
-import { mcpClients, type ToolAnswer, textOf } from '../../support/mcp-rig.ts';
-import { PUBLIC_URL, refresh, type Tokens, tokensOf, type Walked, type WalkedRig, walk } from '../../support/oauth-walk.ts';
-import { signedIn } from '../../support/signed-in.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 

@@ -9,7 +9,7 @@ import { MongoClient } from 'mongodb';
 import { type MongodProcess, spawnMongod } from '../../../standalone/mongod-process.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
-import { mongodBinary, testMongod } from '../../support/mongod.ts';
+import { mongodBinary, testMongod } from '../../support/servers/mongod.ts';
 import { startCluster } from '../harness/cluster.ts';
 import { commandOf } from '../harness/frames.ts';
 import { type Link, openLink } from '../harness/link.ts';

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { REQUESTS_BEYOND_PLAN } from '../../../api/accounts/account-requests.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type HttpRig, httpRig, renderHead } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig, until } from '../../support/lease-rig.ts';
+
+const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
+
+describe('the requests of an account in one process', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  beforeEach(async () => {
+    http = await httpRig(rig);
+  });
+  afterEach(async () => {
+    await http?.close();
+    await rig.reset();
+  });
+  after(() => rig?.close());
+
+  /** A call whose body has begun to arrive. */
+  async function begun(key: string) {
+    const connection = await http.open();
+    connection.send(`${renderHead(key, GOOD.length)}${GOOD.slice(0, 5)}`);
+    return connection;
+  }
+  /** As many as the plan allows. */
+  async function fill(key: string, parallel: number) {
+    const all = await Promise.all(Array.from({ length: parallel + REQUESTS_BEYOND_PLAN }, () => begun(key)));
+    await until(() => http.budget.used() === all.length * 3 * GOOD.length);
+    return all;
+  }
+
+  it('are those of the plan and eight more; the next is refused before its body is read', async () => {
+    const { text } = await rig.account('starter');
+    const open = await fill(text, 2);
+    const connection = await http.open();
+    connection.send(renderHead(text, GOOD.length));
+    const answer = await connection.answer();
+    expect(answer.status).to.equal(429);
+    expect(answer.json().error).to.include({
+      code: 'concurrency_limit',
+      message: 'Your account has 10 requests in progress, and your plan runs 2 at once. Try again when one has finished.',
+    });
+    expect(answer.headers).to.include({ 'retry-after': '2', 'x-concurrency-limit': '2', connection: 'keep-alive' });
+    // Not a failure of the service's.
+    expect(http.refused).to.deep.equal([]);
+
+    open[0]!.send(GOOD.slice(5));
+    expect((await open[0]!.answer()).status).to.equal(200);
+    connection.send(`${GOOD}${renderHead(text, GOOD.length)}${GOOD}`);
+    expect((await connection.answer()).status).to.equal(200);
+  });
+
+  it('of one account leave those of others alone', async () => {
+    const { text } = await rig.account('free');
+    await fill(text, 1);
+    const other = await rig.account('free');
+    const connection = await begun(other.text);
+    connection.send(GOOD.slice(5));
+    expect((await connection.answer()).status).to.equal(200);
+  });
+
+  it('are over when the caller hangs up', async () => {
+    const { text } = await rig.account('free');
+    const open = await fill(text, 1);
+    for (const { socket } of open) socket.destroy();
+    await until(() => http.budget.used() === 0);
+    const connection = await begun(text);
+    connection.send(GOOD.slice(5));
+    expect((await connection.answer()).status).to.equal(200);
+  });
+
+  it('are as many as a larger plan allows soon after the account has moved to it', async () => {
+    const { id, text } = await rig.account('free');
+    const open = await fill(text, 1);
+    await rig.store.accounts.updateOne({ _id: id }, { $set: { plan: 'scale' } });
+    await eventually(async () => {
+      const connection = await begun(text);
+      connection.send(GOOD.slice(5));
+      expect((await connection.answer()).status).to.equal(200);
+    });
+    for (const { socket } of open) socket.destroy();
+  });
+});

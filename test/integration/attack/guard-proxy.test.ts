@@ -1,0 +1,171 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { type EgressRig, egressRig, type Victim } from '../../support/egress-rig.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type AttackVictim, startAttackVictim } from '../../support/pages/attack-victim.ts';
+
+/** Everything that comes until the guard hangs up, or until it has answered this often. */
+async function heard(socket: Socket, answers = Number.POSITIVE_INFINITY): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of socket) {
+      text += chunk.toString('latin1');
+      if (text.split('HTTP/1.1 ').length > answers && text.endsWith('the inside')) break;
+    }
+  } catch {
+    // cut, which is an end like another
+  }
+  return text;
+}
+
+describe('raw bytes to the port of an egress guard', () => {
+  let rig: EgressRig;
+  let open: Victim;
+  let victim: AttackVictim;
+  let seen: string[];
+
+  beforeEach(async () => {
+    rig = await egressRig();
+    victim = await startAttackVictim();
+    seen = [];
+    open = await rig.web((request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers.host}`);
+      request.resume().on('end', () => response.end('the inside'));
+    });
+  });
+  afterEach(async () => {
+    expect(victim.touched).to.deep.equal([]);
+    await rig.close();
+    await victim.close();
+  });
+
+  /** Says it all at once to a guard behind which one port of one address is open. */
+  async function say(text: string, answers?: number) {
+    const guard = await rig.guard('intranet', [`127.0.0.1:${open.port}`], { ports: [80, 443, victim.port] });
+    const socket = await rig.raw(guard.port);
+    socket.write(text, 'latin1');
+    if (answers === undefined) socket.end();
+    return { text: await heard(socket, answers), reasons: guard.reasons() };
+  }
+  const site = () => `127.0.0.1:${open.port}`;
+  const inside = () => `127.0.0.2:${victim.port}`;
+
+  it('would have been seen by the victim, had they come through', async () => {
+    for (const address of victim.addresses) {
+      const socket = connect(victim.port, address);
+      await once(socket, 'connect');
+      socket.destroy();
+    }
+    const sender = createSocket('udp4');
+    sender.send('x', victim.port, '127.0.0.1');
+    await eventually(() => expect(victim.touched).to.have.length(victim.addresses.length + 1));
+    sender.close();
+    victim.touched.length = 0;
+  });
+
+  it('go where the request line says, whatever Host says', async () => {
+    const { text } = await say(`GET http://${site()}/a HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`, 1);
+    expect(text).to.match(/^HTTP\/1.1 200 /);
+    expect(seen).to.deep.equal([`GET /a ${site()}`]);
+    const other = await say(`GET http://${inside()}/ HTTP/1.1\r\nHost: ${site()}\r\n\r\n`);
+    expect(other).to.deep.equal({ text: '', reasons: [`${inside()} address`] });
+  });
+
+  it('are decided over one by one on a connection that is kept', async () => {
+    const { text, reasons } = await say(
+      `GET http://${site()}/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://${inside()}/2 HTTP/1.1\r\nHost: ${site()}\r\n\r\nGET http://${site()}/3 HTTP/1.1\r\nHost: a\r\n\r\n`,
+    );
+    expect(text.match(/the inside/g) ?? []).to.have.length.at.most(1);
+    expect(reasons).to.deep.equal([`${inside()} address`]);
+  });
+
+  const SMUGGLED: [string, (hidden: string) => string][] = [
+    ['a length and chunks', hidden => `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`],
+    ['two lengths', hidden => `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`],
+    ['chunks under an odd name', hidden => `Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`],
+    ['chunks named twice', hidden => `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${hidden}`],
+    ['a space before the colon', hidden => `Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`],
+    ['a folded line', hidden => `X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n${hidden}`],
+    ['a bare line feed', hidden => `X: a\nTransfer-Encoding: chunked\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`],
+    ['a negative length', hidden => `Content-Length: -1\r\n\r\n${hidden}`],
+    ['a chunk that says less than it is', hidden => `Transfer-Encoding: chunked\r\n\r\n1\r\nxx\r\n0\r\n\r\n${hidden}`],
+    ['an upgrade', hidden => `Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n${hidden}`],
+  ];
+  for (const [what, fields] of SMUGGLED)
+    it(`hide no request for another host behind ${what}`, async () => {
+      const hidden = `GET http://${inside()}/hidden HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`;
+      await say(`POST http://${site()}/ HTTP/1.1\r\nHost: a\r\n${fields(hidden)}`);
+      // The open site is the attacker's own: even it gets only what the guard took for a request.
+      expect(seen.filter(line => /hidden/.test(line))).to.deep.equal([]);
+      expect(seen.length).to.be.at.most(1);
+    });
+
+  it('smuggle nothing through the path, which the far end reads as one', async () => {
+    for (const path of ['/a\rGET /hidden', '/a\nGET', '/a GET', '/\0', '\\@127.0.0.2/', '@127.0.0.2/', ':80@127.0.0.2/', '#@127.0.0.2/'])
+      await say(`GET http://${site()}${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(
+      seen.every(line => line.endsWith(` ${site()}`)),
+      seen.join('|'),
+    ).to.equal(true);
+    expect(seen.filter(line => /GET.*GET/.test(line))).to.deep.equal([]);
+  });
+
+  it('open no tunnel but to what CONNECT names, and to no odd port', async () => {
+    for (const authority of [
+      inside(),
+      `localhost:${victim.port}`,
+      `[::1]:${victim.port}`,
+      `[::ffff:127.0.0.1]:${victim.port}`,
+      `127.1:${victim.port}`,
+      '127.0.0.1:22',
+      '127.0.0.1:25',
+      '127.0.0.1:6379',
+      '127.0.0.1:9222',
+      '93.184.216.34:25',
+      '93.184.216.34:6379',
+    ]) {
+      const { text } = await say(`CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\nGET / HTTP/1.1\r\n\r\n`);
+      expect(text, authority).to.match(/^HTTP\/1.1 403 Forbidden\r\nContent-Length: 0\r\n/);
+    }
+    for (const authority of [
+      `http://${inside()}/`,
+      `${site()}@${inside()}`,
+      `${site()},${inside()}`,
+      `${site()}#${inside()}`,
+      `127.0.0.1:${open.port}.${victim.port}`,
+      `[${site()}]`,
+      `[fe80::1%25lo]:${victim.port}`,
+      `127.0.0.1:0${'0'.repeat(9)}80`,
+      '',
+    ]) {
+      const { text } = await say(`CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\n`);
+      expect(text, authority).to.not.match(/ 200 /);
+    }
+    expect(open.connections).to.equal(0);
+  });
+
+  it('reach nobody after a refused CONNECT on the same connection', async () => {
+    const { text } = await say(`CONNECT ${inside()} HTTP/1.1\r\nHost: a\r\n\r\nGET http://${site()}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(text.match(/HTTP\/1.1/g)).to.have.length(1);
+    expect(seen).to.deep.equal([]);
+  });
+
+  it('speak nothing but HTTP/1.1 to it', async () => {
+    const frames = [
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      '\x05\x01\x00\x05\x01\x00\x01\x7f\x00\x00\x02\x00\x50',
+      '\x04\x01\x00\x50\x7f\x00\x00\x02\x00',
+      `PROXY TCP4 1.1.1.1 127.0.0.2 1 ${victim.port}\r\n\r\n`,
+    ];
+    for (const bytes of [
+      ...frames,
+      `GET ftp://${inside()}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
+      `GET //${inside()}/ HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`,
+      `GET http://${inside()}/ HTTP/0.9\r\n\r\n`,
+    ])
+      expect((await say(bytes)).text, JSON.stringify(bytes)).to.equal('');
+  });
+});

@@ -1,0 +1,273 @@
+import { expect } from 'chai';
+import { complete } from '../../../api/api.ts';
+import { readApiConfig } from '../../../api/config.ts';
+import { stripePayments } from '../../../api/console/billing/stripe.ts';
+import { silentLog } from '../../../common/log.ts';
+import { type BillingRig, billingRig, PRICES } from '../../support/console/billing-rig.ts';
+import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { SECRET_KEY, stripeFake, WEBHOOK_SECRET } from '../../support/servers/stripe-fake.ts';
+
+type Shown = {
+  mode: string;
+  notice: string | null;
+  canManage: boolean;
+  plans: { name: string; title: string | null; price: string | null; sold: boolean; current: boolean }[];
+};
+
+describe('billing by Stripe', () => {
+  let rig: BillingRig;
+  before(async () => {
+    rig = await billingRig();
+  });
+  afterEach(() => {
+    rig.stripe.trouble = 'none';
+    rig.stripe.beforeAnswer = () => undefined;
+  });
+  after(() => rig.stop());
+
+  it('shows what each plan is called and costs, and which is the account’s', async () => {
+    const { owner, id } = await rig.customer('starter');
+    const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
+    expect(shown).to.include({ mode: 'stripe', notice: null, canManage: false });
+    const [free, starter, growth, scale] = shown.plans;
+    expect(free).to.include({ name: 'free', title: null, price: null, sold: false, current: false });
+    expect(starter).to.include({ name: 'starter', title: 'Starter', price: '€19.00 / month', sold: true, current: true });
+    expect(growth).to.include({ name: 'growth', price: '€49.00 / month', sold: true });
+    expect(scale).to.include({ name: 'scale', sold: false });
+  });
+
+  it('leads to a checkout that knows the account, the price and the way back', async () => {
+    const { checkout, id } = await rig.customer();
+    const open = rig.stripe.world.checkouts.length;
+    const url = await checkout('growth');
+    expect(rig.stripe.world.checkouts.slice(open)).to.have.length(1);
+    expect(rig.stripe.world.checkouts.at(-1)).to.deep.include({ url, price: PRICES.growth, metadata: { pressroom_account: id } });
+  });
+
+  it('closes the checkout before, so that nobody buys twice', async () => {
+    const { checkout } = await rig.customer();
+    const before = await checkout('starter');
+    const after = await checkout('growth');
+    expect(() => rig.stripe.world.pay(before)).to.throw('expired');
+    expect(rig.stripe.world.pay(after).status).to.equal('active');
+    await rig.deliverAll();
+  });
+
+  it('makes one customer when two people go to pay at once', async () => {
+    const { id, owner, read } = await rig.customer();
+    const other = await rig.person({ role: 'billing', account: id });
+    const customers = rig.stripe.world.customers.size;
+    const answers = await Promise.all(
+      [owner, other].map(person => person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'starter' })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(rig.stripe.world.customers.size).to.equal(customers + 1);
+    expect(rig.stripe.world.customers.get((await read()).billing!.customer)).to.have.property('email');
+  });
+
+  it('makes another customer in place of one that Stripe does not know any more', async () => {
+    const { id, owner, checkout, buys, read } = await rig.customer();
+    await checkout('starter');
+    const { customer: lost } = (await read()).billing!;
+    rig.stripe.world.customers.delete(lost);
+    const portal = await owner.call('POST', `/accounts/${id}/billing/portal`);
+    expect(portal.error()).to.include({ code: 'conflict' });
+    expect(portal.error().message).to.include('Choose a plan');
+    await buys('growth');
+    expect(await read()).to.include({ plan: 'growth' });
+    expect((await read()).billing!.customer).to.not.equal(lost);
+  });
+
+  it('shows who comes back from paying the new plan before any event has come', async () => {
+    const { checkout, id, owner, read } = await rig.customer();
+    rig.stripe.world.pay(await checkout('growth'));
+    await rig.store.accounts.updateOne({ _id: id }, { $set: { 'billing.syncedAt': new Date(Date.now() - 60_000) } });
+    expect((await owner.good<Shown>('GET', `/accounts/${id}/billing`)).plans.find(({ current }) => current)!.name).to.equal('growth');
+    expect(await read()).to.include({ plan: 'growth', state: 'active' });
+    await rig.deliverAll();
+  });
+
+  it('leads to the portal once there is a customer', async () => {
+    const { id, owner, buys, read } = await rig.customer();
+    const early = await owner.call('POST', `/accounts/${id}/billing/portal`);
+    expect(early.status).to.equal(409);
+    await buys('starter');
+    const { url } = await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/portal`);
+    expect(new URL(url).searchParams.get('customer')).to.equal((await read()).billing!.customer);
+    expect(new URL(url).searchParams.get('return_url')).to.equal('http://localhost:8080/app/billing');
+    expect((await owner.good<Shown>('GET', `/accounts/${id}/billing`)).canManage).to.equal(true);
+  });
+
+  for (const [what, plan, status, words] of [
+    ['a plan that is not sold', 'scale', 400, 'starter, growth'],
+    ['the plan that the account has', 'starter', 409, 'has this plan already'],
+  ] as const)
+    it(`refuses a checkout of ${what}`, async () => {
+      const { id, owner, buys } = await rig.customer();
+      await buys('starter');
+      const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan });
+      expect(answer.status).to.equal(status);
+      expect(answer.error().message).to.include(words);
+    });
+
+  it('refuses a change of the plan while a payment is open', async () => {
+    const { id, owner, buys } = await rig.customer();
+    rig.stripe.world.becomes(await buys('starter'), 'unpaid');
+    await rig.deliverAll();
+    const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
+    expect(answer.status).to.equal(409);
+    expect(answer.error().message).to.include('Pay it first');
+  });
+
+  it('sells nothing to an account that the operator has suspended', async () => {
+    const { id, owner, name } = await rig.customer();
+    await rig.accounts.setAccount(name, { state: 'paused' });
+    const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
+    expect(answer.status).to.equal(409);
+    expect(answer.error().message).to.include('suspended');
+  });
+
+  it('says so when Stripe does not answer, and remembers nothing of the try', async () => {
+    const { id, owner, read } = await rig.customer();
+    rig.stripe.trouble = 'cut';
+    const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
+    expect(answer.status).to.equal(503);
+    expect(answer.error()).to.include({ code: 'unavailable' });
+    expect(await read()).to.not.have.property('billing');
+  });
+
+  it('shows no word of Stripe’s about a secret key that it does not take', async () => {
+    const { id, owner } = await rig.customer();
+    rig.stripe.trouble = 'unauthorized';
+    const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
+    expect(answer.status).to.equal(503);
+    expect(answer.body.toString()).to.not.include('sk_');
+  });
+
+  it('lets owners and who keeps the books pay, and nobody else', async () => {
+    const { id } = await rig.customer();
+    for (const [role, reads, pays] of [
+      ['owner', 200, 200],
+      ['admin', 200, 403],
+      ['developer', 403, 403],
+      ['billing', 200, 200],
+      ['viewer', 403, 403],
+    ] as const) {
+      const person = await rig.person({ role, account: id });
+      expect((await person.call('GET', `/accounts/${id}/billing`)).status, role).to.equal(reads);
+      expect((await person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' })).status, role).to.equal(pays);
+    }
+  });
+
+  it('keeps in mind who went to pay', async () => {
+    const { id, owner, checkout } = await rig.customer();
+    await checkout('growth');
+    await owner.good('POST', `/accounts/${id}/billing/portal`);
+    const entries = await rig.store.console.audit.find({ account: id }).sort({ at: 1 }).toArray();
+    expect(entries.map(({ action, target, actor }) => ({ action, target, actor }))).to.deep.equal([
+      { action: 'billing.checkout_opened', target: 'growth', actor: owner.email },
+      { action: 'billing.portal_opened', target: undefined, actor: owner.email },
+    ]);
+  });
+});
+
+describe('billing by Stripe that is away from the start', () => {
+  let rig: BillingRig;
+  before(async () => {
+    rig = await billingRig();
+    rig.stripe.trouble = 'cut';
+  });
+  after(() => rig.stop());
+
+  it('shows plan and state without prices, and says why', async () => {
+    const { id, owner } = await rig.customer('starter');
+    const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
+    expect(shown.notice).to.include('does not answer');
+    expect(shown.plans.find(({ current }) => current)).to.include({ name: 'starter', price: null, sold: true });
+  });
+});
+
+describe('a call to Stripe', () => {
+  it('is given up when nothing is answered, after two more tries', async () => {
+    const stripe = await stripeFake();
+    try {
+      stripe.trouble = 'silent';
+      const access = { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: stripe.url, callMs: 50 };
+      const error = await stripePayments(access, silentLog)
+        .subscriptionsOf('cus_1')
+        .then(
+          () => expect.fail('it was answered'),
+          (thrown: unknown) => thrown,
+        );
+      expect(error).to.include({ code: 'unavailable', status: 503 });
+      expect(stripe.calls).to.have.length(3);
+    } finally {
+      await stripe.close();
+    }
+  });
+});
+
+describe('an installation without payments', () => {
+  for (const [mode, state, refused] of [
+    ['none', 'canceled', false],
+    ['none', 'unpaid', false],
+    ['manual', 'canceled', true],
+  ] as const)
+    it(`${refused ? 'refuses' : 'serves'} an account that is ${state} in the mode ${mode}`, async () => {
+      const rig: ConsoleRig = await consoleRig({
+        workers: 0,
+        env: { PRESSROOM_BILLING: mode, PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' },
+      });
+      try {
+        await rig.store.accounts.updateOne({ _id: rig.accountId }, { $set: { state } });
+        // Nobody works here: what was let in waits for a worker in vain.
+        const { code, reason } = await rig.refusal({ html: '<p>x</p>' });
+        expect({ code, reason }).to.deep.equal(
+          refused ? { code: 'subscription_inactive', reason: undefined } : { code: 'render_failed', reason: 'no_worker' },
+        );
+        const owner = await rig.person({ role: 'owner' });
+        expect(await owner.good<Shown>('GET', `/accounts/${rig.accountId}/billing`)).to.include({ mode, canManage: false, notice: null });
+        const answer = await owner.call('POST', `/accounts/${rig.accountId}/billing/checkout`, { plan: 'growth' });
+        expect(answer.status).to.equal(409);
+        expect((await owner.call('POST', '/console/stripe/webhook', {})).status).to.equal(404);
+      } finally {
+        await rig.stop();
+      }
+    });
+
+  it('refuses a state in the mode none, where it would decide nothing', async () => {
+    const rig = await consoleRig({ workers: 0, env: { PRESSROOM_BILLING: 'none' } });
+    try {
+      const operator = await rig.person({ operator: true });
+      const answer = await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, { state: 'paused' });
+      expect(answer.status).to.equal(409);
+      expect(answer.error().message).to.include('PRESSROOM_BILLING=manual');
+    } finally {
+      await rig.stop();
+    }
+  });
+
+  it('lets the operator decide again who had a subscription before the mode was changed', async () => {
+    const rig = await consoleRig({ workers: 0 });
+    try {
+      const billing = { customer: 'cus_1', revision: 1, syncedAt: new Date(), state: 'active' as const, periodEnd: new Date() };
+      await rig.store.accounts.updateOne({ _id: rig.accountId }, { $set: { billing } });
+      const operator = await rig.person({ operator: true });
+      expect((await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, { plan: 'free', state: 'canceled' })).status).to.equal(
+        200,
+      );
+    } finally {
+      await rig.stop();
+    }
+  });
+
+  it('does not start with Stripe half configured', () => {
+    const env = { MONGODB_URI: 'mongodb://x', PRESSROOM_PEPPER: 'x'.repeat(16), PRESSROOM_POOL_SECRET: 'x'.repeat(16) };
+    const started = (more: Record<string, string>) => () => complete(readApiConfig({ ...env, ...more }));
+    expect(started({})).to.not.throw();
+    expect(started({ PRESSROOM_BILLING: 'stripe', PRESSROOM_SECRET: 'x'.repeat(16), PRESSROOM_DASHBOARD: 'off' })).to.throw(
+      /PRESSROOM_STRIPE_SECRET_KEY is missing\n.*PRESSROOM_STRIPE_WEBHOOK_SECRET is missing\n.*PRESSROOM_STRIPE_PRICES is missing\n.*needs the dashboard/,
+    );
+    expect(started({ PRESSROOM_STRIPE_PRICES: 'gold=price_1' })).to.throw('PRESSROOM_STRIPE_PRICES: `gold=price_1` is wrong');
+  });
+});

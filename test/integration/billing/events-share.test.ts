@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { EVENTS_BUDGET_BYTES, paymentEvents } from '../../../api/console/billing/events.ts';
+import { HELD_PER_BODY_BYTE } from '../../../api/http/body.ts';
+import { networkOf } from '../../../common/addresses.ts';
+import { silentLog } from '../../../common/log.ts';
+import { type HttpRig, httpRig } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+
+const LARGEST = 2 ** 20;
+/** Three quarters of the whole. */
+const OF_ONE = (EVENTS_BUDGET_BYTES * 3) / 4 / (LARGEST * HELD_PER_BODY_BYTE);
+
+describe('events of the payment provider', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  before(async () => {
+    rig = await leaseRig();
+    const payments = { readEvent: async () => ({ id: 'evt_1', type: 'a kind of no interest' }) };
+    const sync = { customer: async () => false };
+    const handle = paymentEvents({ payments, sync, store: rig.store, trustedProxies: [networkOf('127.0.0.1')], log: silentLog });
+    http = await httpRig(rig, { console: { routes: [{ method: 'post', path: '/event', handle }], renders: undefined as never } });
+  });
+  after(async () => {
+    await http?.close();
+    await rig?.reset();
+    await rig?.close();
+  });
+
+  it('leave a quarter of their memory to other addresses', async () => {
+    const head = (from: string, bytes: number) =>
+      `POST /event HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+    // Each misses its last byte.
+    for (let count = 0; count < OF_ONE; count++) {
+      const { send } = await http.open();
+      send(head('192.0.2.1', LARGEST));
+      send(Buffer.alloc(LARGEST - 1, ' '));
+    }
+    const [more, other] = [await http.open(), await http.open()];
+    more.send(head('192.0.2.1', LARGEST));
+    more.send(Buffer.alloc(LARGEST, ' '));
+    const refused = await more.answer();
+    expect(refused.status).to.equal(503);
+    expect(refused.headers['retry-after']).to.equal('5');
+    other.send(`${head('192.0.2.2', 2)}{}`);
+    expect((await other.answer()).status).to.equal(200);
+  });
+});

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { type BillingRig, billingRig, type Customer, PRICES } from '../../support/console/billing-rig.ts';
+import { renderCall } from '../../support/http-call.ts';
+import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
+
+describe('the life of a subscription', () => {
+  let rig: BillingRig;
+  let customer: Customer;
+  let subscription: FakeSubscription;
+  before(async () => {
+    rig = await billingRig({ workers: 1, env: { PRESSROOM_PAST_DUE_GRACE: '168h' } });
+    customer = await rig.customer();
+  });
+  after(() => rig.stop());
+
+  const render = () => renderCall(rig.api.port(), customer.key, { html: '<p>paid</p>' });
+  const happens = async (what: () => void) => {
+    what();
+    await rig.deliverAll();
+  };
+  const state = async () => {
+    const { plan, state } = await customer.read();
+    return `${plan} ${state}`;
+  };
+
+  it('begins with a customer made once and a plan bought', async () => {
+    expect((await render()).status).to.equal(200);
+    subscription = await customer.buys('starter');
+    expect(await state()).to.equal('starter active');
+    const bought = rig.stripe.world.customers.get(subscription.customer);
+    expect(bought).to.deep.include({ name: customer.name, email: customer.owner.email, metadata: { pressroom_account: customer.id } });
+    expect(rig.stripe.calls.filter(call => call === 'POST /v1/customers')).to.have.length(1);
+  });
+
+  it('goes on with another price: the plan is that one’s', async () => {
+    const page = new URL(await customer.checkout('growth'));
+    expect(page.searchParams.get('flow_data[type]')).to.equal('subscription_update_confirm');
+    expect(page.searchParams.get('flow_data[subscription_update_confirm][subscription]')).to.equal(subscription.id);
+    expect(page.searchParams.get('flow_data[subscription_update_confirm][items][0][price]')).to.equal(PRICES.growth);
+    await happens(() => rig.stripe.world.changePrice(subscription, PRICES.growth));
+    expect(await state()).to.equal('growth active');
+    expect((await customer.owner.good<{ plan: string }>('GET', `/accounts/${customer.id}/billing`)).plan).to.equal('growth');
+  });
+
+  it('is still served within the grace after a payment failed', async () => {
+    await happens(() => rig.stripe.world.becomes(subscription, 'past_due'));
+    expect(await state()).to.equal('growth past_due');
+    expect((await render()).status).to.equal(200);
+    const { graceUntil } = await customer.owner.good<{ graceUntil: string }>('GET', `/accounts/${customer.id}/billing`);
+    expect(new Date(graceUntil).getTime() - (await customer.read()).pastDueSince!.getTime()).to.equal(168 * 3600e3);
+  });
+
+  it('does not prolong the grace when one more payment fails', async () => {
+    const { pastDueSince } = await customer.read();
+    await happens(() => rig.stripe.world.becomes(subscription, 'past_due'));
+    expect((await customer.read()).pastDueSince).to.deep.equal(pastDueSince);
+  });
+
+  it('is refused when the grace is over', async () => {
+    await rig.store.accounts.updateOne({ _id: customer.id }, { $set: { pastDueSince: new Date(Date.now() - 169 * 3600e3) } });
+    const answer = await render();
+    expect(answer.status).to.equal(403);
+    expect(answer.error()).to.include({ code: 'subscription_inactive' });
+    expect(answer.error().message).to.include('past_due').and.include('/app');
+  });
+
+  it('is refused when it is unpaid, and served from the next request on when it is paid', async () => {
+    await happens(() => rig.stripe.world.becomes(subscription, 'unpaid'));
+    expect((await render()).error()).to.include({ code: 'subscription_inactive' });
+    await happens(() => rig.stripe.world.becomes(subscription, 'active'));
+    expect((await render()).status).to.equal(200);
+    expect(await customer.read()).to.not.have.property('pastDueSince');
+  });
+
+  it('is served until the end of its period when it was canceled, and refused afterwards', async () => {
+    await happens(() => rig.stripe.world.cancelAtEnd(subscription));
+    const { cancelAtPeriodEnd, periodEnd } = await customer.owner.good<{ cancelAtPeriodEnd: boolean; periodEnd: string }>(
+      'GET',
+      `/accounts/${customer.id}/billing`,
+    );
+    expect({ cancelAtPeriodEnd, periodEnd: Date.parse(periodEnd) / 1_000 }).to.deep.equal({
+      cancelAtPeriodEnd: true,
+      periodEnd: subscription.items.data[0]!.current_period_end,
+    });
+    expect((await render()).status).to.equal(200);
+    await happens(() => rig.stripe.world.ends(subscription));
+    expect(await state()).to.equal('growth canceled');
+    expect((await render()).error()).to.include({ code: 'subscription_inactive' });
+    expect((await customer.read()).billing).to.not.have.any.keys('periodStart', 'periodEnd');
+  });
+
+  it('begins again with a new subscription of the same customer', async () => {
+    const again = await customer.buys('starter');
+    expect(again.customer).to.equal(subscription.customer);
+    expect(await state()).to.equal('starter active');
+    expect((await render()).status).to.equal(200);
+  });
+
+  it('leaves an entry for each change in the account’s log of who did what, and none for what did not change', async () => {
+    const entries = await rig.store.console.audit.find({ account: customer.id, actor: 'Stripe' }).sort({ at: 1 }).toArray();
+    const told = entries.map(({ action, details }) => `${action} ${details!['before']} ${details!['after']}`);
+    expect(told).to.deep.equal([
+      'billing.plan_changed free starter',
+      'billing.plan_changed starter growth',
+      'billing.state_changed active past_due',
+      'billing.state_changed past_due unpaid',
+      'billing.state_changed unpaid active',
+      'billing.state_changed active canceled',
+      'billing.plan_changed growth starter',
+      'billing.state_changed canceled active',
+    ]);
+    expect(entries.every(entry => entry.target === customer.name && entry.user === undefined)).to.equal(true);
+  });
+});

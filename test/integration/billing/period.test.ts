@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { parsePlans } from '../../../api/accounts/plans.ts';
+import { type LeaseOperations, leaseOperations } from '../../../api/leases/lease-operations.ts';
+import { LEASE_TIMES } from '../../../api/leases/mongo-leases.ts';
+import { type BillingRig, billingRig, type Customer } from '../../support/console/billing-rig.ts';
+import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
+
+const DAY_MS = 86_400e3;
+const daysFromNow = (days: number) => new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS);
+const dayOf = (date: Date) => date.toISOString().slice(0, 10);
+const monthNow = () => new Date().toISOString().slice(0, 7);
+
+describe('the billing period', () => {
+  let rig: BillingRig;
+  let operations: LeaseOperations;
+  let customer: Customer;
+  let subscription: FakeSubscription;
+  before(async () => {
+    rig = await billingRig();
+    operations = leaseOperations(rig.store, { plans: parsePlans([]), pastDueGraceMs: 0, ...LEASE_TIMES });
+  });
+  beforeEach(async () => {
+    customer = await rig.customer();
+    subscription = await customer.buys('growth');
+  });
+  after(() => rig.stop());
+
+  let leases = 0;
+  /** A render that ends: its lease is there, and is settled. */
+  async function rendered(): Promise<number | undefined> {
+    leases += 1;
+    const lease = { id: `lease ${leases}`, key: 'key', expires: new Date(Date.now() + DAY_MS) };
+    await rig.store.accounts.updateOne({ _id: customer.id }, { $push: { leases: lease } });
+    return (await operations.settle(customer.id, lease.id)) as number | undefined;
+  }
+  const usage = async () => (await customer.read()).usage;
+  const set = (fields: object) => rig.store.accounts.updateOne({ _id: customer.id }, { $set: fields });
+  /** What the account lists show: an older period counts as zero. */
+  const shown = async () => (await rig.accounts.accountById(customer.id)).usage;
+  const heard = async (start: Date, end: Date) => {
+    rig.stripe.world.setPeriod(subscription, start, end);
+    await rig.deliverAll();
+  };
+
+  it('is Stripe’s where there is one', async () => {
+    await set({ usage: { period: '2001-01', count: 41 } });
+    const start = daysFromNow(-10);
+    await heard(start, daysFromNow(20));
+    expect(await shown()).to.equal(0);
+    expect(await rendered()).to.equal(1);
+    expect(await usage()).to.deep.equal({ period: dayOf(start), count: 1 });
+    expect(await shown()).to.equal(1);
+  });
+
+  it('begins anew at its end, and goes on counting when Stripe’s word of it comes late', async () => {
+    const [start, end] = [daysFromNow(-30), daysFromNow(0)];
+    await set({ usage: { period: dayOf(start), count: 41 } });
+    await heard(start, end);
+    expect(await shown()).to.equal(0);
+    expect(await rendered()).to.equal(1);
+    expect(await rendered()).to.equal(2);
+    await heard(end, daysFromNow(30));
+    expect(await shown()).to.equal(2);
+    expect(await rendered()).to.equal(3);
+    expect(await usage()).to.deep.equal({ period: dayOf(end), count: 3 });
+  });
+
+  it('counts each render once while Stripe’s word of the next one comes', async () => {
+    const [start, end] = [daysFromNow(-30), daysFromNow(0)];
+    await set({ usage: { period: dayOf(start), count: 41 } });
+    await heard(start, end);
+    const counts = Promise.all(Array.from({ length: 20 }, rendered));
+    await heard(end, daysFromNow(30));
+    expect([...(await counts)].sort((one, other) => one! - other!)).to.deep.equal(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(await usage()).to.deep.equal({ period: dayOf(end), count: 20 });
+  });
+
+  it('begins with Stripe’s word of it when the database’s clock is behind', async () => {
+    const [start, next] = [daysFromNow(-30), daysFromNow(1)];
+    await set({ usage: { period: dayOf(start), count: 41 } });
+    await heard(next, daysFromNow(31));
+    expect(await rendered()).to.equal(1);
+    expect(await usage()).to.deep.equal({ period: dayOf(next), count: 1 });
+  });
+
+  it('is not set back when a subscription ends', async () => {
+    rig.stripe.world.ends(subscription);
+    await rig.deliverAll();
+    await set({ usage: { period: '2999-01-15', count: 41 } });
+    expect(await rendered()).to.equal(42);
+    expect(await usage()).to.deep.equal({ period: '2999-01-15', count: 42 });
+  });
+
+  it('is the month again after a subscription has ended', async () => {
+    await set({ usage: { period: '2001-01-15', count: 41 } });
+    rig.stripe.world.ends(subscription);
+    await rig.deliverAll();
+    expect(await shown()).to.equal(0);
+    const month = monthNow();
+    expect(await rendered()).to.equal(1);
+    expect((await usage()).period).to.be.oneOf([month, monthNow()]);
+  });
+
+  it('is the month when nothing was heard of a renewal for weeks', async () => {
+    await set({ usage: { period: '2001-01-15', count: 41 } });
+    await heard(daysFromNow(-70), daysFromNow(-40));
+    expect(await rendered()).to.equal(1);
+    expect((await usage()).period).to.match(/^\d{4}-\d{2}$/);
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { readApiConfig } from '../../../api/config.ts';
+import { createResync } from '../../../api/console/billing/resync.ts';
+import { stripePayments } from '../../../api/console/billing/stripe.ts';
+import { createSync } from '../../../api/console/billing/sync.ts';
+import { createAudit } from '../../../api/console/security/audit.ts';
+import { silentLog } from '../../../common/log.ts';
+import { type BillingRig, billingRig, type Customer } from '../../support/console/billing-rig.ts';
+import { consoleRig } from '../../support/console/console-rig.ts';
+import { eventually } from '../../support/eventually.ts';
+import { SECRET_KEY, WEBHOOK_SECRET } from '../../support/servers/stripe-fake.ts';
+import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
+
+const YESTERDAY = () => new Date(Date.now() - 25 * 3600e3);
+
+describe('the daily look at the payment provider', () => {
+  let rig: BillingRig;
+  let customers: { customer: Customer; subscription: FakeSubscription }[];
+  before(async () => {
+    rig = await billingRig();
+  });
+  beforeEach(async () => {
+    customers = [];
+    for (let made = 0; made < 4; made += 1) {
+      const customer = await rig.customer();
+      customers.push({ customer, subscription: await customer.buys('starter') });
+    }
+    rig.stripe.calls.length = 0;
+  });
+  afterEach(() => rig.store.accounts.deleteMany({ billing: { $exists: true } }));
+  after(() => rig.stop());
+
+  const sync = () => {
+    const { prices } = readApiConfig(rig.env).billing.stripe;
+    const payments = stripePayments({ secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: rig.stripe.url }, silentLog);
+    return createSync({ store: rig.store, payments, prices, audit: createAudit(rig.store), log: silentLog });
+  };
+  const look = (by: Parameters<typeof createResync>[0]['sync'] = sync()) =>
+    createResync({ store: rig.store, sync: by, log: silentLog, times: { pauseMs: 0 } });
+  const loseEvents = () => {
+    for (const { subscription } of customers) rig.stripe.world.becomes(subscription, 'unpaid');
+    rig.stripe.world.takeEvents();
+  };
+  const isOld = () => rig.store.accounts.updateMany({ billing: { $exists: true } }, { $set: { 'billing.syncedAt': YESTERDAY() } });
+  const states = async () => Promise.all(customers.map(async ({ customer }) => (await customer.read()).state));
+  const unpaid = ['unpaid', 'unpaid', 'unpaid', 'unpaid'];
+
+  it('mends what a lost event left wrong, once a day', async () => {
+    loseEvents();
+    await isOld();
+    expect(await look().round()).to.equal(4);
+    expect(await states()).to.deep.equal(unpaid);
+    expect(await look().round()).to.equal(0);
+  });
+
+  it('asks about nobody of whom something was heard today', async () => {
+    loseEvents();
+    expect(await look().round()).to.equal(0);
+    expect(rig.stripe.calls).to.deep.equal([]);
+  });
+
+  it('finds a subscription of which no event ever came', async () => {
+    const { id, checkout, read } = await rig.customer();
+    rig.stripe.world.pay(await checkout('growth'));
+    rig.stripe.world.takeEvents();
+    await rig.store.accounts.updateOne({ _id: id }, { $set: { 'billing.syncedAt': YESTERDAY() } });
+    expect(await look().round()).to.equal(1);
+    expect(await read()).to.include({ plan: 'growth' });
+  });
+
+  it('asks about each account once, however many processes look', async () => {
+    loseEvents();
+    await isOld();
+    const rounds = await Promise.all([look().round(), look().round(), look().round()]);
+    expect(rounds.reduce((sum, asked) => sum + asked, 0)).to.equal(4);
+    expect(rig.stripe.calls).to.deep.equal(Array.from({ length: 4 }, () => 'GET /v1/subscriptions'));
+    expect(await states()).to.deep.equal(unpaid);
+  });
+
+  it('gives up a round after three failures in a row, and leaves the accounts alone for a while', async () => {
+    await isOld();
+    const failing = { account: async () => Promise.reject(new Error('the provider is away')) };
+    expect(await look(failing).round()).to.equal(0);
+    expect(await look().round()).to.equal(1);
+    await rig.store.accounts.updateMany({ billing: { $exists: true } }, { $set: { 'billing.claimedUntil': YESTERDAY() } });
+    expect(await look().round()).to.equal(3);
+  });
+
+  it('is done at the start of every API process', async () => {
+    loseEvents();
+    await isOld();
+    const another = await consoleRig({ workers: 0, uri: rig.uri, env: rig.env });
+    try {
+      // One after the other, two a second.
+      await eventually(async () => expect(await states()).to.deep.equal(unpaid));
+    } finally {
+      expect(await another.stop()).to.equal(true);
+    }
+  });
+
+  it('ends at once with its process', async () => {
+    await isOld();
+    const resync = createResync({ store: rig.store, sync: sync(), log: silentLog, times: { pauseMs: 3600e3 } });
+    await resync.start();
+    await eventually(() => expect(rig.stripe.calls).to.have.length(1));
+    await resync.stop(new AbortController().signal);
+    expect(rig.stripe.calls).to.have.length(1);
+  });
+});

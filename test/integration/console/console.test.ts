@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+
+describe('the dashboard without a session', () => {
+  let rig: ConsoleRig;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+  });
+  after(() => rig.stop());
+
+  it('sends to the sign-in', async () => {
+    const { status, headers } = await rig.call('GET', '/app');
+    expect(status).to.equal(302);
+    expect(headers['location']).to.equal('/app/sign-in');
+  });
+
+  it('is the page with a session, under a strict policy', async () => {
+    const person = await rig.person({ role: 'owner' });
+    const { status, headers, body } = await person.call('GET', '/app', undefined, { 'sec-fetch-site': 'none' });
+    expect(status).to.equal(200);
+    expect(headers['content-security-policy']).to.include("default-src 'none'").and.not.include('unsafe');
+    expect(body.toString()).to.include('<div id="root">');
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
+import type { ConsoleOpenApi, ConsoleOperation } from '../../../api/console/routes/openapi.ts';
+import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { nameOf, pathWith, SAMPLES } from '../../support/console/console-rows.ts';
+
+describe('the description of the management API', () => {
+  let rig: ConsoleRig;
+  let description: ConsoleOpenApi;
+  let rows: readonly ConsoleRoute[];
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    rows = rig.api.consoleRows;
+    description = await (await rig.person()).good<ConsoleOpenApi>('GET', '/openapi.json');
+  });
+  after(() => rig.stop());
+
+  const operationOf = (row: ConsoleRoute): ConsoleOperation => {
+    const path = row.path.replace(/:(\w+)/g, '{$1}');
+    return description.paths[path]![row.method]!;
+  };
+
+  it('is OpenAPI 3.1, and says where the API is and how one is signed in', () => {
+    expect(description.openapi).to.equal('3.1.0');
+    expect(description.servers).to.deep.equal([{ url: 'http://localhost:8080/console/v1' }]);
+    expect(description.security).to.deep.equal([{ session: [] }]);
+    expect(description.components.securitySchemes['session']).to.include({
+      type: 'apiKey',
+      in: 'cookie',
+      name: '__Host-pressroom-session',
+    });
+  });
+
+  it('has every row and nothing else', () => {
+    const described = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    );
+    expect(described.sort()).to.deep.equal(rows.map(nameOf).sort());
+  });
+
+  it('has an id and a sentence for each, no id twice', () => {
+    const ids = rows.map(row => operationOf(row).operationId);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const row of rows) {
+      expect(row.id).to.match(/^[a-z][A-Za-z]+$/);
+      expect(row.summary.length, row.id).to.be.greaterThan(8);
+    }
+  });
+
+  it('names every part of a path, and every field of a query with what it may be', () => {
+    for (const row of rows) {
+      const { parameters } = operationOf(row);
+      const inPath = parameters.filter(each => each.in === 'path').map(({ name }) => name);
+      expect(inPath, row.id).to.deep.equal([...row.path.matchAll(/:(\w+)/g)].map(match => match[1]));
+    }
+    const list = description.paths['/operator/accounts']!['get']!.parameters;
+    expect(list.map(({ name }) => name)).to.have.members(['cursor', 'limit', 'search', 'state']);
+    expect(list.find(({ name }) => name === 'limit')).to.deep.include({ required: false, in: 'query' });
+    expect(list.find(({ name }) => name === 'limit')!.schema).to.include({ type: 'integer', minimum: 1, maximum: 100 });
+  });
+
+  it('refers only to schemas that it has', () => {
+    const refs = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(match => match[1]!);
+    expect(refs.length).to.be.greaterThan(50);
+    for (const ref of refs) expect(Object.keys(description.components.schemas)).to.include(ref.replace('#/components/schemas/', ''));
+  });
+
+  it('says of a body that it takes no other fields', () => {
+    const strictBodies = Object.entries(description.components.schemas).filter(([name]) =>
+      /^(New|Profile|Account(Change|Rename)|RoleChange)/.test(name),
+    );
+    expect(strictBodies.length).to.be.greaterThan(4);
+    for (const [name, schema] of strictBodies) {
+      if (name === 'NewPassword') continue;
+      expect(schema, name).to.include({ additionalProperties: false });
+    }
+  });
+
+  it('has no secrets of people in any answer', () => {
+    expect(JSON.stringify(description.components.schemas)).not.to.match(/"(passwordHash|hash|recoveryCodesHash|lastStep)"/);
+  });
+
+  it('has the status of every sample call, and its answer fits', async () => {
+    for (const row of rows) {
+      const sample = SAMPLES[nameOf(row)]!;
+      const account = await rig.account2();
+      const caller = await rig.person({ role: 'owner', account, operator: true });
+      const scene = { rig, account, caller };
+      const ids = { account, ...(await sample.make?.(scene)) };
+      const answer = await caller.call(row.method.toUpperCase(), pathWith(row, ids), sample.body?.(scene));
+      const described = operationOf(row).responses[String(answer.status)];
+      expect(described, `${row.id}: ${answer.status} ${answer.body}`).not.to.equal(undefined);
+      expect(Object.keys(described!.content ?? {}), row.id).to.deep.equal(
+        answer.status === 204 ? [] : [answer.headers['content-type']!.split(';')[0]!],
+      );
+      if (answer.status < 300 && row.answer instanceof z.ZodType) {
+        // Nothing is lost on the way: the answer is what the schema lets through.
+        const json = JSON.parse(String(answer.body));
+        expect(row.answer.parse(json), row.id).to.deep.equal(json);
+      }
+    }
+  });
+});

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createInvitations, INVITATION_MS } from '../../../api/console/users/invitations.ts';
+import { createTeams } from '../../../api/console/users/teams.ts';
+import type { Role } from '../../../api/store/store.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { SESSION, type Visitor, visitor as visitorOf } from '../../support/visitor.ts';
+
+const PASSWORD = 'correct horse battery staple';
+
+describe('an invitation', () => {
+  let rig: ConsoleRig;
+  let account: string;
+  let owner: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+  });
+  beforeEach(async () => {
+    account = await rig.account2();
+    owner = await rig.person({ role: 'owner', account });
+  });
+  after(() => rig.stop());
+
+  async function invited(email = `${randomUUID()}@example.com`, role: Role = 'developer') {
+    const { link, invitation } = await owner.good<{ link: string; invitation: { id: string } }>(
+      'POST',
+      `/accounts/${account}/team/invitations`,
+      {
+        email,
+        role,
+      },
+    );
+    return { email, id: invitation.id, link, token: link.split('#')[1]! };
+  }
+  function browser(person?: Person): Visitor {
+    const visitor = visitorOf(rig.api.port());
+    if (person) visitor.cookies.set(SESSION, person.cookie.split('=')[1]!);
+    return visitor;
+  }
+  async function opened(token: string, person?: Person): Promise<Visitor> {
+    const visitor = browser(person);
+    const answer = await visitor.post('/app/invitation', { token });
+    expect(answer.status).to.equal(303);
+    expect(answer.headers['location']).to.equal('/app/invitation/accept');
+    return visitor;
+  }
+  const join = (visitor: Visitor, fields: Record<string, string> = {}) =>
+    visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada Lovelace', password: PASSWORD, ...fields });
+  const members = async () => (await rig.store.console.teams.findOne({ _id: account }))!.members;
+  const userOf = (email: string) => rig.store.console.users.findOne({ email });
+
+  it('opens on a page that asks for the code, needs no script and shows nobody’s token', async () => {
+    const { token } = await invited();
+    const { status, headers, body } = await rig.call('GET', '/app/invitation', { 'sec-fetch-site': 'cross-site' });
+    expect(status).to.equal(200);
+    expect(headers['content-security-policy']).to.include("default-src 'none'").and.not.include('unsafe');
+    expect(headers['cache-control']).to.equal('no-store');
+    expect(body.toString()).to.include('name="token"').and.not.include(token);
+  });
+
+  it('makes a person with a session and the role that was given', async () => {
+    const { email, token } = await invited();
+    const visitor = await opened(token);
+    const page = (await visitor.get('/app/invitation/accept')).html;
+    expect(page).to.include(email).and.include('developer').and.include('name="password"');
+    const answer = await join(visitor);
+    expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/app']);
+    const user = (await userOf(email))!;
+    expect(user).to.include({ name: 'Ada Lovelace', operator: false });
+    expect(user.password).to.match(/^\$argon2id\$/);
+    expect((await members()).find(({ user: id }) => id === user._id)).to.include({ role: 'developer' });
+    expect((await visitor.get('/console/v1/me')).status).to.equal(200);
+    expect([...visitor.cookies.keys()]).not.to.include('__Host-pressroom-invitation');
+    expect(await rig.store.console.audit.findOne({ account, action: 'member.joined' })).to.include({ target: email, user: user._id });
+  });
+
+  it('takes the whole link in place of the code', async () => {
+    const { link } = await invited();
+    await opened(` ${link} `);
+  });
+
+  it('says at the field what is wrong with a name or a password, and makes nobody', async () => {
+    const { email, token } = await invited();
+    const visitor = await opened(token);
+    const answer = await join(visitor, { name: 'Ada', password: 'short' });
+    expect(answer.status).to.equal(400);
+    expect(answer.body.toString()).to.include('at least 12 characters').and.include('value="Ada"').and.not.include('"short"');
+    expect(await userOf(email)).to.equal(null);
+    expect((await join(visitor)).status).to.equal(303);
+  });
+
+  it('works once, whoever sends it at the same moment', async () => {
+    const { email, token } = await invited();
+    const visitors = await Promise.all(Array.from({ length: 5 }, () => opened(token)));
+    const answers = await Promise.all(visitors.map(visitor => join(visitor)));
+    expect(answers.filter(({ status, headers }) => status === 303 && headers['location'] === '/app')).to.have.length(1);
+    expect(await rig.store.console.users.countDocuments({ email })).to.equal(1);
+    expect(await members()).to.have.length(2);
+    const late = await browser().post('/app/invitation', { token });
+    expect(late.status).to.equal(404);
+    expect(late.body.toString()).to.include('was used');
+  });
+
+  it('is accepted once by a person who clicks twice', async () => {
+    const { email, token } = await invited();
+    await rig.store.console.users.insertOne({ _id: 'usr_twice', email, name: 'T', operator: false, identities: [], createdAt: new Date() });
+    const teams = createTeams(rig.store);
+    const invitations = createInvitations(rig.store, teams);
+    const outcomes = await Promise.all(Array.from({ length: 6 }, () => invitations.accept(token, 'usr_twice')));
+    expect(outcomes.filter(Boolean)).to.have.length(1);
+    expect((await members()).filter(({ user }) => user === 'usr_twice')).to.have.length(1);
+  });
+
+  it('leaves nobody behind when it is taken back while somebody fills in the form', async () => {
+    const { email, id, token } = await invited();
+    const visitor = await opened(token);
+    await owner.good('DELETE', `/accounts/${account}/team/invitations/${id}`);
+    expect((await join(visitor)).status).to.equal(404);
+    expect(await userOf(email)).to.equal(null);
+    expect(await members()).to.have.length(1);
+  });
+
+  it('is void after seven days', async () => {
+    const { token } = await invited();
+    let ms = Date.now();
+    const invitations = createInvitations(rig.store, createTeams(rig.store), () => ms);
+    ms += INVITATION_MS - 60_000;
+    expect(await invitations.find(token)).not.to.equal(undefined);
+    ms += 61_000;
+    expect(await invitations.find(token)).to.equal(undefined);
+    expect(await invitations.accept(token, owner.id)).to.equal(undefined);
+  });
+
+  it('is accepted with one button by the person it is for', async () => {
+    const person = await rig.person();
+    const { token } = await invited(person.email, 'admin');
+    const visitor = await opened(token, person);
+    expect((await visitor.get('/app/invitation/accept')).html).to.include('Accept');
+    expect((await visitor.post('/app/invitation/accept', { as: 'member' })).headers['location']).to.equal('/app');
+    expect((await members()).find(({ user }) => user === person.id)).to.include({ role: 'admin' });
+  });
+
+  it('sends a person who has an address here already to the sign-in, and back', async () => {
+    const person = await rig.person();
+    const { token } = await invited(person.email);
+    const visitor = await opened(token);
+    const page = (await visitor.get('/app/invitation/accept')).html;
+    expect(page).to.include('/app/sign-in?next=%2Fapp%2Finvitation%2Faccept').and.not.include('name="password"');
+    expect((await join(visitor)).headers['location']).to.equal('/app/invitation/accept');
+    expect(await members()).to.have.length(1);
+  });
+
+  it('is for nobody else: another person can only sign out', async () => {
+    const other = await rig.person();
+    const { token } = await invited((await rig.person()).email);
+    const visitor = await opened(token, other);
+    const look = await visitor.get('/app/invitation/accept');
+    expect(look.status).to.equal(403);
+    expect(look.body.toString()).to.include(other.email).and.include('Sign out');
+    for (const as of ['member', 'new']) await visitor.post('/app/invitation/accept', { as, name: 'Eve', password: PASSWORD });
+    expect(await members()).to.have.length(1);
+    await visitor.post('/app/invitation/accept', { as: 'somebody-else' });
+    expect((await other.call('GET', '/me')).status).to.equal(401);
+  });
+
+  it('is refused for a disabled person', async () => {
+    const person = await rig.person();
+    const { token } = await invited(person.email);
+    await rig.store.console.users.updateOne({ _id: person.id }, { $set: { disabled: true } });
+    const look = await (await opened(token, person)).get('/app/invitation/accept');
+    expect(look.status).to.equal(403);
+    expect(look.body.toString()).to.include('disabled');
+    const invitations = createInvitations(rig.store, createTeams(rig.store));
+    let refused: unknown;
+    await invitations.accept(token, person.id).catch(error => {
+      refused = error;
+    });
+    expect(refused).to.include({ code: 'forbidden' });
+    expect(await members()).to.have.length(1);
+  });
+
+  it('never takes over a token that was in the browser before', async () => {
+    const { token } = await invited();
+    const visitor = await opened(token);
+    visitor.cookies.set(SESSION, 'x'.repeat(43));
+    await join(visitor);
+    expect(visitor.cookies.get(SESSION))
+      .to.match(/^[\w-]{43}$/)
+      .and.not.equal('x'.repeat(43));
+  });
+
+  it('is not accepted by a form of another site', async () => {
+    const person = await rig.person();
+    const { token } = await invited(person.email);
+    const visitor = await opened(token, person);
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect((await visitor.post('/app/invitation/accept', { as: 'member' }, { 'sec-fetch-site': site })).status, site).to.equal(403);
+    expect(
+      (await visitor.post('/app/invitation/accept', { as: 'member' }, { 'sec-fetch-site': '', origin: 'https://evil.example' })).status,
+    ).to.equal(403);
+    expect(await members()).to.have.length(1);
+  });
+
+  it('shows names of accounts and addresses as text', async () => {
+    await rig.store.accounts.updateOne({ _id: account }, { $set: { name: `<img src=x onerror=alert(1)> ${account}` } });
+    const { token } = await invited();
+    const page = (await (await opened(token)).get('/app/invitation/accept')).html;
+    expect(page).to.include('&lt;img src=x').and.not.include('<img');
+  });
+
+  for (const [what, token] of [
+    ['no code', ''],
+    ['a code of another length', 'abc'],
+    ['a code that nobody made', 'A'.repeat(43)],
+    ['an operator of the database', '{"$gt":""}'],
+  ] as const)
+    it(`is not found by ${what}`, async () => {
+      expect((await browser().post('/app/invitation', { token })).status).to.equal(404);
+    });
+});

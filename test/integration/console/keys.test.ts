@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+
+interface Key {
+  id: string;
+  name: string;
+  prefix: string;
+  last4: string;
+  createdAt: string;
+  expiresAt: string | null;
+  expired: boolean;
+  allowedIps: string[];
+  lastUsedAt: string | null;
+  replacedBy: string | null;
+}
+type Created = { key: Key; text: string };
+
+const DAY_MS = 86_400e3;
+const at = (text: string | null) => new Date(text!).getTime();
+
+describe('keys in the dashboard', () => {
+  let rig: ConsoleRig;
+  let developer: Person;
+  /** An account without a key. */
+  let account: string;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+  });
+  after(() => rig.stop());
+  beforeEach(async () => {
+    account = await rig.account2();
+    developer = await rig.person({ role: 'developer', account });
+  });
+
+  const path = (rest = '') => `/accounts/${account}/keys${rest}`;
+  const create = (body: object = {}) => developer.good<Created>('POST', path(), { name: 'press', ...body });
+  const list = async () => (await developer.good<{ items: Key[] }>('GET', path())).items;
+  const refusal = async (method: string, rest: string, body?: unknown) => {
+    const answer = await developer.call(method, path(rest), body);
+    return { status: answer.status, ...answer.error() };
+  };
+  const stored = async () => (await rig.store.accounts.findOne({ _id: account }))!.keys;
+  /** Whether an API call gets past the check of a key that was not used before: there is no worker, so a body that is wrong tells. */
+  const works = async (text: string) => (await rig.render({}, { authorization: `Bearer ${text}` })).status === 400;
+
+  it('are made with a name, an end and networks, and shown without their text afterwards', async () => {
+    const expiresAt = new Date(Date.now() + 30 * DAY_MS).toISOString();
+    const made = await create({ expiresAt, allowedIps: ['127.0.0.1', '2001:db8::1/32'] });
+    expect(made.text).to.match(/^pressroom_live_[0-9A-Za-z]{38}$/);
+    expect(made.key).to.include({ name: 'press', expiresAt, expired: false, lastUsedAt: null, replacedBy: null });
+    expect(made.key.allowedIps).to.deep.equal(['127.0.0.1/32', '2001:db8::/32']);
+    expect(made.text.startsWith(made.key.prefix) && made.text.endsWith(made.key.last4)).to.equal(true);
+    expect(made.key.prefix).to.equal(`pressroom_live_${account}`);
+    const answer = await developer.call('GET', path());
+    expect((answer.json() as { items: Key[] }).items).to.deep.equal([made.key]);
+    expect(answer.body.toString()).to.not.include(made.text.slice(25, 45)).and.to.not.include('hash');
+    expect(await works(made.text)).to.equal(true);
+  });
+
+  it('are listed newest first', async () => {
+    for (const name of ['one', 'two', 'three']) await create({ name });
+    expect((await list()).map(({ name }) => name)).to.deep.equal(['three', 'two', 'one']);
+  });
+
+  it('say when they were last used', async () => {
+    const [used, unused] = [await create(), await create()];
+    const of = (day: string) => ({
+      _id: { account, day, key: used.key.id },
+      ok: 1,
+      sandbox: 0,
+      failed: 0,
+      bytes: 1,
+      pages: 1,
+      durations: {},
+      flushes: [],
+    });
+    const lastAt = new Date('2026-11-02T03:04:05.678Z');
+    await rig.store.console.usageDays.insertMany([
+      { ...of('2026-11-01'), lastAt: new Date('2026-11-01T00:00:00Z') },
+      { ...of('2026-11-02'), lastAt },
+    ]);
+    const shown = new Map((await list()).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+    expect(shown.get(used.key.id)).to.equal(lastAt.toISOString());
+    expect(shown.get(unused.key.id)).to.equal(null);
+  });
+
+  it('are marked when they have expired', async () => {
+    const { key } = await create({ expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
+    await rig.store.accounts.updateOne({ _id: account, 'keys.id': key.id }, { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } });
+    expect((await list())[0]).to.include({ id: key.id, expired: true });
+  });
+
+  const wrong: [string, object, string][] = [
+    ['an end in the past', { expiresAt: '2020-01-01T00:00:00Z' }, '`expiresAt` must be a time in the future'],
+    ['an end that is no time', { expiresAt: 'tomorrow' }, '`expiresAt` must be a time in UTC such as'],
+    ['a network that is none', { allowedIps: ['10.0.0.0/33'] }, '`allowedIps`: `10.0.0.0/33` is no IP address or network'],
+    ['too many networks', { allowedIps: Array(51).fill('10.0.0.1') }, '`allowedIps` must be at most 50 networks'],
+    ['a blank name', { name: ' ' }, '`name` must be a text that is not blank'],
+    ['a name of two lines', { name: 'a\nb' }, '`name` must be a text without control characters'],
+    ['no name', { name: undefined }, '`name` must be a text'],
+    ['a field that there is not', { hash: 'x' }, '`hash`: no such field'],
+  ];
+  for (const [what, body, words] of wrong)
+    it(`refuse ${what}, naming the field`, async () => {
+      const refused = await refusal('POST', '', { name: 'press', ...body });
+      expect(refused).to.include({ status: 400, code: 'validation_error' });
+      expect(refused.message).to.include(words);
+      expect(await stored()).to.have.length(0);
+    });
+
+  it('are at most 200 in an account, those included that only run out', async () => {
+    const { key } = await create();
+    const [one] = await stored();
+    const more = Array.from({ length: 199 }, (_, nth) => ({ ...one!, id: `key ${nth}`, hash: randomUUID() }));
+    await rig.store.accounts.updateOne({ _id: account }, { $push: { keys: { $each: more } } });
+    expect((await refusal('POST', '', { name: 'one more' })).message).to.include('200 keys already');
+    expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).message).to.include('200 keys already');
+    expect(await stored()).to.have.length(200);
+    await developer.good('POST', path(`/${key.id}/rotate`), { overlap: 'none' });
+    expect(await stored()).to.have.length(200);
+  });
+
+  it('keep a name that reads like an expression of the database', async () => {
+    const { key } = await create({ name: '$leases' });
+    const rotated = await developer.good<Created>('POST', path(`/${key.id}/rotate`), { overlap: 'hour' });
+    expect(rotated.key.name).to.equal('$leases');
+    expect((await list()).map(({ name }) => name)).to.deep.equal(['$leases', '$leases']);
+  });
+
+  describe('when they are rotated', () => {
+    const rotate = (id: string, overlap: string) => developer.good<Created>('POST', path(`/${id}/rotate`), { overlap });
+
+    it('give their name, networks and life to the new one, and work on for the overlap', async () => {
+      const former = await create({ expiresAt: new Date(Date.now() + 90 * DAY_MS).toISOString(), allowedIps: ['127.0.0.0/8'] });
+      const { key, text } = await rotate(former.key.id, 'day');
+      expect(key).to.include({ name: 'press', replacedBy: null });
+      expect(key.allowedIps).to.deep.equal(['127.0.0.0/8']);
+      expect(at(key.expiresAt) - at(key.createdAt)).to.be.closeTo(at(former.key.expiresAt) - at(former.key.createdAt), 1_000);
+      const old = (await list()).find(({ id }) => id === former.key.id)!;
+      expect(old.replacedBy).to.equal(key.id);
+      expect(at(old.expiresAt) - Date.now()).to.be.closeTo(DAY_MS, 10_000);
+      expect(await works(former.text)).to.equal(true);
+      expect(await works(text)).to.equal(true);
+    });
+
+    it('go at once without an overlap', async () => {
+      const former = await create();
+      const { key, text } = await rotate(former.key.id, 'none');
+      expect(key.expiresAt).to.equal(null);
+      expect((await list()).map(({ id }) => id)).to.deep.equal([key.id]);
+      expect(await works(former.text)).to.equal(false);
+      expect(await works(text)).to.equal(true);
+    });
+
+    it('never live longer than they would have', async () => {
+      const former = await create({ expiresAt: new Date(Date.now() + 60e3).toISOString() });
+      await rotate(former.key.id, 'week');
+      const old = (await list()).find(({ id }) => id === former.key.id)!;
+      expect(old.expiresAt).to.equal(former.key.expiresAt);
+    });
+
+    it('are not rotated twice', async () => {
+      const { key } = await create();
+      const next = await rotate(key.id, 'day');
+      expect(await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).to.include({ status: 409, code: 'conflict' });
+      expect((await list()).map(({ id }) => id)).to.deep.equal([next.key.id, key.id]);
+    });
+
+    for (const overlap of ['none', 'hour'])
+      it(`give one new key to two who rotate at once, with overlap ${overlap}`, async () => {
+        for (let round = 0; round < 5; round++) {
+          const { key } = await create({ name: `round ${round}` });
+          const answers = await Promise.all([1, 2].map(() => developer.call('POST', path(`/${key.id}/rotate`), { overlap })));
+          const refused = overlap === 'none' ? 404 : 409;
+          expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, refused]);
+          expect((await stored()).filter(({ name }) => name === `round ${round}`)).to.have.length(overlap === 'none' ? 1 : 2);
+        }
+      });
+
+    it('are refused with an overlap that there is not', async () => {
+      const { key } = await create();
+      expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'month' })).message).to.equal(
+        '`overlap` must be none, hour, day or week.',
+      );
+    });
+  });
+
+  it('are gone once they are revoked', async () => {
+    const { key, text } = await create();
+    expect((await developer.call('DELETE', path(`/${key.id}`))).status).to.equal(204);
+    expect(await list()).to.deep.equal([]);
+    expect(await works(text)).to.equal(false);
+    expect(await refusal('DELETE', `/${key.id}`)).to.include({ status: 404, code: 'not_found' });
+  });
+
+  it('of another account are not there', async () => {
+    const own = await create();
+    const other = await rig.account2();
+    const stranger = await rig.person({ role: 'owner', account: other });
+    for (const [method, rest, body] of [
+      ['POST', `/${own.key.id}/rotate`, { overlap: 'none' }],
+      ['DELETE', `/${own.key.id}`, undefined],
+    ] as const) {
+      expect((await stranger.call(method, `/accounts/${other}/keys${rest}`, body)).status).to.equal(404);
+      expect((await stranger.call(method, path(rest), body)).status).to.equal(404);
+    }
+    expect((await stranger.call('GET', path())).status).to.equal(404);
+    expect(await list()).to.deep.equal([own.key]);
+  });
+
+  it('are seen and not touched by a viewer, and not even seen by who only pays', async () => {
+    const { key } = await create();
+    const viewer = await rig.person({ role: 'viewer', account });
+    const payer = await rig.person({ role: 'billing', account });
+    expect((await viewer.good<{ items: Key[] }>('GET', path())).items).to.deep.equal([key]);
+    expect((await payer.call('GET', path())).status).to.equal(403);
+    for (const person of [viewer, payer]) {
+      expect((await person.call('POST', path(), { name: 'x' })).status).to.equal(403);
+      expect((await person.call('POST', path(`/${key.id}/rotate`), { overlap: 'none' })).status).to.equal(403);
+      expect((await person.call('DELETE', path(`/${key.id}`))).status).to.equal(403);
+    }
+    expect(await list()).to.deep.equal([key]);
+  });
+
+  it('leave what was done to them in the audit log, without a text or a hash', async () => {
+    const made = await create();
+    const rotated = await developer.good<Created>('POST', path(`/${made.key.id}/rotate`), { overlap: 'hour' });
+    await developer.good('DELETE', path(`/${rotated.key.id}`));
+    const entries = await rig.store.console.audit.find({ account }, { sort: { at: 1 } }).toArray();
+    expect(entries.map(({ action, target, actor }) => [action, target, actor])).to.deep.equal(
+      ['key.created', 'key.rotated', 'key.revoked'].map(action => [action, 'press', developer.email]),
+    );
+    expect(entries.map(({ details }) => details?.['last4'])).to.deep.equal([made.key.last4, made.key.last4, rotated.key.last4]);
+    const kept = JSON.stringify(entries);
+    for (const { text } of [made, rotated]) expect(kept).to.not.include(text.slice(25, 45));
+    for (const { hash } of await stored()) expect(kept).to.not.include(hash);
+  });
+});

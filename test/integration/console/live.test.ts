@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import type { Health, Live, Overview } from '../../../api/console/contract/accounts.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { eventually } from '../../support/eventually.ts';
+import { html, type Installation, installation } from '../../support/installation.ts';
+
+describe('the installation as an operator sees it', () => {
+  let rig: ConsoleRig;
+  before(async () => {
+    rig = await consoleRig({ env: { PRESSROOM_SLOTS: '1' } });
+  });
+  after(() => rig?.stop());
+
+  const live = async () => (await rig.person({ operator: true })).good<Live>('GET', '/operator/live');
+  const health = async () => (await rig.person({ operator: true })).good<Health>('GET', '/operator/health');
+
+  it('has the worker with its slots', async () => {
+    const { processes } = await eventually(async () => {
+      const found = await live();
+      expect(found.processes[0]?.workers[0]?.state).to.equal('serving');
+      return found;
+    });
+    expect(processes).to.have.length(1);
+    expect(processes[0]).to.include({ pool: 'default' });
+    expect(processes[0]!.workers).to.deep.equal([{ address: rig.worker.address, state: 'serving', capacity: 1, busy: 0 }]);
+  });
+
+  it('has what runs and what waits, and whose it is', async () => {
+    const calls = [1, 2, 3].map(() => rig.render({ html: html('slow'), wait_delay: '30s' }));
+    for (const call of calls) call.catch(() => {});
+    const found = await eventually(async () => {
+      const now = await live();
+      expect(now.processes[0]!.queue.waiting).to.equal(2);
+      expect(now.processes[0]!.workers[0]!.busy).to.equal(1);
+      return now;
+    });
+    expect(found.waitingByAccount).to.deep.equal([{ id: rig.accountId, name: rig.account, waiting: 2 }]);
+    expect(found.processes[0]!.queue.oldestMs).to.be.greaterThan(0);
+    const viewer = await rig.person({ role: 'viewer' });
+    const overview = await viewer.good<Overview>('GET', `/accounts/${rig.accountId}/overview`);
+    expect(overview).to.include({ running: 3, waiting: 2 });
+    for (const call of calls) call.hangUp();
+    await eventually(async () => expect((await live()).processes[0]!.queue.waiting).to.equal(0));
+  });
+
+  it('has another process while it runs, and not when it has gone', async () => {
+    const other: Installation = await installation({ workers: 0, uri: rig.uri, env: { PRESSROOM_SECRET: CONSOLE_SECRET } });
+    try {
+      await eventually(async () => expect((await live()).processes).to.have.length(2));
+    } finally {
+      await other.stop();
+    }
+    expect((await live()).processes).to.have.length(1);
+  });
+
+  it('shows no report that is too old', async () => {
+    const report = (await rig.store.console.processes.findOne({}))!;
+    await rig.store.console.processes.insertOne({ ...report, _id: 'killed', expires: new Date(Date.now() - 1) });
+    expect((await live()).processes.map(({ id }) => id)).to.deep.equal([report._id]);
+    await rig.store.console.processes.deleteOne({ _id: 'killed' });
+  });
+
+  it('is judged by checks, each with a hint where something is to be done', async () => {
+    const { checks } = await health();
+    const named = new Map(checks.map(check => [check.name, check]));
+    expect([...named.keys()]).to.include.members([
+      'Database',
+      'Database release',
+      'Replica set',
+      'Clocks',
+      'Workers of default',
+      'Queue of default',
+    ]);
+    expect(named.get('Workers of default')).to.include({ status: 'ok' });
+    expect(named.get('Clocks')).to.include({ status: 'ok' });
+    // The database of the tests has one member.
+    expect(named.get('Replica set')).to.include({ status: 'warn' });
+    for (const { status, hint } of checks) expect(hint === null).to.equal(status === 'ok');
+  });
+
+  it('is down without a worker', async () => {
+    const without = await consoleRig({ workers: 0 });
+    try {
+      const operator = await without.person({ operator: true });
+      const { status, checks } = await operator.good<Health>('GET', '/operator/health');
+      expect(status).to.equal('down');
+      expect(checks.find(({ name }) => name === 'Workers of default')).to.include({ status: 'fail', message: 'No worker is connected.' });
+    } finally {
+      await without.stop();
+    }
+  });
+
+  it('is shown to operators alone', async () => {
+    const owner = await rig.person({ role: 'owner' });
+    for (const path of ['live', 'health']) expect((await owner.call('GET', `/operator/${path}`)).status, path).to.equal(403);
+  });
+});

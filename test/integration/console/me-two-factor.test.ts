@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import { createUsers } from '../../../api/console/users/users.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type Visitor, visitor } from '../../support/visitor.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describe('setting up the second factor', () => {
+  let rig: ConsoleRig;
+  let email: string;
+  let userId: string;
+  let who: Visitor;
+  let ips = 0;
+
+  async function signedIn(): Promise<Visitor> {
+    const visit = visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
+    await visit.post('/app/sign-in', { email, password: PASSWORD });
+    return visit;
+  }
+  const json = async (method: string, path: string, body?: unknown) => {
+    const answer = await who.api(method, path, body);
+    expect(answer.status, answer.body.toString()).to.equal(200);
+    return JSON.parse(answer.body.toString());
+  };
+  const appCode = (secret: string, steps = 0) =>
+    TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + steps * 30_000 });
+  async function on(): Promise<{ secret: string; recoveryCodes: string[] }> {
+    const { secret } = await json('POST', '/me/two-factor', { password: PASSWORD });
+    const { recoveryCodes } = await json('POST', '/me/two-factor/confirm', { code: appCode(secret) });
+    return { secret, recoveryCodes };
+  }
+  const actions = async () => (await rig.store.console.audit.find({ user: userId }).toArray()).map(({ action }) => action);
+
+  before(async () => {
+    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+  });
+  after(() => rig.stop());
+  beforeEach(async () => {
+    email = `${randomUUID()}@example.com`;
+    userId = (await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD }))._id;
+    who = await signedIn();
+  });
+
+  it('gives a secret for an app, as text, as a link and as a picture', async () => {
+    const { secret, uri, qrSvg } = await json('POST', '/me/two-factor', { password: PASSWORD });
+    expect(secret).to.match(/^[A-Z2-7]{32}$/);
+    expect(uri).to.match(/^otpauth:\/\/totp\//);
+    const query = new URL(uri).searchParams;
+    expect(Object.fromEntries(query)).to.deep.equal({
+      issuer: 'Pressroom localhost:8080',
+      secret,
+      algorithm: 'SHA1',
+      digits: '6',
+      period: '30',
+    });
+    expect(decodeURIComponent(new URL(uri).pathname)).to.include(email);
+    expect(qrSvg)
+      .to.match(/^<svg[^>]*>/)
+      .and.not.match(/<script|style=|on\w+=/);
+  });
+
+  it('switches nothing on before a code has confirmed it', async () => {
+    const { secret } = await json('POST', '/me/two-factor', { password: PASSWORD });
+    expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
+    const wrong = await who.api('POST', '/me/two-factor/confirm', { code: appCode(secret, 20) });
+    expect(wrong.status).to.equal(400);
+    expect(wrong.error().message).to.include('`code` is not the one');
+    expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
+  });
+
+  it('gives ten recovery codes once, and ends the other sessions', async () => {
+    const elsewhere = await signedIn();
+    const { recoveryCodes } = await on();
+    expect(recoveryCodes).to.have.length(10);
+    for (const code of recoveryCodes) expect(code).to.match(/^([2-9a-hjkmnp-z]{4}-){3}[2-9a-hjkmnp-z]{4}$/);
+    expect((await json('GET', '/me')).user.twoFactor).to.deep.equal({ on: true, recoveryCodesLeft: 10 });
+    expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
+    expect(await actions()).to.include('person.two_factor_on');
+  });
+
+  it('does not take the code that confirmed it for a sign-in', async () => {
+    const { secret } = await json('POST', '/me/two-factor', { password: PASSWORD });
+    const code = appCode(secret);
+    await json('POST', '/me/two-factor/confirm', { code });
+    const visit = await signedIn();
+    expect((await visit.post('/app/sign-in/code', { code })).status).to.equal(401);
+  });
+
+  it('asks for the password first', async () => {
+    for (const body of [{}, { password: '' }, { password: 'another password' }])
+      expect((await who.api('POST', '/me/two-factor', body)).status).to.equal(400);
+  });
+
+  it('needs no password of who has none', async () => {
+    const person = await rig.person();
+    expect((await person.call('POST', '/me/two-factor', {})).status).to.equal(200);
+  });
+
+  it('confirms nothing that was not begun, or was begun too long ago', async () => {
+    expect((await who.api('POST', '/me/two-factor/confirm', { code: '123456' })).status).to.equal(409);
+    let at = Date.now();
+    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'x' }, () => at);
+    const stored = async () => (await createUsers(rig.store).byId(userId))!;
+    const { secret } = await twoFactor.begin(await stored());
+    at += 15 * 60_000 + 1;
+    const code = TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: at });
+    const refused = await twoFactor.confirm(await stored(), code).catch(error => error);
+    expect(refused).to.include({ code: 'conflict' });
+  });
+
+  it('is not set up twice', async () => {
+    await on();
+    const again = await who.api('POST', '/me/two-factor', { password: PASSWORD });
+    expect(again.status).to.equal(409);
+  });
+
+  it('renews the recovery codes for a code; the former ones are void', async () => {
+    const { secret, recoveryCodes: former } = await on();
+    const { recoveryCodes } = await json('POST', '/me/two-factor/recovery-codes', { code: appCode(secret, 1) });
+    expect(recoveryCodes).to.have.length(10);
+    expect(recoveryCodes).not.to.include.members(former);
+    expect((await who.api('DELETE', '/me/two-factor', { code: former[0] })).status).to.equal(400);
+    expect(await actions()).to.include('person.recovery_codes_renewed');
+  });
+
+  it('is switched off with a code, which ends the other sessions', async () => {
+    const { recoveryCodes } = await on();
+    const elsewhere = await signedIn();
+    await elsewhere.post('/app/sign-in/code', { code: recoveryCodes[0]! });
+    expect((await elsewhere.api('GET', '/me')).status).to.equal(200);
+    expect((await who.api('DELETE', '/me/two-factor', { code: '000000x' })).status).to.equal(400);
+    expect((await who.api('DELETE', '/me/two-factor', { code: recoveryCodes[1] })).status).to.equal(204);
+    expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
+    expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
+    expect(await actions()).to.include('person.two_factor_off');
+  });
+
+  it('is held up when codes are guessed at inside a session', async () => {
+    const { recoveryCodes } = await on();
+    for (let each = 0; each < 5; each += 1) await who.api('DELETE', '/me/two-factor', { code: `guess ${each}` });
+    expect((await who.api('DELETE', '/me/two-factor', { code: recoveryCodes[0] })).status).to.equal(429);
+  });
+
+  it('tells nothing of it in the audit log but that it was done', async () => {
+    const { secret, recoveryCodes } = await on();
+    const all = JSON.stringify(await rig.store.console.audit.find({ user: userId }).toArray());
+    expect(all).not.to.include(secret).and.not.include(recoveryCodes[0]);
+  });
+});

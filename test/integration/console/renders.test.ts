@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import type { RenderDetail } from '../../../api/console/contract/accounts.ts';
+import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type LoggedRows, loggedRows } from '../../support/console/log-rig.ts';
+import { eventually } from '../../support/eventually.ts';
+import { html } from '../../support/installation.ts';
+import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
+
+describe('the log of renders', () => {
+  let rig: ConsoleRig;
+  let log: LoggedRows;
+  let web: WebServer;
+  let keyId: string;
+  before(async () => {
+    web = await startWebServer({ '/page': '<h1>Page</h1><script>console.log("of", "the page")</script>' });
+    rig = await consoleRig({
+      plan: 'free',
+      intranet: true,
+      env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
+    });
+    log = await loggedRows(rig);
+    keyId = (await rig.accounts.listKeys(rig.account))[0]!.id;
+  });
+  after(async () => {
+    await rig?.stop();
+    await web?.close();
+  });
+
+  /** The row of this very call. */
+  async function rowOf(body: unknown, status: number): Promise<RenderDetail> {
+    const answer = await rig.render(body);
+    expect(answer.status, answer.body.toString('latin1').slice(0, 300)).to.equal(status);
+    return log.detail(answer.headers['x-request-id']!);
+  }
+
+  it('has a good render with its key, its options and where its time went', async () => {
+    const row = await rowOf({ html: html('good'), format: 'A5', landscape: true, margin: { top: '20mm' } }, 200);
+    expect(row).to.deep.include({ outcome: 'ok', code: null, reason: null, via: 'api', sandbox: false, counted: true, pages: 1 });
+    expect(row).to.deep.include({ source: 'html', url: null, message: null, console: [], user: null });
+    expect(row.key).to.include({ id: keyId, name: 'test' });
+    expect(row.options).to.include({ format: 'A5', landscape: true, margin: 'top 20mm' });
+    expect(row.bytes).to.be.greaterThan(1_000);
+    expect(row.timings).to.have.all.keys('admit', 'queue', 'load', 'wait', 'print', 'post', 'settle');
+    expect(row.totalMs).to.be.at.least(row.timings.print!);
+  });
+
+  it('says of a sandboxed render that it was not counted', async () => {
+    expect(await rowOf({ html: html('mark'), sandbox: true }, 200)).to.include({ outcome: 'ok', sandbox: true, counted: false });
+  });
+
+  it('has the address of a page without its query, and what the page wrote to its console', async () => {
+    const row = await rowOf({ url: `http://127.0.0.1:${web.port}/page?token=s3cret#part` }, 200);
+    expect(row).to.include({ source: 'url', url: `http://127.0.0.1:${web.port}/page` });
+    expect(row.console).to.deep.equal([{ level: 'log', text: 'of the page' }]);
+  });
+
+  it('has the error of a page that fails, with the phases that it came to', async () => {
+    const row = await rowOf({ url: `http://127.0.0.1:${web.port}/missing` }, 502);
+    expect(row).to.include({ outcome: 'error', code: 'render_failed', reason: 'page_status', counted: false, pages: null, bytes: null });
+    expect(row.message).to.include('answered 404');
+    expect(row.timings).to.include.keys('admit', 'queue', 'load').and.not.have.property('print');
+  });
+
+  it('has a refusal of what was asked for', async () => {
+    const row = await rowOf({ html: 'x', format: 'B9' }, 400);
+    expect(row).to.include({ outcome: 'error', code: 'validation_error', source: null });
+    expect(row.key).to.include({ id: keyId });
+    expect(row.message).to.include('`format`');
+  });
+
+  it('has a refusal of a private address, found by the worker or before it', async () => {
+    expect(await rowOf({ url: 'http://10.0.0.1/' }, 422)).to.include({ outcome: 'error', code: 'ssrf_blocked' });
+    const account = await rig.account2();
+    const name = (await rig.store.accounts.findOne({ _id: account }))!.name;
+    const { text } = await rig.accounts.createKey(name, { name: 'other' });
+    const answer = await rig.call(
+      'POST',
+      '/v1/render',
+      { authorization: `Bearer ${text}`, 'content-type': 'application/json' },
+      '{"url":"http://10.0.0.1/"}',
+    );
+    expect(answer.error().code).to.equal('ssrf_blocked');
+    const other = await loggedRows(rig, account);
+    expect(await other.detail(answer.headers['x-request-id']!)).to.include({ code: 'ssrf_blocked', outcome: 'error' });
+  });
+
+  it('has a call over the cap, and a caller who went away', async () => {
+    const slow = rig.render({ html: html('slow'), wait_delay: '30s' });
+    slow.catch(() => {});
+    await eventually(async () => expect(await rig.running()).to.equal(1));
+    expect(await rowOf({ html: 'x' }, 429)).to.include({ outcome: 'error', code: 'concurrency_limit' });
+    slow.hangUp();
+    const [gone] = await log.rows(1, '?status=client_closed');
+    expect(gone).to.include({ outcome: 'client_closed', code: null, counted: false });
+    await eventually(async () => expect(await rig.running()).to.equal(0));
+  });
+
+  it('has a call of an account that is not served any more', async () => {
+    const account = await rig.account2();
+    const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
+    const { text } = await rig.accounts.createKey(name, { name: 'unpaid' });
+    await rig.accounts.setAccount(name, { state: 'unpaid' });
+    const answer = await rig.call(
+      'POST',
+      '/v1/render',
+      { authorization: `Bearer ${text}`, 'content-type': 'application/json' },
+      '{"html":"x"}',
+    );
+    const other = await loggedRows(rig, account);
+    const row = await other.detail(answer.headers['x-request-id']!);
+    expect(answer.status).to.equal(403);
+    expect(row).to.include({ code: 'subscription_inactive', outcome: 'error', source: null });
+    expect(row.key?.name).to.equal('unpaid');
+  });
+
+  it('has who rendered in the playground', async () => {
+    const path = `/console/v1/accounts/${rig.accountId}/playground/render`;
+    const answer = await log.person.call('POST', path, { html: html('tried') });
+    expect(answer.status).to.equal(200);
+    const row = await log.detail(answer.headers['x-request-id']!);
+    expect(row).to.include({ via: 'playground', outcome: 'ok', key: null, sandbox: true, counted: false, user: 'A Person' });
+  });
+
+  it('says nothing of a caller whose key is not good', async () => {
+    const before = await rig.store.console.renders.countDocuments();
+    const answer = await rig.call(
+      'POST',
+      '/v1/render',
+      { authorization: 'Bearer pressroom_live_x', 'content-type': 'application/json' },
+      '{"html":"x"}',
+    );
+    expect(answer.status).to.equal(401);
+    await rowOf({ html: html('after it') }, 200);
+    expect(await rig.store.console.renders.countDocuments()).to.equal(before + 1);
+  });
+
+  it('does not show the renders of one account to another', async () => {
+    const { id } = await rowOf({ html: html('mine') }, 200);
+    const account = await rig.account2();
+    const other = await rig.person({ role: 'owner', account });
+    expect((await other.call('GET', `/accounts/${rig.accountId}/renders`)).status).to.equal(404);
+    expect((await other.call('GET', `/accounts/${rig.accountId}/renders/${id}`)).status).to.equal(404);
+    expect((await other.call('GET', `/accounts/${account}/renders/${id}`)).status).to.equal(404);
+    expect((await other.good<{ items: [] }>('GET', `/accounts/${account}/renders`)).items).to.deep.equal([]);
+  });
+});

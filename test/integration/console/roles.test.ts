@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { MAY } from '../../../api/console/contract/permissions.ts';
+import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
+import { ROLES, type Role } from '../../../api/store/store.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { nameOf, pathWith, SAMPLES, type Sample, stateOf } from '../../support/console/console-rows.ts';
+
+const OTHERS = ['nobody', 'a stranger', 'an owner elsewhere', 'an operator', 'an operator who is a viewer'] as const;
+type Caller = Role | (typeof OTHERS)[number];
+const CALLERS: Caller[] = [...ROLES, ...OTHERS];
+
+const isMember = (caller: Caller): caller is Role => (ROLES as readonly string[]).includes(caller);
+
+const CODES: Record<number, string> = {
+  400: 'validation_error',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+};
+
+/** What the rules say, whatever the rows do. */
+function expected(caller: Caller, { needs, good }: Sample, method: string): number {
+  if (caller === 'nobody') return 401;
+  const operates = caller === 'an operator' || caller === 'an operator who is a viewer';
+  if (needs === 'signed-in') return good;
+  if (needs === 'operator') return operates ? good : 403;
+  if (operates && method === 'get') return good;
+  const role = caller === 'an operator who is a viewer' ? 'viewer' : caller;
+  if (!isMember(role)) return 404;
+  return MAY[role].includes(needs) ? good : 403;
+}
+
+describe('the management API', function () {
+  this.timeout(120_000);
+  let rig: ConsoleRig;
+  let rows: readonly ConsoleRoute[];
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    rows = rig.api.consoleRows;
+  });
+  after(() => rig.stop());
+
+  async function person(caller: Caller, account: string): Promise<Person> {
+    if (isMember(caller)) return rig.person({ role: caller, account });
+    if (caller === 'an operator') return rig.person({ operator: true });
+    if (caller === 'an operator who is a viewer') return rig.person({ operator: true, role: 'viewer', account });
+    if (caller === 'an owner elsewhere') return rig.person({ role: 'owner', account: await rig.account2() });
+    return rig.person();
+  }
+
+  /** An account with an owner of its own, so that whoever calls is not its last. */
+  async function anAccount(): Promise<string> {
+    const account = await rig.account2();
+    await rig.person({ role: 'owner', account });
+    return account;
+  }
+
+  it('has a sample call of every row, and a row for every sample', () => {
+    expect(rows.map(nameOf).sort()).to.deep.equal(Object.keys(SAMPLES).sort());
+  });
+
+  it('says of every row who may call it as the table of samples does', () => {
+    const said = rows.map(row => [nameOf(row), typeof row.access === 'object' ? row.access.permission : row.access]);
+    const wanted = rows.map(row => [nameOf(row), SAMPLES[nameOf(row)]?.needs]);
+    // Everybody may leave, so that this row lets in whoever sees the team; the rest is decided in it.
+    const leaving = 'DELETE /accounts/:account/team/members/:user';
+    expect(said.find(([name]) => name === leaving)).to.deep.equal([leaving, 'team.read']);
+    expect(said.filter(([name]) => name !== leaving)).to.deep.equal(wanted.filter(([name]) => name !== leaving));
+  });
+
+  for (const [name, sample] of Object.entries(SAMPLES)) {
+    const [method = '', path = ''] = name.split(' ');
+    const rowOf = () => {
+      const row = rows.find(each => nameOf(each) === name);
+      if (!row) throw new Error(`there is no row ${name}`);
+      return row;
+    };
+
+    describe(name, () => {
+      it('lets in exactly those whom the table of permissions names, and changes nothing for others', async () => {
+        const row = rowOf();
+        const outcome: Record<string, number> = {};
+        const wanted: Record<string, number> = {};
+        await Promise.all(
+          CALLERS.map(async caller => {
+            const account = await anAccount();
+            const one = await person(caller, account);
+            const scene = { rig, account, caller: one };
+            const ids = { account, ...(await sample.make?.(scene)) };
+            const before = await stateOf(rig, [account]);
+            const answer = await one.call(method, pathWith(row, ids), sample.body?.(scene), caller === 'nobody' ? { cookie: '' } : {});
+            outcome[caller] = answer.status;
+            wanted[caller] = expected(caller, sample, row.method);
+            if (answer.status < 300) return;
+            expect(answer.error().code, `${caller}: ${answer.body}`).to.equal(CODES[answer.status]);
+            expect(await stateOf(rig, [account]), caller).to.equal(before);
+          }),
+        );
+        expect(outcome).to.deep.equal(wanted);
+      });
+
+      const others = [...path.matchAll(/:(\w+)/g)].map(match => match[1]!).filter(param => param !== 'account');
+      if (others.length > 0 && sample.needs !== 'operator')
+        it('knows nothing of what is another’s, and leaves it as it is', async () => {
+          const row = rowOf();
+          const [own, foreign] = [await anAccount(), await anAccount()];
+          const [caller, other] = [
+            await rig.person({ role: 'owner', account: own }),
+            await rig.person({ role: 'owner', account: foreign }),
+          ];
+          const ids = { ...(await sample.make!({ rig, account: foreign, caller: other })), account: own };
+          const before = await stateOf(rig, [own, foreign]);
+          const sessions = await rig.store.console.sessions.countDocuments({ user: other.id });
+          const answer = await caller.call(method, pathWith(row, ids), sample.body?.({ rig, account: own, caller }));
+          expect(answer.status, String(answer.body)).to.equal(404);
+          expect(await stateOf(rig, [own, foreign])).to.equal(before);
+          expect(await rig.store.console.sessions.countDocuments({ user: other.id })).to.equal(sessions);
+        });
+
+      if (others.length > 0)
+        it('has a 404 for an id that nobody has', async () => {
+          const row = rowOf();
+          const account = await anAccount();
+          const caller = await rig.person({ role: 'owner', account, operator: sample.needs === 'operator' });
+          const unknown = Object.fromEntries(others.map(param => [param, randomUUID()]));
+          const answer = await caller.call(method, pathWith(row, { account, ...unknown }), sample.body?.({ rig, account, caller }));
+          expect(answer.status, String(answer.body)).to.equal(404);
+        });
+    });
+  }
+
+  it('takes a role away from the next call on', async () => {
+    const account = await anAccount();
+    const admin = await rig.person({ role: 'admin', account });
+    await admin.good('GET', `/accounts/${account}/audit`);
+    await rig.store.console.teams.updateOne({ _id: account, 'members.user': admin.id }, { $set: { 'members.$.role': 'viewer' } });
+    expect((await admin.call('GET', `/accounts/${account}/audit`)).status).to.equal(403);
+    await rig.store.console.teams.updateOne({ _id: account }, { $pull: { members: { user: admin.id } } });
+    expect((await admin.call('GET', `/accounts/${account}/audit`)).status).to.equal(404);
+  });
+});

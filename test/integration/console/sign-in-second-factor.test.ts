@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import { createPendingTwoFactor } from '../../../api/console/auth/pending-two-factor.ts';
+import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import type { Cookies } from '../../../api/console/kit/cookies.ts';
+import { createUsers } from '../../../api/console/users/users.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { SECOND_STEP, SESSION, type Visitor, visitor } from '../../support/visitor.ts';
+
+const PASSWORD = 'correct horse battery';
+const STEP_MS = 30_000;
+
+describe('the second factor', () => {
+  let rig: ConsoleRig;
+  let email: string;
+  let userId: string;
+  let secret: string;
+  let recoveryCodes: string[];
+  let ips = 0;
+
+  const twoFactor = (now = () => Date.now()) => createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
+  const stored = async () => (await createUsers(rig.store).byId(userId))!;
+  /** What the app shows so many steps from now. */
+  const appCode = (steps = 0, atMs = Date.now()) => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: atMs + steps * STEP_MS });
+  /** Never one of the three that are good, nor six digits that could become one while the test runs. */
+  const wrongCode = () => {
+    const good = new Set([-2, -1, 0, 1, 2, 3].map(steps => appCode(steps)));
+    return ['000000', '111111', '222222', '333333', '444444', '555555', '666666'].find(code => !good.has(code))!;
+  };
+
+  const browser = (): Visitor => visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
+  async function halfWay(who = browser(), next = ''): Promise<Visitor> {
+    const { status, location } = await who.post(`/app/sign-in${next}`, { email, password: PASSWORD });
+    expect(status).to.equal(303);
+    expect(location).to.equal(`/app/sign-in/code${next}`);
+    return who;
+  }
+  const send = (who: Visitor, code: string, next = '') => who.post(`/app/sign-in/code${next}`, { code });
+
+  before(async () => {
+    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+  });
+  after(() => rig.stop());
+
+  beforeEach(async () => {
+    email = `${randomUUID()}@example.com`;
+    userId = (await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD }))._id;
+    // Set up an hour ago: the codes of now are all new.
+    const anHourAgo = Date.now() - 3600e3;
+    ({ secret } = await twoFactor(() => anHourAgo).begin(await stored()));
+    recoveryCodes = await twoFactor(() => anHourAgo).confirm(await stored(), appCode(0, anHourAgo));
+  });
+
+  it('gives no session for the password alone', async () => {
+    const who = await halfWay();
+    expect(who.cookies.has(SESSION)).to.equal(false);
+    expect((await who.api('GET', '/me')).status).to.equal(401);
+  });
+
+  it('opens a session with the code of the app, and goes on to the page that was wanted', async () => {
+    const who = await halfWay(browser(), '?next=%2Fapp%2Fkeys');
+    const { status, location } = await send(who, appCode(), '?next=%2Fapp%2Fkeys');
+    expect([status, location]).to.deep.equal([303, '/app/keys']);
+    expect((await who.api('GET', '/me')).status).to.equal(200);
+    expect(who.cookies.has(SECOND_STEP)).to.equal(false);
+  });
+
+  it('takes the code of the step before and after, for clocks that differ, and no other', async () => {
+    const at = Date.parse('2026-11-10T12:00:00Z');
+    const use = async (steps: number) => {
+      await rig.store.console.users.updateOne({ _id: userId }, { $set: { 'twoFactor.lastStep': 0 } });
+      return twoFactor(() => at).use(await stored(), appCode(steps, at));
+    };
+    expect(await use(-2)).to.equal(false);
+    expect(await use(-1)).to.equal('app');
+    expect(await use(0)).to.equal('app');
+    expect(await use(1)).to.equal('app');
+    expect(await use(2)).to.equal(false);
+  });
+
+  it('takes a code once', async () => {
+    const code = appCode();
+    expect((await send(await halfWay(), code)).status).to.equal(303);
+    const again = await send(await halfWay(), code);
+    expect(again.status).to.equal(401);
+    expect(again.html).to.include('was used already');
+  });
+
+  it('takes no code of a step before one that was used', async () => {
+    const at = Date.now();
+    const user = await stored();
+    expect(await twoFactor(() => at).use(user, appCode(0, at))).to.equal('app');
+    expect(await twoFactor(() => at).use(user, appCode(-1, at))).to.equal(false);
+  });
+
+  it('lets one of two in who send the same code at the same moment', async () => {
+    const [one, other] = [await halfWay(), await halfWay()];
+    const code = appCode();
+    const answers = await Promise.all([send(one, code), send(other, code)]);
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([303, 401]);
+  });
+
+  it('takes each recovery code once, however it is written', async () => {
+    const [first] = recoveryCodes;
+    const who = await halfWay();
+    expect((await who.get('/app/sign-in/code?recovery')).html).to.include('Recovery code');
+    expect((await send(who, ` ${first!.toUpperCase().replaceAll('-', ' ')}`)).status).to.equal(303);
+    expect((await send(await halfWay(), first!)).status).to.equal(401);
+    expect((await stored()).twoFactor!.recoveryCodes).to.have.length(9);
+    expect(await rig.store.console.audit.countDocuments({ user: userId, action: 'person.recovery_code_used' })).to.equal(1);
+  });
+
+  it('lets one of two in who send the same recovery code at the same moment', async () => {
+    const visitors = [await halfWay(), await halfWay()];
+    const answers = await Promise.all(visitors.map(who => send(who, recoveryCodes[1]!)));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([303, 401]);
+  });
+
+  it('starts again after five wrong codes, even with a right one', async () => {
+    const who = await halfWay();
+    const cookie = who.cookies.get(SECOND_STEP)!;
+    for (let each = 0; each < 5; each += 1) expect((await send(who, wrongCode())).html).to.include('This code is wrong');
+    const sixth = await send(who, appCode());
+    expect(sixth.status).to.equal(401);
+    expect(sixth.html).to.include('Five codes were wrong').and.include('Sign in again');
+    expect(who.cookies.has(SECOND_STEP)).to.equal(false);
+    who.cookies.set(SECOND_STEP, cookie);
+    expect((await send(who, appCode())).status).to.equal(401);
+  });
+
+  it('notes wrong codes in the audit log, without the code', async () => {
+    await send(await halfWay(visitor(rig.api.port(), { ip: '198.51.100.9' })), wrongCode());
+    const entry = await rig.store.console.audit.findOne({ user: userId, action: 'person.second_factor_failed' });
+    expect(entry).to.include({ actor: email, ip: '198.51.100.9' });
+    expect(entry).not.to.have.property('details');
+  });
+
+  it('asks for the password again after five minutes', async () => {
+    let at = Date.now();
+    let kept = '';
+    const cookies: Pick<Cookies, 'passing' | 'setPassing'> = {
+      passing: () => kept,
+      setPassing: (_ctx, _name, value) => {
+        kept = value;
+      },
+    };
+    const step = createPendingTwoFactor(CONSOLE_SECRET, cookies as Cookies, createUsers(rig.store), () => at);
+    step.begin({} as never, await stored(), 'password');
+    at += 5 * 60_000 - 1;
+    expect((await step.waiting({} as never))?.user._id).to.equal(userId);
+    at += 1;
+    expect(await step.waiting({} as never)).to.equal(undefined);
+  });
+
+  it('voids a stolen half-finished sign-in when the password is changed', async () => {
+    const thief = await halfWay();
+    await createUsers(rig.store).setPassword(userId, 'a new password of the owner');
+    const { status, html } = await send(thief, appCode());
+    expect(status).to.equal(401);
+    expect(html).to.include('your password was changed meanwhile');
+    expect(thief.cookies.has(SESSION)).to.equal(false);
+  });
+
+  it('voids it when the second factor is set up anew, or the person is disabled', async () => {
+    const who = await halfWay();
+    await twoFactor().off(userId);
+    await twoFactor().begin(await stored());
+    expect((await who.get('/app/sign-in/code')).location).to.equal('/app/sign-in');
+    const other = browser();
+    await other.post('/app/sign-in', { email, password: PASSWORD });
+    expect((await other.api('GET', '/me')).status).to.equal(200);
+  });
+
+  it('lets nobody in who was disabled between the two steps', async () => {
+    const who = await halfWay();
+    await rig.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
+    expect((await send(who, appCode())).status).to.equal(401);
+    expect(who.cookies.has(SESSION)).to.equal(false);
+  });
+
+  it('takes no cookie that was made up or changed', async () => {
+    const who = await halfWay();
+    const cookie = who.cookies.get(SECOND_STEP)!;
+    for (const forged of ['x', cookie.slice(0, -2) + (cookie.endsWith('AA') ? 'BB' : 'AA'), `${cookie}A`.repeat(2)]) {
+      who.cookies.set(SECOND_STEP, forged);
+      expect((await send(who, appCode())).status, forged).to.equal(401);
+    }
+  });
+
+  it('refuses a form of another site', async () => {
+    const who = await halfWay();
+    expect((await who.post('/app/sign-in/code', { code: appCode() }, { 'sec-fetch-site': 'cross-site' })).status).to.equal(403);
+  });
+
+  it('asks phones for digits, and offers what they were sent', async () => {
+    const { html } = await (await halfWay()).get('/app/sign-in/code');
+    expect(html).to.include('autocomplete="one-time-code"').and.include('inputmode="numeric"');
+  });
+
+  it('stores the secret sealed, and of recovery codes a hash', async () => {
+    const text = JSON.stringify(await stored());
+    expect(text).not.to.include(secret);
+    for (const code of recoveryCodes) expect(text).not.to.include(code).and.not.include(code.replaceAll('-', ''));
+  });
+
+  it('says what is wrong when the installation’s secret is another one, and still takes a recovery code', async () => {
+    const changed = createTwoFactor(rig.store, { secret: 'another secret, long enough', label: 'x' });
+    const refused = await changed.use(await stored(), appCode()).catch(error => error);
+    expect(refused.message).to.include('PRESSROOM_SECRET').and.include('recovery code');
+    expect(await changed.use(await stored(), recoveryCodes[2]!)).to.equal('recovery');
+  });
+});

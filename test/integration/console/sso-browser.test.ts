@@ -1,0 +1,62 @@
+// The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody who has a password here already.
+import { expect } from 'chai';
+import { type AddressedRig, addressedRig } from '../../support/addressed-rig.ts';
+import { type ConsoleBrowser, looks } from '../../support/console/console-browser.ts';
+import { somebody } from '../../support/console/sso-fixture.ts';
+import { PASSWORD, personWithPassword, signInAtTheCompany } from '../../support/pages/page-steps.ts';
+import type { TestProvider } from '../../support/servers/identity-provider.ts';
+
+describe('the sign-in of the company in a browser', function () {
+  this.timeout(120_000);
+  let provider: TestProvider;
+  let all: AddressedRig;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    all = await addressedRig({ company: true });
+    ({ browser } = all);
+    provider = all.provider!;
+  });
+  after(() => all?.stop());
+
+  it('leads over the provider, which is another site, into a session, without scripts', async () => {
+    const ada = somebody();
+    provider.knows(ada);
+    const { page } = await browser.open(undefined, '/sign-in', { javaScriptEnabled: false });
+    await signInAtTheCompany(page, ada.subject);
+    await page.getByRole('heading', { name: 'Welcome, Ada Lovelace' }).waitFor();
+    const cookies = await page.context().cookies();
+    expect(cookies.map(({ name }) => name))
+      .to.include('__Host-pressroom-session')
+      .and.not.include('__Host-pressroom-company');
+    await page.context().close();
+  });
+
+  it('can be read by everybody when it goes wrong, and leads back', async () => {
+    const { page } = await browser.open(undefined, '/sign-in');
+    const eve = somebody({ email: 'eve@evil-example.com' });
+    provider.knows(eve);
+    await signInAtTheCompany(page, eve.subject);
+    await page.getByRole('alert').filter({ hasText: 'eve@evil-example.com' }).waitFor();
+    await looks(page, 'company-refused');
+    await page.getByRole('link', { name: 'Other ways to sign in' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await looks(page, 'company-sign-in');
+    await page.context().close();
+  });
+
+  it('asks whose the address is, and signs in with the password', async () => {
+    const person = await personWithPassword(all.rig, { operator: true });
+    const ada = somebody({ email: person.email });
+    provider.knows(ada);
+    const { page } = await browser.open(undefined, '/sign-in');
+    await signInAtTheCompany(page, ada.subject);
+    await page.getByRole('heading', { name: 'Is this you?' }).waitFor();
+    await looks(page, 'company-link');
+    await page.getByLabel(`Password of ${person.email}`).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(url => url.pathname === '/app');
+    const { identities } = (await all.rig.store.console.users.findOne({ _id: person.id }))!;
+    expect(identities).to.deep.equal([{ issuer: provider.issuer, subject: ada.subject }]);
+    await page.context().close();
+  });
+});

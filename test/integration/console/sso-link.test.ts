@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import { passwords } from '../../../api/console/security/passwords.ts';
+import { CONSOLE_SECRET, type ConsoleRig } from '../../support/console/console-rig.ts';
+import { type SsoFixture, somebody, ssoFixture, type Visitor, words } from '../../support/console/sso-fixture.ts';
+
+const LINK = '/app/sign-in/company/link';
+const PASSWORD = 'a password of the tests';
+
+describe('the sign-in of the company for a person with a password', () => {
+  let rig: SsoFixture;
+  let hash: string;
+  before(async () => {
+    rig = await ssoFixture();
+    hash = await passwords.hash(PASSWORD, 'a test');
+  });
+  after(() => rig.stop());
+
+  /** Somebody of the company whose address is in use here, by a member with a password. */
+  async function withPassword({ operator = false } = {}) {
+    const ada = somebody();
+    const id = `usr_${randomUUID()}`;
+    await rig.store.console.users.insertOne({
+      _id: id,
+      email: ada.email,
+      name: 'Ada',
+      operator,
+      password: hash,
+      identities: [],
+      createdAt: new Date(),
+    });
+    await rig.store.console.teams.updateOne(
+      { _id: rig.accountId },
+      { $push: { members: { user: id, role: 'developer', since: new Date() } }, $setOnInsert: { invitations: [] } },
+      { upsert: true },
+    );
+    return { ada, id };
+  }
+
+  async function arrived(of?: ConsoleRig) {
+    const { ada, id } = await withPassword();
+    const visitor = rig.visitor(of);
+    const answer = await rig.signIn(visitor, ada, '/app/keys');
+    expect([answer.status, answer.headers['location']]).to.deep.equal([303, LINK]);
+    return { ada, id, visitor };
+  }
+
+  const identitiesOf = async (id: string) => (await rig.store.console.users.findOne({ _id: id }))!.identities;
+
+  it('links nobody by the address alone, and opens no session', async () => {
+    const { id, visitor } = await arrived();
+    expect(await visitor.me()).to.equal(undefined);
+    expect(await identitiesOf(id)).to.deep.equal([]);
+  });
+
+  it('asks for the password once, links, and opens the page that was asked for', async () => {
+    const { ada, id, visitor } = await arrived();
+    expect(words(await visitor.get(LINK))).to.include(ada.email);
+    const answer = await visitor.post(LINK, { password: PASSWORD });
+    expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/app/keys']);
+    expect((await visitor.me())!.id).to.equal(id);
+    expect(await identitiesOf(id)).to.deep.equal([{ issuer: rig.provider.issuer, subject: ada.subject }]);
+    const again = rig.visitor();
+    expect((await rig.signIn(again, ada)).headers['location']).to.equal('/app');
+    expect((await again.me())!.id).to.equal(id);
+    const acts = await rig.store.console.audit.find({ user: id }, { sort: { at: 1 } }).toArray();
+    expect(acts.map(({ action }) => action)).to.deep.equal(['person.company_linked', 'person.signed_in', 'person.signed_in']);
+  });
+
+  it('takes no other password, and makes who guesses wait', async () => {
+    const { id, visitor } = await arrived();
+    for (let guess = 0; guess < 5; guess += 1) {
+      const answer = await visitor.post(LINK, { password: `guess ${guess}` });
+      expect(answer.status).to.equal(401);
+      expect(words(answer)).to.include('not the password');
+    }
+    const answer = await visitor.post(LINK, { password: PASSWORD });
+    expect(answer.status).to.equal(429);
+    expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0);
+    expect(await identitiesOf(id)).to.deep.equal([]);
+    expect(await visitor.me()).to.equal(undefined);
+  });
+
+  it('never sends back what was typed', async () => {
+    const { visitor } = await arrived();
+    expect((await visitor.post(LINK, { password: 'not this one' })).body.toString()).to.not.include('not this one');
+    expect((await visitor.post(LINK, { password: '' })).status).to.equal(401);
+  });
+
+  it('asks for the second factor too, where there is one: afterwards the company stands for both', async () => {
+    const { id, visitor } = await arrived();
+    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'a test' });
+    const user = async () => (await rig.store.console.users.findOne({ _id: id }))!;
+    const { secret } = await twoFactor.begin(await user());
+    const codeAt = (timestamp: number) => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+    const [recovery] = await twoFactor.confirm(await user(), codeAt(Date.now()));
+    expect((await visitor.get(LINK)).body.toString()).to.include('name="code"');
+    expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(401);
+    expect((await visitor.post(LINK, { password: PASSWORD, code: '000000' })).status).to.equal(401);
+    expect((await visitor.post(LINK, { password: 'wrong', code: recovery! })).status).to.equal(401);
+    expect(await identitiesOf(id)).to.deep.equal([]);
+    expect((await visitor.post(LINK, { password: PASSWORD, code: recovery! })).status).to.equal(303);
+    expect(await identitiesOf(id)).to.have.length(1);
+  });
+
+  it('takes no form of another site', async () => {
+    const { id, visitor } = await arrived();
+    const answer = await visitor.post(LINK, { password: PASSWORD }, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' });
+    expect(answer.status).to.equal(403);
+    expect(await identitiesOf(id)).to.deep.equal([]);
+  });
+
+  it('asks nobody who did not come from the provider', async () => {
+    const { visitor } = await arrived();
+    for (const stranger of [rig.visitor(), other('__Host-pressroom-company', 'A'.repeat(200))]) {
+      expect((await stranger.get(LINK)).status).to.equal(400);
+      expect((await stranger.post(LINK, { password: PASSWORD })).status).to.equal(400);
+    }
+    // What is kept for one step is not good for the other.
+    const left = rig.visitor();
+    await rig.leave(left);
+    expect((await left.get(LINK)).status).to.equal(400);
+    expect((await visitor.get('/app/sign-in/company/callback?code=a&state=b')).status).to.equal(400);
+
+    function other(name: string, value: string): Visitor {
+      const made = rig.visitor();
+      made.cookies.set(name, value);
+      return made;
+    }
+  });
+
+  it('keeps out who was disabled meanwhile', async () => {
+    const { id, visitor } = await arrived();
+    await rig.store.console.users.updateOne({ _id: id }, { $set: { disabled: true } });
+    expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(400);
+    expect(await visitor.me()).to.equal(undefined);
+  });
+
+  it('does not link a second subject of the company, even with the password', async () => {
+    const { ada, id, visitor } = await arrived();
+    const late = rig.visitor();
+    await rig.signIn(late, { ...somebody(), claims: ada.claims });
+    await visitor.post(LINK, { password: PASSWORD });
+    const answer = await late.post(LINK, { password: PASSWORD });
+    expect(answer.status).to.equal(409);
+    expect(await identitiesOf(id)).to.deep.equal([{ issuer: rig.provider.issuer, subject: ada.subject }]);
+    expect(await late.me()).to.equal(undefined);
+  });
+
+  it('asks for the password although there is an invitation to the address', async () => {
+    const { ada, id } = await withPassword();
+    await rig.store.console.teams.updateOne(
+      { _id: await rig.account2() },
+      {
+        $set: {
+          members: [],
+          invitations: [
+            {
+              id: 'inv_1',
+              hash: randomUUID(),
+              email: ada.email,
+              role: 'admin',
+              by: id,
+              createdAt: new Date(),
+              expiresAt: new Date(Date.now() + 1e6),
+            },
+          ],
+        },
+      },
+      { upsert: true },
+    );
+    expect((await rig.signIn(rig.visitor(), ada)).headers['location']).to.equal(LINK);
+  });
+
+  const COMPANY_AND_BACK = '/app/sign-in/company?next=%2Fapp%2Finvitation%2Faccept';
+
+  /** The page that a new person with `email` is shown by the link of an invitation. */
+  async function invited(visitor: Visitor, email: string): Promise<string> {
+    const owner = await rig.person({ role: 'owner' });
+    const invitation = { email, role: 'viewer' };
+    const { link } = await owner.good<{ link: string }>('POST', `/accounts/${rig.accountId}/team/invitations`, invitation);
+    await visitor.post('/app/invitation', { token: new URL(link).hash.slice(1) });
+    return (await visitor.get('/app/invitation/accept', {})).body.toString();
+  }
+
+  it('makes no person of a company’s address by an invitation: the company says who that is', async () => {
+    const ada = somebody();
+    const visitor = rig.visitor();
+    expect(await invited(visitor, ada.email))
+      .to.include(COMPANY_AND_BACK)
+      .and.not.include('new-password');
+    await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
+    expect(await rig.store.console.users.findOne({ email: ada.email })).to.equal(null);
+    expect((await rig.signIn(visitor, ada, '/app/invitation/accept')).headers['location']).to.equal('/app/invitation/accept');
+    await visitor.post('/app/invitation/accept', { as: 'member' });
+    expect((await visitor.me())!.accounts.map(({ role }) => role)).to.deep.equal(['viewer']);
+  });
+
+  it('takes a password for an address that the company does not know, which it would refuse', async () => {
+    const visitor = rig.visitor();
+    const email = `ada.${Date.now()}@elsewhere.example`;
+    expect(await invited(visitor, email))
+      .to.include('new-password')
+      .and.not.include(COMPANY_AND_BACK);
+    await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
+    expect((await visitor.me())!.email).to.equal(email);
+  });
+
+  describe('where passwords are switched off', () => {
+    let variant: ConsoleRig;
+    before(async () => {
+      variant = await rig.variant({ PRESSROOM_PASSWORDS: 'off' });
+    });
+
+    const signIn = (visitor: Visitor, email: string, password = PASSWORD) => visitor.post('/app/sign-in', { email, password });
+
+    it('lets nobody in by one', async () => {
+      const { ada } = await withPassword();
+      const visitor = rig.visitor(variant);
+      const answer = await signIn(visitor, ada.email);
+      expect(answer.status).to.equal(403);
+      expect(words(answer)).to.include('Passwords are switched off here. Sign in with Company sign-in.');
+      expect(await visitor.me()).to.equal(undefined);
+    });
+
+    it('tells nobody whether a password is right who does not know it', async () => {
+      const { ada } = await withPassword();
+      expect((await signIn(rig.visitor(variant), ada.email, 'a guess')).status).to.equal(401);
+    });
+
+    it('lets operators in, who could not mend the sign-in of the company otherwise', async () => {
+      const { ada, id } = await withPassword({ operator: true });
+      const visitor = rig.visitor(variant);
+      expect((await signIn(visitor, ada.email)).status).to.equal(303);
+      expect((await visitor.me())!.id).to.equal(id);
+    });
+
+    it('still takes the password once, to link whose it is', async () => {
+      const { id, visitor } = await arrived(variant);
+      expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(303);
+      expect((await visitor.me())!.id).to.equal(id);
+    });
+
+    it('shows the button of the company first', async () => {
+      const page = (await rig.visitor(variant).get('/app/sign-in', {})).body.toString();
+      expect(page.indexOf('/app/sign-in/company')).to.be.within(0, page.indexOf('name="password"'));
+    });
+
+    it('sends whoever is invited to the company', async () => {
+      const visitor = rig.visitor(variant);
+      expect(await invited(visitor, 'ada@elsewhere.example'))
+        .to.include(COMPANY_AND_BACK)
+        .and.not.include('new-password');
+    });
+  });
+});

@@ -1,0 +1,178 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { createIdentityProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../../api/console/sso/identity-provider.ts';
+import { readSsoConfig } from '../../../api/console/sso/sso-config.ts';
+import type { SsoError } from '../../../api/console/sso/sso-error.ts';
+import { silentLog } from '../../../common/log.ts';
+import { somebody } from '../../support/console/sso-fixture.ts';
+import { type TestProvider, testProvider } from '../../support/servers/identity-provider.ts';
+
+const PUBLIC_URL = 'http://localhost:8080';
+const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
+
+describe('the provider of the company', () => {
+  let provider: TestProvider;
+  const started: TestProvider[] = [];
+  beforeEach(async () => {
+    provider = await begun();
+  });
+  afterEach(() => Promise.all(started.splice(0).map(each => each.stop())));
+
+  async function begun(options: Partial<Parameters<typeof testProvider>[0]> = {}) {
+    const made = await testProvider({ callback: CALLBACK, ...options });
+    started.push(made);
+    return made;
+  }
+
+  function client(env: Record<string, unknown> = {}, more: { now?: () => number; callTimeoutMs?: number } = {}, of = provider) {
+    const config = readSsoConfig({
+      PRESSROOM_OIDC_ISSUER: new URL(of.issuer),
+      PRESSROOM_OIDC_CLIENT_ID: of.clientId,
+      PRESSROOM_OIDC_CLIENT_SECRET: of.clientSecret,
+      PRESSROOM_OIDC_CLIENT_AUTH: 'auto',
+      PRESSROOM_OIDC_DOMAINS: ['example.com'],
+      ...env,
+    } as Parameters<typeof readSsoConfig>[0])!;
+    return createIdentityProvider({ config, publicUrl: PUBLIC_URL, log: silentLog, ...more });
+  }
+
+  const problemOf = (work: Promise<unknown>): Promise<SsoError> =>
+    work.then(
+      () => {
+        throw new Error('it did not fail');
+      },
+      error => error,
+    );
+
+  async function claims(of: ReturnType<typeof client>, login = somebody(), at = provider) {
+    const { url, begun } = await of.begin();
+    return of.finish((await at.signIn(url.href, login)).searchParams, begun);
+  }
+
+  const discoveries = () => provider.calls.filter(path => path === '/.well-known/openid-configuration').length;
+
+  it('is asked for nothing before somebody signs in, and then once an hour', async () => {
+    let nowMs = 0;
+    const made = client({}, { now: () => nowMs });
+    expect(provider.calls).to.deep.equal([]);
+    await Promise.all([made.begin(), made.begin()]);
+    await made.begin();
+    expect(discoveries()).to.equal(1);
+    nowMs = METADATA_KEPT_MS;
+    await made.begin();
+    expect(discoveries()).to.equal(2);
+  });
+
+  for (const clientAuth of ['client_secret_basic', 'client_secret_post'] as const)
+    it(`is shown the secret by ${clientAuth} where it takes that alone`, async () => {
+      const other = await begun({ clientAuth });
+      expect((await claims(client({}, {}, other), somebody(), other)).emailVerified).to.equal(true);
+    });
+
+  it('is shown the secret as it is configured', async () => {
+    const problem = await problemOf(claims(client({ PRESSROOM_OIDC_CLIENT_AUTH: 'post' })));
+    expect(problem.details!['fix']).to.include('_CLIENT_AUTH');
+  });
+
+  it('is asked for the address where the id token does not say it', async () => {
+    const other = await begun({ claimsInIdToken: false });
+    const ada = somebody();
+    expect(await claims(client({}, {}, other), ada, other)).to.deep.equal({
+      issuer: other.issuer,
+      subject: ada.subject,
+      email: ada.email,
+      emailVerified: true,
+      name: 'Ada Lovelace',
+    });
+  });
+
+  it('takes an address and its verification from the same answer', async () => {
+    const ada = somebody();
+    provider.tamper(({ email_verified: _, ...rest }) => ({ ...rest, email: 'somebody.else@example.com' }));
+    expect(await claims(client(), ada)).to.include({ email: ada.email, emailVerified: true });
+  });
+
+  it('is left alone for a moment when it is down, and asked again afterwards', async () => {
+    let nowMs = 0;
+    const made = client({}, { now: () => nowMs });
+    provider.replace((_request, response) => response.writeHead(500).end());
+    expect((await problemOf(made.begin())).status).to.equal(503);
+    provider.replace(undefined);
+    nowMs = PAUSE_MS - 1;
+    expect((await problemOf(made.begin())).status).to.equal(503);
+    expect(discoveries()).to.equal(1);
+    nowMs = PAUSE_MS;
+    expect((await made.begin()).url.origin).to.equal(provider.issuer);
+  });
+
+  it('is still used with the discovery document of before when that cannot be read again', async () => {
+    let nowMs = 0;
+    const made = client({}, { now: () => nowMs });
+    await made.begin();
+    provider.replace((_request, response) => response.writeHead(500).end());
+    nowMs = METADATA_KEPT_MS;
+    expect((await made.begin()).url.origin).to.equal(provider.issuer);
+  });
+
+  it('is given up when it does not answer, or not to the end', async () => {
+    const held: ServerResponse[] = [];
+    for (const answer of [
+      () => {},
+      (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
+    ]) {
+      provider.replace((_request, response) => {
+        held.push(response);
+        answer(response);
+      });
+      expect((await problemOf(client({}, { callTimeoutMs: 50 }).begin())).status).to.equal(503);
+    }
+    for (const response of held) response.destroy();
+  });
+
+  it('is given up when its answer has no end', async () => {
+    const piece = Buffer.alloc(64 * 1_024, ' ');
+    let bytes = 0;
+    provider.replace((_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(piece)) bytes += piece.length;
+      };
+      response.writeHead(200, { 'content-type': 'application/json' }).on('drain', more);
+      more();
+    });
+    expect((await problemOf(client().begin())).status).to.equal(502);
+    expect(bytes).to.be.lessThan(16 * 2 ** 20);
+  });
+
+  it('is named in the log when it cannot be reached', async () => {
+    const made = client();
+    await provider.stop();
+    started.length = 0;
+    const { status, details } = await problemOf(made.begin());
+    expect(status).to.equal(503);
+    expect(details).to.include({ problem: 'the provider cannot be reached', code: 'ECONNREFUSED' });
+  });
+
+  it('must be the issuer that is configured, in every letter', async () => {
+    const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: new URL(`${provider.issuer}/tenant`) }).begin());
+    expect(details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
+    provider.replace((_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ issuer: 'https://login.example/{tenantid}/v2.0', authorization_endpoint: `${provider.issuer}/auth` })),
+    );
+    expect((await problemOf(client().begin())).details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
+  });
+
+  it('must be of one company, even where the library lets one answer for all of them', async () => {
+    const everybodys = new URL('https://login.microsoftonline.com/common/v2.0');
+    const issuer = 'https://login.microsoftonline.com/{tenantid}/v2.0';
+    const { fetch } = globalThis;
+    globalThis.fetch = async () => Response.json({ issuer, authorization_endpoint: `${everybodys}/authorize` });
+    try {
+      const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: everybodys }).begin());
+      expect(details!['fix']).to.equal('PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider');
+    } finally {
+      globalThis.fetch = fetch;
+    }
+  });
+});

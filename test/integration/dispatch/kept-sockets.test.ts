@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { readSamples } from '../../fault/harness/samples.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type PlainSlot, plainSlot } from '../../support/gateway-client.ts';
+import { connectionsAt } from '../../support/listeners.ts';
+import { errorOf, evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
+
+describe('a socket that serves one slot after another', () => {
+  let worker: TestWorker;
+
+  beforeEach(async () => {
+    worker = await startWorker();
+    await worker.until({ ready: 2 });
+  });
+  afterEach(() => worker.stop());
+
+  const sockets = () => connectionsAt(worker.worker.port());
+  /** One slot has been used and its socket is kept. */
+  const keepOne = async () => {
+    const session = await worker.open();
+    expect(await evaluate(session, '6 * 7')).to.equal(42);
+    session.close();
+    await worker.until({ busy: 0, ready: 2 });
+  };
+
+  it('is used again by the next render, which gets a page of its own', async () => {
+    const frames = new Set<string>();
+    for (let render = 0; render < 5; render++) {
+      const session = await worker.open();
+      frames.add(session.frameId);
+      expect(await evaluate(session, 'window.name + history.length')).to.equal('1');
+      await evaluate(session, "history.pushState(null, ''); window.name = 'left behind'");
+      session.close();
+      await worker.until({ busy: 0, ready: 2 });
+    }
+    expect(frames.size).to.equal(5);
+    expect(sockets()).to.be.within(1, 2);
+  });
+
+  it('brings the next render nothing of the one before', async () => {
+    const noisy = await worker.open();
+    await noisy.command('Runtime.enable');
+    await evaluate(noisy, "setInterval(() => console.log('from the page before'), 1)");
+    let heard = 0;
+    noisy.on('Runtime.consoleAPICalled', () => heard++);
+    await eventually(() => expect(heard).to.be.greaterThan(5));
+    noisy.close();
+    const heardAtEnd = heard;
+    await worker.until({ busy: 0, ready: 2 });
+    const next = await worker.open();
+    const events: unknown[] = [];
+    next.on('Runtime.consoleAPICalled', event => events.push(event));
+    await next.command('Runtime.enable');
+    await evaluate(next, 'new Promise(resolve => setTimeout(resolve, 100))');
+    expect(events).to.deep.equal([]);
+    expect(heard).to.equal(heardAtEnd);
+    expect(String(await errorOf(noisy.command('Runtime.enable')))).to.include('the render is over');
+    next.close();
+  });
+
+  it('is not kept when something that was asked has no answer yet', async () => {
+    await keepOne();
+    const session = await worker.open();
+    const never = errorOf(session.command('Runtime.evaluate', { expression: 'new Promise(() => {})', awaitPromise: true }));
+    session.close();
+    expect(String(await never)).to.include('SlotLost');
+    await worker.until({ busy: 0, ready: 2 });
+    await eventually(() => expect(sockets()).to.equal(0));
+  });
+
+  it('is not kept when its render was given up, and the page has ended by then', async () => {
+    const session = await worker.open();
+    await session.abandon();
+    expect(worker.worker.status().busy).to.equal(0);
+    await eventually(() => expect(sockets()).to.equal(0));
+  });
+
+  it('goes on after an answer that the worker is full', async () => {
+    const first = await worker.open();
+    const second = await worker.open();
+    const third = await worker.open().catch(error => error);
+    expect(third.name).to.equal('SlotRefused');
+    first.close();
+    await worker.until({ busy: 1, ready: 1 });
+    await eventually(() => expect(sockets()).to.equal(2));
+    const both = await worker.open();
+    expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
+    for (const session of [second, both]) session.close();
+    await worker.until({ busy: 0, ready: 2 });
+    expect((await readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason')).full).to.be.greaterThan(0);
+  });
+
+  it('is given no slot of a worker that drains', async () => {
+    const running = await worker.open();
+    (await worker.open()).close();
+    await worker.until({ busy: 1, ready: 1 });
+    const stopped = worker.lifecycle.stop();
+    await worker.until({ draining: true });
+    expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
+    expect(await evaluate(running, '6 * 7')).to.equal(42);
+    running.close();
+    await stopped;
+  });
+  it('gives the slot back when whoever asked for it has gone meanwhile', async () => {
+    await keepOne();
+    const gone = new AbortController();
+    const opening = worker.open({}, gone.signal);
+    gone.abort(new Error('the client hung up'));
+    expect(String(await errorOf(opening))).to.include('the client hung up');
+    await worker.until({ busy: 0, ready: 2 });
+  });
+
+  describe('for a client that is no API of ours', () => {
+    let slot: PlainSlot;
+    const open = (ticket: unknown) => slot.command('Pressroom.open', { ticket });
+    const closed = () => once(slot.socket, 'close').then(([code]) => code);
+
+    beforeEach(async () => {
+      slot = await plainSlot(worker);
+    });
+    afterEach(() => slot.socket.terminate());
+
+    it('opens the next slot with another ticket, and each ticket once', async () => {
+      const first = (await slot.command('Pressroom.ping')).result;
+      await slot.command('Pressroom.end');
+      const ticket = worker.ticket();
+      const next = (await open(ticket)).result;
+      expect(next?.keeps).to.equal(true);
+      expect(next?.frameId).not.to.equal(first?.frameId);
+      await slot.command('Pressroom.end');
+      expect(String(await errorOf(open(ticket)))).to.include('4000');
+    });
+
+    for (const [name, ticketOf] of [
+      ['nothing', () => undefined],
+      ['a number', () => 7],
+      ['something else', () => 'x.y'],
+      ['a ticket for the status', () => worker.ticket({ purpose: 'status' })],
+      ['a ticket of another pool', () => worker.ticket({ pool: 'other' })],
+    ] as const)
+      it(`is closed when it shows ${name} as its ticket`, async () => {
+        await slot.command('Pressroom.end');
+        expect(String(await errorOf(open(ticketOf())))).to.include('4000');
+        await worker.until({ busy: 0, ready: 2 });
+        const refused = await readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason');
+        expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).to.equal(1);
+      });
+
+    it('is closed, and its slot ended, when it asks for a second one at the same time', async () => {
+      const end = closed();
+      expect(String(await errorOf(open(worker.ticket())))).to.include('4000');
+      expect(await end).to.equal(4_000);
+      await worker.until({ busy: 0, ready: 2 });
+    });
+
+    it('obeys nothing between two slots, and the page of neither hears it', async () => {
+      await slot.command('Pressroom.end');
+      for (const method of ['Pressroom.ping', 'Pressroom.end', 'Pressroom.still'])
+        expect((await slot.command(method)).error?.message).to.equal('no slot is open on this socket');
+      slot.socket.send(JSON.stringify({ id: 900, method: 'Runtime.evaluate', params: { expression: 'window.name = "between"' } }));
+      await open(worker.ticket());
+      const { result } = await slot.command('Runtime.evaluate', { expression: 'window.name' });
+      expect(result).to.have.nested.property('result.value', '');
+    });
+
+    const visibility = async () => {
+      const { result } = await slot.command('Runtime.evaluate', { expression: 'document.visibilityState', returnByValue: true });
+      return (result as { result: { value: string } }).result.value;
+    };
+
+    it('shows a page before the first command reaches it, and leaves one hidden that is said to be still before', async () => {
+      expect(await visibility(), 'the first slot').to.equal('visible');
+      await slot.command('Pressroom.still');
+      expect(await visibility(), 'said too late').to.equal('visible');
+      for (const [first, found] of [
+        ['Pressroom.still', 'hidden'],
+        ['Pressroom.ping', 'visible'],
+      ] as const) {
+        await slot.command('Pressroom.end');
+        await worker.until({ busy: 0, ready: 2 });
+        await open(worker.ticket());
+        await slot.command(first);
+        expect(await visibility(), first).to.equal(found);
+      }
+    });
+
+    it('ends at its own deadline, not at that of the slot before', async () => {
+      await slot.command('Pressroom.end');
+      await open(worker.ticket({ maxMs: 300 }));
+      expect(await closed()).to.equal(4_000);
+      await worker.until({ busy: 0, ready: 2 });
+      const ends = await readSamples(await worker.metrics.text()).by('pressroom_slot_ends_total', 'reason');
+      expect(ends.deadline).to.equal(1);
+    });
+  });
+});

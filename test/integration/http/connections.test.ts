@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { parseTrustedProxies } from '../../../api/http/client-ip.ts';
+import type { HttpConfig } from '../../../api/http/server.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type HttpRig, httpRig } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+
+describe('the connections of one address', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  let sockets: Socket[] = [];
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    sockets = [];
+    await http?.close();
+    await rig.reset();
+  });
+  after(() => rig?.close());
+
+  const serve = async (server: Partial<HttpConfig> = {}) => {
+    http = await httpRig(rig, { server: { maxConnections: 8, ...server } });
+  };
+  async function open(localAddress: string): Promise<Socket> {
+    const socket = connect({ port: http.server.port(), host: '127.0.0.1', localAddress });
+    sockets.push(socket);
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    return socket;
+  }
+  const isServed = async (socket: Socket) => {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
+    return String(answer).startsWith('HTTP/1.1 200');
+  };
+
+  it('leave a quarter of all to other addresses; one more is closed', async () => {
+    await serve();
+    const idle: Socket[] = [];
+    for (let count = 0; count < 6; count++) idle.push(await open('127.0.0.1'));
+    await eventually(() => expect(http.server.connections()).to.equal(6));
+    expect(await isServed(await open('127.0.0.1'))).to.equal(false);
+    for (let count = 0; count < 2; count++) expect(await isServed(await open('127.0.0.2'))).to.equal(true);
+
+    idle[0]!.destroy();
+    idle[1]!.destroy();
+    await eventually(() => expect(http.server.connections()).to.equal(6));
+    // Still above its share, and the other address holds what it may.
+    expect(await isServed(await open('127.0.0.1'))).to.equal(false);
+    expect(await isServed(await open('127.0.0.3'))).to.equal(true);
+  });
+
+  it('have no share when the address is that of a trusted proxy', async () => {
+    await serve({ trustedProxies: parseTrustedProxies(['127.0.0.1']) });
+    for (let count = 0; count < 8; count++) expect(await isServed(await open('127.0.0.1'))).to.equal(true);
+  });
+});

@@ -1,0 +1,140 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+
+const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
+
+describe('the life of the HTTP server', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(async () => {
+    await http?.close();
+    await rig.reset();
+  });
+  after(() => rig?.close());
+
+  const opened = async (options: HttpRigOptions = {}) => {
+    http = await httpRig(rig, options);
+    return http.open();
+  };
+
+  describe('reports health', () => {
+    it('as ready when the database answers and a worker is there', async () => {
+      await opened();
+      expect(JSON.parse((await http.ask('GET /healthz HTTP/1.1')).body.toString())).to.deep.equal({ status: 'ok' });
+      const answer = await http.ask('GET /readyz HTTP/1.1');
+      expect(answer.status).to.equal(200);
+      expect(JSON.parse(answer.body.toString())).to.deep.equal({
+        status: 'ready',
+        checks: { database: { status: 'ok' }, workers: { ready: 2, slots: 4 } },
+      });
+    });
+
+    it('as unavailable when the database fails, though the process lives', async () => {
+      await opened();
+      await rig.failing('ping', { errorCode: 11602 });
+      const answer = await http.ask('GET /readyz HTTP/1.1');
+      expect(answer.status).to.equal(503);
+      expect(JSON.parse(answer.body.toString())).to.deep.include({ status: 'unavailable' });
+      expect(JSON.parse(answer.body.toString()).checks.database).to.deep.equal({ status: 'unavailable' });
+      expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
+    });
+
+    it('as unavailable without a worker, also when a check does not end', async () => {
+      const never = new Promise<never>(() => {});
+      await opened({ health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) } });
+      expect((await http.ask('GET /readyz HTTP/1.1')).status).to.equal(503);
+      await http.close();
+      await opened({ health: { database: () => never, workers: () => never } });
+      const answer = await http.ask('GET /readyz HTTP/1.1');
+      expect(JSON.parse(answer.body.toString()).checks).to.deep.equal({
+        database: { status: 'unavailable' },
+        workers: { ready: 0, slots: 0 },
+      });
+    });
+
+    it('without asking again for every probe', async () => {
+      let asked = 0;
+      await opened({
+        health: {
+          database: async () => {
+            asked += 1;
+          },
+          workers: () => ({ ready: 1, slots: 1 }),
+        },
+      });
+      for (let i = 0; i < 20; i += 1) await http.ask('GET /readyz HTTP/1.1');
+      expect(asked).to.be.within(1, 2);
+    });
+  });
+
+  describe('drains', () => {
+    const refusedAt = (port: number) => new Promise<void>(resolve => connect(port, '127.0.0.1').once('error', () => resolve()));
+    /** A render that runs until `finish` is called. */
+    async function running() {
+      const { text } = await rig.account('scale');
+      const began = Promise.withResolvers<void>();
+      const finish = Promise.withResolvers<void>();
+      http.state.during = () => {
+        began.resolve();
+        return finish.promise;
+      };
+      const connection = await http.open();
+      connection.send(`${renderHead(text, GOOD.length)}${GOOD}`);
+      await began.promise;
+      return { connection, finish: finish.resolve };
+    }
+
+    it('by finishing what runs, saying that the connection closes, and taking no new connection', async () => {
+      const idle = await opened();
+      const { connection, finish } = await running();
+      const port = http.server.port();
+      const stopped = http.stop();
+      await idle.closed;
+      await refusedAt(port);
+      finish();
+      const answer = await connection.answer();
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['connection']).to.equal('close');
+      await stopped;
+    });
+
+    it('by accepting calls for a while first, each the last of its connection', async () => {
+      const kept = await opened({ server: { drainDelayMs: 300 } });
+      kept.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await kept.answer()).headers['connection']).to.equal('keep-alive');
+      const stopped = http.stop();
+      kept.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      const last = await kept.answer();
+      expect(last.status).to.equal(200);
+      expect(last.headers['connection']).to.equal('close');
+      expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
+      const port = http.server.port();
+      await stopped;
+      await refusedAt(port);
+    });
+
+    it('by closing a kept-alive connection when it is idle', async () => {
+      const connection = await opened();
+      connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      await connection.answer();
+      await http.stop();
+      await connection.closed;
+    });
+
+    it('at once when there is no more time', async () => {
+      await opened({ server: { drainDelayMs: 60_000 } });
+      const { connection, finish } = await running();
+      const deadline = new AbortController();
+      const stopped = http.stop(deadline.signal);
+      deadline.abort();
+      await stopped;
+      await connection.closed;
+      finish();
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import type { Route } from '../../../api/http/state.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, PDF, renderHead } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig, until } from '../../support/lease-rig.ts';
+
+const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
+const UUID = /^[0-9a-f-]{36}$/;
+
+describe('the HTTP server', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(async () => {
+    await http?.close();
+    await rig.reset();
+  });
+  after(() => rig?.close());
+
+  const opened = async (options: HttpRigOptions = {}) => {
+    http = await httpRig(rig, options);
+    return http.open();
+  };
+
+  describe('answers through the envelope', () => {
+    const broken: [string, string, string][] = [
+      ['what is not HTTP', 'hello there\r\n\r\n', 'not valid HTTP/1.1'],
+      ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, 'larger than 16 KiB'],
+      ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', '`Host` is missing'],
+      ['a request with two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', '`Host` appears more than once'],
+      ['a method that is no token', 'F(O /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 'not valid HTTP/1.1'],
+      ['an unknown method without a version', 'FOO /v1/render\r\n\r\n', 'not valid HTTP/1.1'],
+      ['an unknown method whose target is no path', 'FOO mailto:x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      ['an unknown method with a line break in its target', 'FOO /v1/ren\rder HTTP/1.1\r\nHost: x\r\n\r\n', 'not valid HTTP/1.1'],
+      ['an unknown method longer than any', `${'F'.repeat(65)} /v1/render HTTP/1.1\r\nHost: x\r\n\r\n`, 'not valid HTTP/1.1'],
+      ['a target that is no URL', 'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      ['another', 'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      ['a line break hidden in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n', 'not valid HTTP/1.1'],
+      ['two lengths', 'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}', 'not valid HTTP/1.1'],
+      [
+        'a length and chunks',
+        'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'not valid HTTP/1.1',
+      ],
+    ];
+    for (const [what, bytes, words] of broken) {
+      it(what, async () => {
+        const connection = await opened();
+        connection.send(bytes);
+        const answer = await connection.answer();
+        expect(answer.status).to.equal(400);
+        expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
+        expect(answer.json().error).to.include({ code: 'validation_error', request_id: answer.headers['x-request-id'] });
+        expect(answer.json().error.request_id).to.match(UUID);
+        expect(answer.json().error.message).to.contain(words);
+        await connection.closed;
+      });
+    }
+
+    const refused: [string, string, number, string | undefined][] = [
+      ['a method unknown to HTTP on a render path', 'FOO /v1/render', 405, 'POST'],
+      ['one on a path that is read', 'FOO /healthz?full', 405, 'GET, HEAD'],
+      ['one with an absolute target', 'FOO http://localhost/v1/render', 405, 'POST'],
+      ['one in lower case', 'post /v1/render', 405, 'POST'],
+      ['one that begins like another', 'POSTS /v1/render', 405, 'POST'],
+      ['one of RTSP', 'DESCRIBE /v1/render', 405, 'POST'],
+      ['one where nothing is', 'FOO /v1/nothing', 404, undefined],
+      ['CONNECT', 'CONNECT example.com:443', 405, ''],
+    ];
+    for (const [what, line, status, allow] of refused)
+      it(`${what}: ${line} with ${status}`, async () => {
+        const connection = await opened();
+        connection.send(`${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`);
+        const answer = await connection.answer();
+        expect(answer.status).to.equal(status);
+        expect(answer.headers['allow']).to.equal(allow);
+        expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
+        const code = status === 404 ? 'not_found' : 'method_not_allowed';
+        expect(answer.json().error).to.include({ code, request_id: answer.headers['x-request-id'] });
+        expect(http.lines.find(({ msg }) => msg === 'broken request')).to.include({
+          requestId: answer.headers['x-request-id'],
+          status,
+          code,
+        });
+        await connection.closed;
+      });
+
+    it('headers that do not end', async () => {
+      const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
+      connection.send('GET / HTTP/1.1\r\nX-Slow: ');
+      expect((await connection.answer()).json().error.message).to.contain('did not arrive in time');
+      await connection.closed;
+    });
+
+    it('a chunk that is broken in the middle of a body, and cancels the call', async () => {
+      const { text } = await rig.account('free');
+      const connection = await opened();
+      connection.send(
+        `POST /v1/render HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${text}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
+      );
+      await until(() => http.budget.used() > 0);
+      connection.send('nonsense\r\n');
+      expect((await connection.answer()).json().error.code).to.equal('validation_error');
+      await connection.closed;
+      await until(() => http.budget.used() === 0);
+    });
+  });
+
+  /** The bytes of a render call, and a render that lasts until `finish` is called. */
+  async function call() {
+    const { text, usage } = await rig.account('scale');
+    const began = Promise.withResolvers<AbortSignal>();
+    const finish = Promise.withResolvers<void>();
+    http.state.during = signal => {
+      began.resolve(signal);
+      signal.addEventListener('abort', () => finish.reject(signal.reason));
+      return finish.promise;
+    };
+    const bytes = `${renderHead(text, GOOD.length)}${GOOD}`;
+    return { bytes, began: began.promise, finish: finish.resolve, usage };
+  }
+
+  describe('answers a rejected request after those before it on the connection', () => {
+    const refused: [string, string, number][] = [
+      ['garbage', 'nonsense\r\n\r\n', 400],
+      ['an unknown method', '\r\nFOO /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+    ];
+    for (const [what, bytes, status] of refused)
+      it(what, async () => {
+        const connection = await opened();
+        const render = await call();
+        connection.send(`${render.bytes}${bytes}`);
+        await render.began;
+        await until(() => http.lines.some(({ msg }) => msg === 'broken request'));
+        connection.send('nonsense\r\n\r\n');
+        render.finish();
+        expect((await connection.answer()).headers['content-type']).to.equal('application/pdf');
+        expect((await connection.answer()).status).to.equal(status);
+        await connection.closed;
+        expect(await render.usage()).to.equal(1);
+      });
+
+    it('and executes nothing after it', async () => {
+      const connection = await opened();
+      const render = await call();
+      render.finish();
+      connection.send(`GET /healthz HTTP/1.1\r\n\r\n${render.bytes}`);
+      expect((await connection.answer()).status).to.equal(400);
+      await connection.closed;
+      await until(() => http.server.connections() === 0);
+      expect(http.lines.filter(({ msg }) => msg === 'request')).to.deep.equal([]);
+      expect(await render.usage()).to.equal(0);
+    });
+
+    it('and gives up a client that goes on and on', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.send(`${render.bytes}GET /healthz HTTP/1.1\r\n\r\n`);
+      const signal = await render.began;
+      // Each would be kept until the answer before the refusal is there.
+      connection.send('GET /healthz HTTP/1.1\r\n\r\n'.repeat(10_000));
+      await once(signal, 'abort');
+      await connection.closed;
+      expect(await render.usage()).to.equal(0);
+    });
+
+    it('except CONNECT, which ends the connection and its renders', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.send(`${render.bytes}${render.bytes}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await connection.closed;
+      await until(() => http.budget.used() === 0);
+      expect(await render.usage()).to.equal(0);
+    });
+  });
+
+  /** The next final response. */
+  async function lastAnswer(connection: Awaited<ReturnType<typeof opened>>) {
+    for (;;) {
+      const answer = await connection.answer();
+      if (answer.status !== 100) return answer;
+    }
+  }
+
+  describe('distinguishes a client that closed its half of the connection from one that is gone', () => {
+    it('by answering the one that closes its half of the connection after the body', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.socket.end(render.bytes);
+      await render.began;
+      // Long enough for several probes, each of which is an interim response.
+      expect((await connection.answer()).status).to.equal(100);
+      expect((await connection.answer()).status).to.equal(100);
+      render.finish();
+      const answer = await lastAnswer(connection);
+      expect(answer.status).to.equal(200);
+      expect(answer.body.toString()).to.equal(PDF.toString());
+      await connection.closed;
+      expect(await render.usage()).to.equal(1);
+    });
+
+    it('by answering each of its pipelined requests', async () => {
+      const connection = await opened();
+      connection.socket.end(['/healthz', '/readyz', '/nothing'].map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+      for (const status of [200, 200, 404]) expect((await lastAnswer(connection)).status).to.equal(status);
+      await connection.closed;
+    });
+
+    const gone: [string, (socket: Socket) => void][] = [
+      ['closes its connection', socket => socket.destroy()],
+      ['resets its connection', socket => socket.resetAndDestroy()],
+      ['closes its half first, and all of it later', socket => socket.end() && setTimeout(() => socket.destroy(), 50)],
+    ];
+    for (const [what, leave] of gone)
+      it(`by canceling the render of one that ${what}`, async () => {
+        const connection = await opened();
+        const render = await call();
+        // The second is queued on the connection.
+        connection.send(render.bytes + render.bytes);
+        const signal = await render.began;
+        const left = performance.now();
+        leave(connection.socket);
+        await once(signal, 'abort');
+        expect(performance.now() - left).to.be.below(3_000);
+        await until(() => http.budget.used() === 0);
+        expect(await render.usage()).to.equal(0);
+      });
+
+    it('by ending a stream that has begun, into which no probe can be written', async () => {
+      const ended = Promise.withResolvers<void>();
+      const stream: Route = {
+        method: 'get',
+        path: '/stream',
+        handle: [
+          ctx => {
+            ctx.respond = false;
+            ctx.res.once('close', ended.resolve).writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': begun\n\n');
+          },
+        ],
+      };
+      const connection = await opened({ console: { routes: [stream], renders: undefined as never } });
+      connection.send('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await connection.answer()).status).to.equal(200);
+      connection.socket.end();
+      await ended.promise;
+      await connection.closed;
+    });
+
+    it('by canceling the render of an HTTP/1.0 client, which accepts no interim responses', async () => {
+      const connection = await opened();
+      const render = await call();
+      connection.send(render.bytes.replace('HTTP/1.1', 'HTTP/1.0'));
+      const signal = await render.began;
+      connection.socket.end();
+      await once(signal, 'abort');
+      await connection.closed;
+      expect(connection.socket.bytesRead).to.equal(0);
+      expect(await render.usage()).to.equal(0);
+    });
+  });
+
+  it('closes a connection without an answer when no byte arrives', async () => {
+    const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
+    await connection.closed;
+    expect(connection.socket.bytesRead).to.equal(0);
+  });
+});

@@ -1,0 +1,229 @@
+import { expect } from 'chai';
+import { hashKeyByEach } from '../../../api/accounts/keys.ts';
+import type { Lease } from '../../../api/leases/leases.ts';
+import type { ApiError } from '../../../common/contract/errors.ts';
+import { type LeaseRig, leaseRig, PEPPERS, refusal, until } from '../../support/lease-rig.ts';
+
+describe('the admission of a render', () => {
+  let rig: LeaseRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(() => rig.reset());
+  after(() => rig?.close());
+
+  it('holds the cap when 64 calls come at once through two replicas', async () => {
+    const growth = await rig.account('growth');
+    const replicas = [await rig.replica(), await rig.replica()];
+    const calls = Array.from({ length: 64 }, (_, i) =>
+      replicas[i % 2]!.admit(growth.caller).then(
+        () => 'admitted',
+        (error: ApiError) => error.code,
+      ),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.filter(answer => answer === 'admitted')).to.have.length(4);
+    expect(answers.filter(answer => answer === 'concurrency_limit')).to.have.length(60);
+    expect(await growth.leaseCount()).to.equal(4);
+  });
+
+  it('holds one cap over callers with a key and members without one', async () => {
+    const growth = await rig.account('growth');
+    const replicas = [await rig.replica(), await rig.replica()];
+    const member = { accountId: growth.id, user: 'usr_ada', requestId: 'request-of-ada' };
+    const calls = Array.from({ length: 64 }, (_, i) =>
+      replicas[i % 2]!.admit(i % 4 < 2 ? growth.caller : member).then(
+        () => 'admitted',
+        (error: ApiError) => error.code,
+      ),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.filter(answer => answer === 'admitted')).to.have.length(4);
+    expect(answers.filter(answer => answer === 'concurrency_limit')).to.have.length(60);
+    expect(await growth.leaseCount()).to.equal(4);
+  });
+
+  it('needs no key of a member, and notes who it was', async () => {
+    const free = await rig.account('free', { keys: [], intranet: true });
+    const leases = await rig.replica();
+    const member = { accountId: free.id, user: 'usr_ada', requestId: 'request-of-ada' };
+    const lease = await leases.admit(member);
+    expect(lease.intranet).to.equal(true);
+    expect((await free.read()).leases.map(({ id, key }) => ({ id, key }))).to.deep.equal([{ id: lease.id, key: 'user:usr_ada' }]);
+    expect((await refusal(leases.admit(member))).code).to.equal('concurrency_limit');
+    expect(await leases.settle(lease)).to.equal(1);
+    await leases.release(await leases.admit(member));
+    expect(await free.leaseCount()).to.equal(0);
+  });
+
+  it('refuses a member whose account is paused, or not there', async () => {
+    const paused = await rig.account('free', { state: 'paused' });
+    const leases = await rig.replica();
+    const member = { accountId: paused.id, user: 'usr_ada', requestId: 'request-of-ada' };
+    expect((await refusal(leases.admit(member))).code).to.equal('subscription_inactive');
+    expect((await refusal(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal('not_found');
+    expect(await paused.leaseCount()).to.equal(0);
+  });
+
+  it('says how many may run and when to try again', async () => {
+    const starter = await rig.account('starter');
+    const leases = await rig.replica();
+    await leases.admit(starter.caller);
+    await leases.admit(starter.caller);
+    const error = await refusal(leases.admit(starter.caller));
+    expect(error).to.include({ code: 'concurrency_limit', status: 429 });
+    expect(error.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
+  });
+
+  it('refuses without asking MongoDB while the process holds all places itself, for a second and with the same key', async () => {
+    const starter = await rig.account('starter');
+    const another = (await starter.accounts.createKey(starter.name, { name: 'another' })).text;
+    const start = Math.ceil(performance.now()); // whole, so that a second more is exactly that
+    let nowMs = start;
+    const leases = await rig.replica({}, undefined, undefined, () => nowMs);
+    const [first] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
+    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    await rig.failing('findAndModify', { errorCode: 11602 });
+    nowMs = start + 999;
+    const told = await refusal(leases.admit(starter.caller));
+    expect(told).to.include({ code: 'concurrency_limit', status: 429 });
+    expect(told.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
+    const withAnother = { ...starter.caller, keyHash: hashKeyByEach(another, PEPPERS) };
+    expect((await refusal(leases.admit(withAnother))).reason, 'nothing is known of this key').to.equal('database');
+    nowMs = start + 1_000;
+    expect((await refusal(leases.admit(starter.caller))).reason, 'its plan may allow more by now').to.equal('database');
+    await rig.working();
+    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    await leases.settle(first!);
+    await leases.admit(starter.caller);
+  });
+
+  it('changes nothing when it refuses, whatever the reason', async () => {
+    const expired = { id: 'old', key: 'k', expires: new Date(Date.now() - 3_600e3) };
+    const running = { id: 'running', key: 'k', expires: new Date(Date.now() + 3_600e3) };
+    const leases = await rig.replica();
+    const full = await rig.account('free', { leases: [expired, running] });
+    const unpaid = await rig.account('free', { state: 'unpaid', leases: [expired] });
+    const stranger = await rig.account('free', { leases: [expired] });
+    stranger.caller.keyHash = hashKeyByEach('another key', PEPPERS);
+    const codes = { concurrency_limit: full, subscription_inactive: unpaid, unauthorized: stranger };
+    for (const [code, { caller, read }] of Object.entries(codes)) {
+      const before = await read();
+      expect((await refusal(leases.admit(caller))).code).to.equal(code);
+      expect(await read()).to.deep.equal(before);
+    }
+  });
+
+  it('takes the place of an expired lease, and forgets leases that expired more than ten minutes ago', async () => {
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60e3);
+    const late = { id: 'late', key: 'k', expires: minutesAgo(9) };
+    const tooLate = { id: 'too late', key: 'k', expires: minutesAgo(11) };
+    const free = await rig.account('free', { leases: [late, tooLate] });
+    const lease = await (await rig.replica()).admit(free.caller);
+    expect((await free.read()).leases.map(({ id }) => id)).to.deep.equal(['late', lease.id]);
+  });
+
+  it('refuses a revoked key on the very next call', async () => {
+    const scale = await rig.account('scale');
+    const leases = await rig.replica();
+    await leases.admit(scale.caller);
+    await scale.accounts.revokeKey(scale.name, scale.key.id);
+    expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
+  });
+
+  it('refuses an expired key and an account that does not exist', async () => {
+    const scale = await rig.account('scale');
+    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } });
+    const leases = await rig.replica();
+    expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
+    expect((await refusal(leases.admit({ ...scale.caller, accountId: 'nosuchacct' }))).code).to.equal('unauthorized');
+  });
+
+  it('checks the address against the networks that the key has now', async () => {
+    const scale = await rig.account('scale');
+    const leases = await rig.replica();
+    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { 'keys.0.allowedIps': ['192.0.2.0/24'] } });
+    await leases.admit(scale.caller); // knows of no networks yet
+    await leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] });
+    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } });
+    expect((await refusal(leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] }))).code).to.equal('unauthorized');
+    expect(await scale.leaseCount()).to.equal(2);
+  });
+
+  it('serves a past_due subscription within the grace and no longer', async () => {
+    const leases = await rig.replica();
+    const fresh = await rig.account('free', { state: 'past_due', pastDueSince: new Date(Date.now() - 30e3) });
+    await leases.admit(fresh.caller);
+    const overdue = await rig.account('free', { state: 'past_due', pastDueSince: new Date(Date.now() - 90e3) });
+    const error = await refusal(leases.admit(overdue.caller));
+    expect(error).to.include({ code: 'subscription_inactive', status: 403 });
+    expect(error.message).to.contain('past_due').and.to.contain('http://localhost/app');
+  });
+
+  for (const state of ['unpaid', 'canceled', 'paused'] as const) {
+    it(`refuses a subscription that is ${state}`, async () => {
+      const { caller } = await rig.account('free', { state });
+      expect((await refusal((await rig.replica()).admit(caller))).code).to.equal('subscription_inactive');
+    });
+  }
+
+  it('lets an account whose plan is gone run one render', async () => {
+    const orphan = await rig.account('free', { plan: 'discontinued' });
+    const leases = await rig.replica();
+    await leases.admit(orphan.caller);
+    expect((await refusal(leases.admit(orphan.caller))).headers['X-Concurrency-Limit']).to.equal('1');
+  });
+
+  it('is idempotent by the id of the lease', async () => {
+    const scale = await rig.account('scale');
+    const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
+    const { keyHash } = scale.caller;
+    expect(await operations.admit(scale.id, 'one', keyHash, [])).to.include({ admitted: true });
+    const after = await scale.read();
+    expect(await operations.admit(scale.id, 'one', keyHash, [])).to.include({ admitted: true });
+    expect(await scale.read()).to.deep.equal(after);
+  });
+
+  describe('admission with a failing database', () => {
+    const databaseError = async (call: Promise<Lease>) => {
+      const error = await refusal(call);
+      expect(error).to.include({ code: 'render_failed', reason: 'database', status: 502 });
+    };
+
+    it('rides out one lost connection', async () => {
+      const free = await rig.account('free');
+      const leases = await rig.replica();
+      await rig.failing('findAndModify', { closeConnection: true }, { times: 1 });
+      await leases.admit(free.caller);
+      expect(await free.leaseCount()).to.equal(1);
+    });
+
+    it('refuses when the server says no', async () => {
+      const free = await rig.account('free');
+      const leases = await rig.replica();
+      await rig.failing('findAndModify', { errorCode: 11602 });
+      await databaseError(leases.admit(free.caller));
+      await until(() => leases.counts().waiting === 0);
+      expect(await free.leaseCount()).to.equal(0);
+    });
+
+    it('counts a write that a majority may not have as not admitted, and gives the place back', async () => {
+      const free = await rig.account('free');
+      const leases = await rig.replica();
+      await rig.failing('findAndModify', { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } });
+      await databaseError(leases.admit(free.caller));
+      await until(() => leases.counts().waiting === 0);
+      expect(await free.leaseCount()).to.equal(0);
+    });
+
+    it('does not wait for a silent database, and gives back what arrived late', async () => {
+      const free = await rig.account('free');
+      const leases = await rig.replica();
+      await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 2_000 }, { times: 1 });
+      await databaseError(leases.admit(free.caller));
+      await until(async () => (await free.leaseCount()) === 1 || leases.counts().waiting === 0);
+      await until(() => leases.counts().waiting === 0);
+      expect(await free.leaseCount()).to.equal(0);
+    });
+  });
+});

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { type LeaseRig, leaseRig, QUICK, until } from '../../support/lease-rig.ts';
+
+const never = new AbortController().signal;
+
+describe('settling and releasing a lease', () => {
+  let rig: LeaseRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(() => rig.reset());
+  after(() => rig?.close());
+
+  it('counts a render once, however often it is settled', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica();
+    const lease = await leases.admit(free.caller);
+    expect(await leases.settle(lease)).to.equal(1);
+    expect(await leases.settle(lease)).to.equal(undefined);
+    leases.release(lease);
+    const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
+    expect(await operations.settle(free.id, lease.id)).to.equal(undefined);
+    expect(await free.read()).to.deep.include({ leases: [] });
+    expect(await free.usage()).to.equal(1);
+  });
+
+  it('counts each of eight renders that end at once', async () => {
+    const scale = await rig.account('scale');
+    const leases = await rig.replica();
+    const running = await Promise.all(Array.from({ length: 8 }, () => leases.admit(scale.caller)));
+    const counts = await Promise.all(running.map(lease => leases.settle(lease)));
+    expect(counts.sort()).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('counts a render whose lease has expired meanwhile', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica();
+    const lease = await leases.admit(free.caller);
+    await rig.store.accounts.updateOne({ _id: free.id }, { $set: { 'leases.0.expires': new Date(Date.now() - 60e3) } });
+    expect(await leases.settle(lease)).to.equal(1);
+  });
+
+  it('starts a new count with a new month', async () => {
+    const free = await rig.account('free', { usage: { period: '2001-01', count: 41 } });
+    const leases = await rig.replica();
+    expect(await leases.settle(await leases.admit(free.caller))).to.equal(1);
+    const { usage } = await free.read();
+    expect(usage).to.deep.equal({ period: new Date().toISOString().slice(0, 7), count: 1 });
+  });
+
+  it('does not set the count back when the clock of a new primary is behind', async () => {
+    const free = await rig.account('free', { usage: { period: '2999-01', count: 41 } });
+    const leases = await rig.replica();
+    expect(await leases.settle(await leases.admit(free.caller))).to.equal(42);
+  });
+
+  it('releases without counting', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica();
+    const lease = await leases.admit(free.caller);
+    leases.release(lease);
+    leases.release(lease);
+    await until(async () => (await free.leaseCount()) === 0);
+    expect(await free.usage()).to.equal(0);
+    expect(await leases.settle(lease)).to.equal(undefined);
+    expect(await free.usage()).to.equal(0);
+  });
+
+  it('does not wait for a database that is slow, and counts once all the same', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica(QUICK);
+    const lease = await leases.admit(free.caller);
+    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 500 }, { times: 1 });
+    expect(await leases.settle(lease)).to.equal(undefined);
+    leases.release(lease);
+    expect(leases.counts()).to.deep.equal({ held: 0, waiting: 1 });
+    await until(() => leases.counts().waiting === 0);
+    expect(await free.usage()).to.equal(1);
+    expect(await free.leaseCount()).to.equal(0);
+  });
+
+  it('counts after an outage, and flushes before the process ends', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica({ ...QUICK, settleWithinMs: 50 });
+    const lease = await leases.admit(free.caller);
+    await rig.failing('findAndModify', { closeConnection: true });
+    expect(await leases.settle(lease)).to.equal(undefined);
+    expect(await free.usage()).to.equal(0);
+    await rig.working();
+    await leases.stop(never);
+    expect(await free.usage()).to.equal(1);
+  });
+
+  it('says in the log which render it could not count', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica({ ...QUICK, settleWithinMs: 50 });
+    const lease = await leases.admit(free.caller);
+    await rig.failing('findAndModify', { errorCode: 11602 });
+    await leases.settle(lease);
+    await leases.stop(AbortSignal.abort());
+    const line = rig.lines.find(({ msg }) => msg === 'a render was delivered but could not be counted');
+    expect(line).to.include({ requestId: free.caller.requestId, accountId: free.id, leaseId: lease.id });
+  });
+
+  it('gives up counting when the lease can no longer be there', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica({ ...QUICK, settleForMs: 0 });
+    const lease = await leases.admit(free.caller);
+    await rig.failing('findAndModify', { errorCode: 11602 });
+    await leases.settle(lease);
+    await until(() => leases.counts().waiting === 0);
+    expect(rig.lines.some(({ msg }) => msg === 'a render was delivered but could not be counted')).to.equal(true);
+  });
+
+  it('releases as soon as the database is back', async () => {
+    const free = await rig.account('free');
+    const leases = await rig.replica({ ...QUICK, leaseMs: 15_000 });
+    const lease = await leases.admit(free.caller);
+    await rig.failing('update', { errorCode: 11602 });
+    leases.release(lease);
+    await rig.working();
+    await until(async () => (await free.leaseCount()) === 0);
+  });
+});

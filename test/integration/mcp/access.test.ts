@@ -1,0 +1,135 @@
+// Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs up.
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { earlierMessage, type Message, mcpCall, presentMessage, replyOf } from '../../support/console/mcp-call.ts';
+import { PUBLIC_URL, walk } from '../../support/console/oauth-walk.ts';
+import { heldBytes } from '../../support/counted.ts';
+import { eventually } from '../../support/eventually.ts';
+import { moreProcesses } from '../../support/more-processes.ts';
+import { testDatabase } from '../../support/servers/mongod.ts';
+
+const METADATA = `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp", scope="render"`;
+
+const LIST = earlierMessage('tools/list');
+
+describe('authentication at /mcp', () => {
+  let rig: ConsoleRig;
+  let token: string;
+  before(async () => {
+    rig = await consoleRig({ env: { PRESSROOM_BODY_MAX: '64KiB' } });
+    token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
+  });
+  after(() => rig.stop());
+
+  const post = (message: Message, headers?: Record<string, string>) => mcpCall(rig, token, message, headers);
+
+  it('sends who has no token to the metadata, without reading what comes', async () => {
+    const answer = await rig.call('POST', '/mcp', { 'content-type': 'application/json' }, 'no json');
+    expect(answer.status).to.equal(401);
+    expect(answer.headers['www-authenticate']).to.equal(`Bearer ${METADATA}`);
+  });
+
+  it('tells who has a wrong token that it is wrong', async () => {
+    for (const wrong of ['x', 'y'.repeat(43), rig.key, `${token}x`]) {
+      const answer = await post(LIST, { authorization: `Bearer ${wrong}` });
+      expect(answer.status).to.equal(401);
+      expect(answer.headers['www-authenticate'])
+        .to.match(/^Bearer error="invalid_token", /)
+        .and.include(METADATA);
+    }
+  });
+
+  it('describes itself at both forms of the address', async () => {
+    for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+      const { status, body } = await rig.call('GET', path);
+      expect(status).to.equal(200);
+      expect(JSON.parse(body.toString())).to.include({ resource: `${PUBLIC_URL}/mcp` });
+      expect(JSON.parse(body.toString()).authorization_servers).to.deep.equal([PUBLIC_URL]);
+    }
+    expect((await rig.call('GET', '/openapi.json')).body.toString()).to.include(`\`render_pdf\` at \`${PUBLIC_URL}/mcp\``);
+  });
+
+  it('takes nothing from a page of another site, with a token or without', async () => {
+    for (const origin of ['http://evil.example', 'http://localhost:8081', 'https://localhost:8080', 'null']) {
+      const answers = [await post(LIST, { origin }), await rig.call('POST', '/mcp', { origin, 'content-type': 'application/json' }, '{}')];
+      for (const answer of answers) expect([answer.status, answer.error().code]).to.deep.equal([403, 'forbidden']);
+    }
+    expect((await post(LIST, { origin: PUBLIC_URL })).status).to.equal(200);
+  });
+
+  it('takes posts alone', async () => {
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      const answer = await rig.call(method, '/mcp', { authorization: `Bearer ${token}` });
+      expect(answer.status).to.equal(405);
+      expect(answer.headers['allow']).to.include('POST');
+    }
+  });
+
+  it('sends who knocks in another way and has no token to the metadata as well', async () => {
+    for (const method of ['GET', 'HEAD', 'DELETE']) {
+      const answer = await rig.call(method, '/mcp');
+      expect([answer.status, answer.headers['www-authenticate']]).to.deep.equal([401, `Bearer ${METADATA}`]);
+    }
+  });
+
+  it('answers what is no message, or too many of them, or too large, with a sentence', async () => {
+    for (const body of ['{', [], [LIST.body, LIST.body], { html: 'x'.repeat(70_000) }]) {
+      const answer = await post({ body });
+      expect(answer.status).to.equal(400);
+      expect(answer.error().message).to.be.a('string').that.is.not.empty;
+    }
+    for (const body of ['null', '{}']) expect((await post({ body })).status).to.equal(400);
+    expect((await post(LIST, { 'content-type': 'text/plain' })).status).to.equal(400);
+  });
+
+  it('keeps no connection open for who wants to be told of changes', async () => {
+    const answer = await post(presentMessage('subscriptions/listen', { notifications: { toolsListChanged: true } }));
+    expect(replyOf(answer).error!.message).to.equal('Subscription limit reached');
+  });
+
+  it('stops the render of a caller who hangs up, and holds nothing for them', async () => {
+    const given = { name: 'render_pdf', arguments: { html: 'x', wait_for_expression: 'false' } };
+    for (const messageOf of [earlierMessage, presentMessage])
+      for (const accept of ['application/json', 'application/json, text/event-stream']) {
+        const call = mcpCall(rig, token, messageOf('tools/call', given), { accept });
+        call.catch(() => {});
+        await rig.worker.until({ busy: 1 });
+        call.hangUp();
+        await rig.worker.until({ busy: 0 });
+        await eventually(async () => expect(await rig.running()).to.equal(0));
+        await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
+      }
+  });
+
+  for (const state of ['unpaid', 'canceled', 'paused'] as const)
+    it(`tells somebody whose account is ${state} where to mend that, and goes on when it is mended`, async () => {
+      const account = await rig.account2('starter');
+      const { access_token } = await walk(rig, await rig.person({ role: 'owner', account }), { account });
+      const render = async () => {
+        const message = earlierMessage('tools/call', { name: 'render_pdf', arguments: { html: '<p>x</p>', sandbox: true } });
+        return replyOf(await mcpCall(rig, access_token, message)).result!;
+      };
+      await rig.accounts.setAccountById(account, { state });
+      const { isError, content } = await render();
+      expect(isError).to.equal(true);
+      expect(content[0]!.text).to.match(/^subscription_inactive: The subscription is .*\. Mend it at http:\/\/localhost:8080\/app/);
+      await rig.accounts.setAccountById(account, { state: 'active' });
+      expect((await render()).content[0]!.text).to.include('The PDF is ready');
+    });
+});
+
+describe('/mcp, when it is switched off', () => {
+  const another = moreProcesses();
+
+  it('is not there, nor is anything that belongs to it', async () => {
+    const { uri } = await testDatabase();
+    const rig = await another({ uri }, { env: { PRESSROOM_MCP: 'off' } });
+    const resource = '/.well-known/oauth-protected-resource';
+    const oauth = ['/.well-known/oauth-authorization-server', '/oauth/authorize', '/oauth/jwks'];
+    for (const path of ['/mcp', resource, ...oauth, `/files/${'a'.repeat(43)}`])
+      expect((await rig.call('GET', path)).status, path).to.equal(404);
+    expect((await (await rig.person()).call('GET', '/me/apps')).status).to.equal(404);
+    expect(rig.api.accessTokens).to.equal(undefined);
+    expect((await rig.call('GET', '/openapi.json')).body.toString()).not.to.include('/mcp');
+  });
+});

@@ -1,0 +1,177 @@
+// What the tool answers when something fails on our side, with a use case and a kept PDF that the test makes fail.
+import { expect } from 'chai';
+import { createAccountRequests } from '../../../api/accounts/account-requests.ts';
+import { mcpRoutes } from '../../../api/console/mcp/mcp.ts';
+import { RenderLog } from '../../../api/history/render-log.ts';
+import { createByteBudget } from '../../../api/http/byte-budget.ts';
+import { NoPrimary } from '../../../api/store/store.ts';
+import { renderFailed } from '../../../common/contract/errors.ts';
+import { silentLog } from '../../../common/log.ts';
+import { createMetrics } from '../../../common/operations.ts';
+import { earlierMessage, type Message, mcpCall } from '../../support/console/mcp-call.ts';
+import { callsCounted } from '../../support/counted.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldByOthers } from '../../support/held-budget.ts';
+import { httpCall } from '../../support/http-call.ts';
+import { type HttpRig, httpRig } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig, plans } from '../../support/lease-rig.ts';
+
+const publicUrl = 'http://localhost:8080';
+const rendered = { pdf: Buffer.from('%PDF-'), pages: 1, sandbox: true, usage: undefined, timings: {} };
+
+describe('the tool render_pdf, when something fails on our side', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  let render: () => Promise<typeof rendered>;
+  let account: string;
+  const access = async () => ({ user: 'ada', account, clientId: 'an app', clientName: 'An App', grantId: 'a grant' });
+  let verify = access;
+  let broken: Error | undefined;
+  const budget = createByteBudget(100_000);
+  before(async () => {
+    rig = await leaseRig();
+    ({ id: account } = await rig.account('free'));
+    const store = {
+      ...rig.store,
+      primary: {
+        ...rig.store.primary,
+        throwIfMissing: () => {
+          if (broken) throw broken;
+        },
+      },
+    };
+    const renders = new RenderLog(rig.store, silentLog, createMetrics({ processDefaults: false }));
+    const routes = mcpRoutes({
+      ...{
+        publicUrl,
+        resource: `${publicUrl}/mcp`,
+        store,
+        renders,
+        budget,
+        requests: createAccountRequests(rig.store, plans),
+        log: silentLog,
+      },
+      tokens: { verify: () => verify() },
+      render: () => render(),
+      links: { ttlMs: 60_000, accountMaxBytes: 2 ** 20 },
+      ports: { ports: [80], allowPorts: [] },
+      ...{ bodyMaxBytes: 1_000_000, renderMs: 60_000, outputMaxBytes: 2 ** 20 },
+    });
+    http = await httpRig(rig, { budget, console: { routes, renders } });
+  });
+  after(async () => {
+    await http?.close();
+    await rig?.reset();
+    await rig?.close();
+  });
+  afterEach(() => {
+    broken = undefined;
+    verify = access;
+    expect(budget.used()).to.equal(0);
+  });
+
+  /** The access line of the last call, once it is written. */
+  const lineOf = async (id: string) =>
+    eventually(() => {
+      const line = http.lines.find(({ msg, requestId }) => msg === 'request' && requestId === id);
+      expect(line).to.be.an('object');
+      return line!;
+    });
+
+  const send = (message: Message) => mcpCall({ api: http.server }, 'x', message);
+  const ask = (html: string) => send(earlierMessage('tools/call', { name: 'render_pdf', arguments: { html } }));
+
+  it('tells the reason and no word of the fault', async () => {
+    render = async () => {
+      throw new TypeError('a fault in our code');
+    };
+    const { status, body } = await ask('x');
+    expect(status).to.equal(200);
+    expect(body.toString()).to.include('"isError":true').and.include('render_failed (internal): ').and.not.include('a fault');
+  });
+
+  it('says that the PDF could not be kept, and when to try again', async () => {
+    render = async () => {
+      broken = new NoPrimary(20_000);
+      return rendered;
+    };
+    const { body } = await ask('x');
+    expect(body.toString()).to.include('"isError":true').and.include('unavailable: ').and.include('Try again in 1 s.');
+  });
+
+  it('refuses more requests of the account than its plan allows and eight, before their bodies are read', async () => {
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    let running = 0;
+    render = async () => {
+      running += 1;
+      await promise;
+      return rendered;
+    };
+    const open = Array.from({ length: 9 }, () => ask('x'));
+    await eventually(() => expect(running).to.equal(9));
+    const answer = await ask('x');
+    expect(answer.status).to.equal(429);
+    expect(answer.error().code).to.equal('concurrency_limit');
+    letGo();
+    expect((await Promise.all(open)).map(({ status }) => status)).to.deep.equal(Array(9).fill(200));
+  });
+
+  it('refuses a body for which the process has no room, before reading it', async () => {
+    const free = heldByOthers(budget, 90_000);
+    const answer = await ask('x'.repeat(5_000));
+    free();
+    expect(answer.status).to.equal(502);
+    expect(answer.error()).to.include({ code: 'render_failed', reason: 'overloaded' });
+  });
+
+  it('says so when the database cannot tell whose token it is', async () => {
+    verify = async () => {
+      throw new NoPrimary(20_000);
+    };
+    const answer = await ask('x');
+    expect([answer.status, answer.error().code, answer.headers['retry-after']]).to.deep.equal([503, 'unavailable', '1']);
+  });
+
+  it('shows in the log and in the metrics why a render failed, though HTTP says 200', async () => {
+    render = async () => {
+      throw renderFailed('queue_full', 'Too many renders are waiting.', { retryAfterS: 3 });
+    };
+    const before = await callsCounted(http, '/mcp', 'queue_full');
+    const { status, body, headers } = await ask('x');
+    expect(status).to.equal(200);
+    expect(body.toString()).to.include('render_failed (queue_full): Too many renders are waiting.\\nTry again in 3 s.');
+    const line = await lineOf(headers['x-request-id']!);
+    expect(line).to.include({ path: '/mcp', status: 200, code: 'render_failed', reason: 'queue_full', accountId: account });
+    expect(await callsCounted(http, '/mcp', 'queue_full')).to.equal(before + 1);
+  });
+
+  it('says once when to try again', async () => {
+    render = async () => {
+      throw renderFailed('queue_full', 'Too many renders are waiting. Try it again in 3 s.', { retryAfterS: 3 });
+    };
+    expect((await ask('x')).body.toString().match(/again in 3 s/g)).to.have.length(1);
+  });
+
+  it('counts a message that the protocol refuses as the mistake of its sender', async () => {
+    const before = await callsCounted(http, '/mcp', 'validation_error');
+    const answer = await send({ body: '{}' });
+    expect(answer.status).to.equal(400);
+    expect(await lineOf(answer.headers['x-request-id']!)).to.include({ status: 400, code: 'validation_error' });
+    expect(await callsCounted(http, '/mcp', 'validation_error')).to.equal(before + 1);
+  });
+
+  it('says that a PDF cannot be read when the database fails, and shows it in the log', async () => {
+    broken = new NoPrimary(20_000);
+    const answer = await send(earlierMessage('resources/read', { uri: 'render://x' }));
+    expect(answer.body.toString()).to.include('cannot reach its database').and.include('-32603');
+    expect(await lineOf(answer.headers['x-request-id']!)).to.include({ status: 200, code: 'unavailable' });
+  });
+
+  it('counts all links as one route, and logs none', async () => {
+    const secret = 'a'.repeat(43);
+    const { headers } = await httpCall(http.server.port(), 'GET', `/files/${secret}`);
+    expect(await lineOf(headers['x-request-id']!)).to.include({ path: '/files/…', code: 'not_found' });
+    expect(JSON.stringify(http.lines)).to.not.include(secret);
+    expect(await callsCounted(http, '/files/:token', 'not_found')).to.equal(1);
+  });
+});

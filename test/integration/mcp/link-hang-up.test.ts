@@ -1,0 +1,55 @@
+// A link whose reader leaves while the database is still asked: the moment at which nothing of the answer is there yet that could end.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { linkRoute } from '../../../api/console/downloads/link.ts';
+import type { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
+import { createByteBudget } from '../../../api/http/byte-budget.ts';
+import { LINK_PATH } from '../../../api/http/link-path.ts';
+import type { State } from '../../../api/http/state.ts';
+import type { StoredPdfDocument } from '../../../api/store/store.ts';
+import { silentLog } from '../../../common/log.ts';
+import { httpCall } from '../../support/http-call.ts';
+
+describe('a link whose reader leaves early', () => {
+  it('holds nothing of the memory afterwards', async () => {
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const metadata = { account: 'one' } as StoredPdfDocument['metadata'];
+    const found = { _id: 'x', length: 1, filename: 'a.pdf', metadata } as StoredPdfDocument;
+    const pdfs: Pick<PdfStore, 'byToken' | 'read'> = {
+      byToken: async () => {
+        asked.resolve();
+        await left.promise;
+        return found;
+      },
+      read: async function* () {
+        yield Buffer.alloc(1);
+      },
+    };
+    const budget = createByteBudget(2 ** 30);
+    const { path, handle } = linkRoute({ pdfs: pdfs as PdfStore, budget, log: silentLog });
+    const router = new Router<State>();
+    router.register(path, ['get'], handle);
+    const app = new Koa<State>();
+    app.use((ctx, next) => {
+      ctx.res.once('close', left.resolve);
+      return next()
+        .catch(() => {})
+        .finally(ended.resolve);
+    });
+    const server = createServer(app.use(router.routes()).callback()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const call = httpCall((server.address() as AddressInfo).port, 'GET', `${LINK_PATH}/some`);
+    call.catch(() => {});
+    await asked.promise;
+    call.hangUp();
+    await ended.promise;
+    expect(budget.used()).to.equal(0);
+    await new Promise(resolve => server.close(resolve));
+  });
+});

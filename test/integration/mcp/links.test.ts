@@ -1,0 +1,247 @@
+// Links to PDFs: what they give to whom, for how long, and how much of the process and of the database they may take.
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import { pdfFilename } from '../../../api/console/downloads/filename.ts';
+import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../../api/console/downloads/pdf-store.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { type McpClient, mcpClient, mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-rig.ts';
+import { walk } from '../../support/console/oauth-walk.ts';
+import { heldBytes } from '../../support/counted.ts';
+import { eventually } from '../../support/eventually.ts';
+import { moreProcesses } from '../../support/more-processes.ts';
+
+const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"' } };
+const never = new AbortController().signal;
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
+
+describe('a link to a PDF', () => {
+  let rig: ConsoleRig;
+  let developer: Person;
+  let token: string;
+  let client: McpClient;
+  before(async () => {
+    rig = await consoleRig({ env: { PRESSROOM_MCP_LINK_BYTES: '1MiB' } });
+    developer = await rig.person({ role: 'developer' });
+    token = (await walk(rig, developer)).access_token;
+    client = await mcpClient('present', rig.url, token);
+  });
+  after(async () => {
+    await client?.close();
+    await rig.stop();
+  });
+
+  const connect = mcpClients();
+  const another = moreProcesses();
+  const pathOf = (answer: ToolAnswer) => new URL(answer.structuredContent!.url).pathname;
+  const toKeep = (pdf: Buffer, account = rig.accountId): NewPdf => ({
+    renderId: crypto.randomUUID(),
+    account,
+    user: developer.id,
+    filename: 'a.pdf',
+    pages: 1,
+    pdf,
+  });
+  const kept = () => new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
+
+  it('is a download that no browser runs, keeps or passes on', async () => {
+    const path = pathOf(await client.render(HELLO));
+    const { headers, body } = await rig.call('GET', path);
+    expect(headers).to.include({
+      'content-type': 'application/pdf',
+      'content-disposition': `attachment; filename="Gro_e -5-6.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20-5-6.pdf`,
+      'content-length': String(body.length),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'referrer-policy': 'no-referrer',
+    });
+    const head = await rig.call('HEAD', path);
+    expect([head.status, head.headers['content-length'], head.body.length]).to.deep.equal([200, String(body.length), 0]);
+  });
+
+  it('says that it has ended when it has, and knows nothing of one that never was', async () => {
+    const answer = await client.render(HELLO);
+    const { render_id } = answer.structuredContent!;
+    await rig.store.console.storedPdfs.updateOne({ _id: render_id }, { $set: { 'metadata.expiresAt': new Date() } });
+    const ended = await rig.call('GET', pathOf(answer));
+    expect([ended.status, ended.error().code]).to.deep.equal([410, 'gone']);
+    expect(ended.error().message).to.include('has ended');
+    expect(String(await client.read(`render://${render_id}`).catch((error: Error) => error))).to.include('its time is over');
+    for (const path of [`/files/${'a'.repeat(43)}`, '/files/x', `${pathOf(answer)}x`]) {
+      const unknown = await rig.call('GET', path);
+      expect([unknown.status, unknown.error().code]).to.deep.equal([404, 'not_found']);
+    }
+  });
+
+  it('tells a person who clicks on one that has ended, as a page, and a program as JSON', async () => {
+    const answer = await client.render({ ...HELLO, sandbox: true });
+    const where = { _id: answer.structuredContent!.render_id };
+    await rig.store.console.storedPdfs.updateOne(where, { $set: { 'metadata.expiresAt': new Date() } });
+    for (const [path, status, code, words] of [
+      [pathOf(answer), 410, 'gone', 'The link has ended'],
+      [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'There is no PDF here'],
+    ] as const) {
+      const page = await rig.call('GET', path, { accept: BROWSER });
+      expect([page.status, page.headers['content-type']]).to.deep.equal([status, 'text/html; charset=utf-8']);
+      expect(page.headers).to.include({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(page.headers['content-security-policy']).to.include("default-src 'none'");
+      expect(page.body.toString()).to.include(`<h1>${words}</h1>`).and.not.include(path);
+      for (const accept of ['*/*', 'application/json', 'application/pdf', 'image/avif,image/*;q=0.8']) {
+        const json = await rig.call('GET', path, { accept });
+        expect([json.status, json.error().code]).to.deep.equal([status, code]);
+      }
+    }
+    expect((await rig.call('HEAD', pathOf(answer), { accept: BROWSER })).status).to.equal(410);
+  });
+
+  it('is not used up by programs that look at it before a person does', async () => {
+    const path = pathOf(await client.render({ ...HELLO, sandbox: true }));
+    const preview = { 'user-agent': 'Slackbot-LinkExpanding 1.0', accept: '*/*' };
+    const seen = [
+      await rig.call('HEAD', path, preview),
+      await rig.call('GET', path, { ...preview, range: 'bytes=0-9' }),
+      await rig.call('GET', path, { accept: BROWSER }),
+    ];
+    expect(seen.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    const [head, whole, last] = seen.map(({ headers }) => headers);
+    expect(head).to.include({ 'accept-ranges': 'none', 'x-robots-tag': 'noindex' });
+    for (const each of [whole, last]) expect(each!['content-length']).to.equal(head!['content-length']);
+  });
+
+  it('has a name that is a name and no more, whatever the title says', async () => {
+    const names = [
+      ['../../etc/passwd', `attachment; filename="etc-passwd.pdf"`],
+      ['a"; filename="evil.exe', `attachment; filename="a- filename-evil.exe.pdf"`],
+      ['invoice\u202efdp.exe', `attachment; filename="invoice-fdp.exe.pdf"`],
+      ['請求書', `attachment; filename="___.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
+      ['', `attachment; filename="render.pdf"`],
+    ];
+    const shown = [];
+    for (const [title] of names) {
+      const filename = pdfFilename(title);
+      const { token: secret } = await kept().save({ ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename }, never);
+      shown.push([title, (await rig.call('HEAD', `/files/${secret}`)).headers['content-disposition']]);
+    }
+    expect(shown).to.deep.equal(names);
+  });
+
+  it('works to its end, whatever becomes of the app, the person and the account meanwhile', async () => {
+    const leaving = await rig.person({ role: 'developer' });
+    const { access_token, client: app } = await walk(rig, leaving);
+    const theirs = await connect('present', rig.url, access_token);
+    const answer = await theirs.render({ ...HELLO, sandbox: true });
+    const [grant] = await rig.store.console.oauthGrants.find({ clientId: app.id }).toArray();
+    expect((await leaving.call('DELETE', `/me/apps/${grant!._id}`)).status).to.equal(204);
+    await rig.store.console.users.updateOne({ _id: leaving.id }, { $set: { disabled: true } });
+    await rig.accounts.setAccountById(rig.accountId, { state: 'paused' });
+    const { status } = await rig.call('GET', pathOf(answer));
+    await rig.accounts.setAccountById(rig.accountId, { state: 'active' });
+    const refused = await theirs.read(`render://${answer.structuredContent!.render_id}`).catch((error: Error) => error);
+    expect(status).to.equal(200);
+    expect(refused).to.be.instanceOf(Error);
+  });
+
+  it('stands nowhere in the database', async () => {
+    const path = pathOf(await client.render(HELLO));
+    const secret = path.slice('/files/'.length);
+    const files = await rig.store.console.storedPdfs.find().toArray();
+    expect(files.length).to.be.at.least(1);
+    expect(JSON.stringify(files)).to.not.include(secret);
+  });
+
+  it('leads to the PDF from every API process, as the resource does', async () => {
+    const replica = await another(rig);
+    const there = await connect('present', replica.url, token);
+    const answer = await client.render(HELLO);
+    const [here, elsewhere] = await Promise.all([rig, replica].map(each => each.call('GET', pathOf(answer))));
+    const read = await there.read(`render://${answer.structuredContent!.render_id}`);
+    expect(elsewhere!.status).to.equal(200);
+    expect(elsewhere!.body.equals(here!.body)).to.equal(true);
+    expect(Buffer.from(read, 'base64').equals(here!.body)).to.equal(true);
+  });
+
+  it('leads to a PDF of many pieces, byte for byte', async () => {
+    const pdf = Buffer.alloc(20 * CHUNK_BYTES + 17, 'Pressroom');
+    const { token: secret } = await kept().save(toKeep(pdf, await rig.account2()), never);
+    const { status, body } = await rig.call('GET', `/files/${secret}`);
+    expect(status).to.equal(200);
+    expect(body.equals(pdf)).to.equal(true);
+  });
+
+  it('breaks off, rather than ending early, when a piece is missing', async () => {
+    const given = toKeep(Buffer.alloc(3 * CHUNK_BYTES), await rig.account2());
+    const { token: secret } = await kept().save(given, never);
+    await rig.store.console.storedPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
+    const answer = await rig.call('GET', `/files/${secret}`).catch((error: Error) => error);
+    expect(answer).to.be.instanceOf(Error);
+  });
+
+  it('leaves nothing behind when the caller goes away while the PDF is written', async () => {
+    const given = toKeep(Buffer.alloc(40 * CHUNK_BYTES), await rig.account2());
+    const leaving = new AbortController();
+    const keeping = kept().save(given, leaving.signal);
+    leaving.abort(new Error('left'));
+    expect(await keeping.catch((error: Error) => error.message)).to.equal('left');
+    expect(await rig.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId })).to.equal(0);
+    expect(await rig.store.console.storedPdfs.countDocuments({ _id: given.renderId })).to.equal(0);
+  });
+
+  it('holds little of the memory for renders, however slowly it is read', async () => {
+    const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
+    const { token: secret } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()), never);
+    const slow = get(`${small.url}/files/${secret}`, { agent: false });
+    const [reading] = (await once(slow, 'response')) as [IncomingMessage];
+    expect(await heldBytes(small)).to.equal(2 * CHUNK_BYTES);
+    const second = await small.call('GET', `/files/${secret}`);
+    expect([second.status, second.error().code, second.headers['retry-after']]).to.deep.equal([503, 'unavailable', '2']);
+    reading.destroy();
+    await eventually(async () => expect(await heldBytes(small)).to.equal(0));
+    expect((await small.call('GET', `/files/${secret}`)).body.length).to.equal(40 * 2 ** 20);
+  });
+
+  it('of one account leaves places for those of others, however many read it slowly', async () => {
+    const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
+    const [one, other] = await Promise.all([rig.account2(), rig.account2()]);
+    const { token: read } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
+    const { token: wanted } = await kept().save(toKeep(Buffer.alloc(40), other), never);
+    const readers: IncomingMessage[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const slow = get(`${small.url}/files/${read}`, { agent: false });
+      readers.push((await once(slow, 'response'))[0] as IncomingMessage);
+    }
+    expect((await small.call('GET', `/files/${read}`)).status).to.equal(503);
+    expect((await small.call('GET', `/files/${wanted}`)).status).to.equal(200);
+    for (const reader of readers) reader.destroy();
+    await eventually(async () => expect((await small.call('GET', `/files/${read}`)).status).to.equal(200));
+  });
+
+  it('is swept by the database, and its pieces with it', async () => {
+    const { storedPdfs, storedPdfChunks } = rig.store.console;
+    const ends = await Promise.all(
+      [storedPdfs, storedPdfChunks].map(async each => (await each.indexes()).filter(index => index.expireAfterSeconds === 0)),
+    );
+    expect(ends.map(([index]) => Object.keys(index!.key))).to.deep.equal([['metadata.rememberedUntil'], ['expiresAt']]);
+    const given = toKeep(Buffer.from('%PDF-'), await rig.account2());
+    const { expiresAt } = await kept().save(given, never);
+    const chunk = await storedPdfChunks.findOne({ files_id: given.renderId });
+    expect(chunk!.expiresAt.getTime() - expiresAt.getTime()).to.equal(10 * 60_000);
+  });
+
+  it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {
+    const owner = await rig.person({ role: 'owner', account: await rig.account2() });
+    const team = await rig.store.console.teams.findOne({ 'members.user': owner.id });
+    const mine = await connect('present', rig.url, (await walk(rig, owner)).access_token);
+    const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
+    await kept().save(full, never);
+    const refused = await mine.render(HELLO);
+    expect(refused.isError).to.equal(true);
+    expect(textOf(refused)).to.match(/^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./);
+    await rig.store.console.storedPdfs.updateOne({ _id: full.renderId }, { $set: { 'metadata.expiresAt': new Date() } });
+    expect((await mine.render(HELLO)).isError ?? false).to.equal(false);
+  });
+});

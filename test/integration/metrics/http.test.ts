@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { createByteBudget } from '../../../api/http/byte-budget.ts';
+import { renderFailed } from '../../../common/contract/errors.ts';
+import { readSamples } from '../../fault/harness/samples.ts';
+import { eventually } from '../../support/eventually.ts';
+import { heldByOthers } from '../../support/held-budget.ts';
+import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../../support/http-rig.ts';
+import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+
+const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
+const REQUESTS = 'pressroom_http_requests_total';
+
+describe('the numbers of HTTP requests', () => {
+  let rig: LeaseRig;
+  let http: HttpRig;
+  before(async () => {
+    rig = await leaseRig();
+  });
+  afterEach(async () => {
+    await http?.close();
+    await rig.reset();
+  });
+  after(() => rig?.close());
+
+  const serve = async (options?: HttpRigOptions) => {
+    http = await httpRig(rig, options);
+  };
+  const post = (key: string, body: string) => http.ask(http.head(key, Buffer.byteLength(body)), body);
+  const get = (path: string) => http.ask(`GET ${path} HTTP/1.1`);
+  const scrape = async () => readSamples(await http.metrics.text());
+
+  /** Waits until as many requests as were made are counted: a count is made when the answer is out. */
+  const outcomes = (route: string, made: number) =>
+    eventually(async () => {
+      const samples = await scrape();
+      expect(samples.sum(REQUESTS, { route })).to.equal(made);
+      return Object.fromEntries(
+        Object.entries(samples.by(REQUESTS, 'outcome')).filter(([outcome]) => samples.sum(REQUESTS, { route, outcome })),
+      );
+    });
+
+  it('show what is refused before it becomes a render', async () => {
+    await serve({ body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
+    const { text } = await rig.account('free');
+    await post(text, GOOD);
+    await post('pressroom_live_wrong', GOOD);
+    await post(text, '{');
+    await post(text, JSON.stringify({ html: 'a'.repeat(2_000) }));
+    await http.ask('DELETE /v1/render HTTP/1.1');
+    expect(await outcomes('/v1/render', 5)).to.deep.equal({
+      ok: 1,
+      unauthorized: 1,
+      validation_error: 1,
+      payload_too_large: 1,
+      method_not_allowed: 1,
+    });
+  });
+
+  it('call a failed render by its reason', async () => {
+    const budget = createByteBudget(1_000);
+    heldByOthers(budget, 1_000);
+    await serve({ budget });
+    const { text } = await rig.account('free');
+    await post(text, GOOD);
+    expect(await outcomes('/v1/render', 1)).to.deep.equal({ overloaded: 1 });
+  });
+
+  it('tell a render that failed on our side before it began, and leave the others to the render', async () => {
+    const budget = createByteBudget(1_000);
+    await serve({ budget });
+    const { text } = await rig.account('free');
+    await post('pressroom_live_wrong', GOOD);
+    await post(text, '{}');
+    await post(text, GOOD);
+    http.state.during = async () => {
+      throw renderFailed('worker_lost', 'The worker died.');
+    };
+    await post(text, GOOD);
+    await outcomes('/v1/render', 4);
+    expect(http.refused).to.deep.equal([]);
+    heldByOthers(budget, 1_000);
+    await post(text, GOOD);
+    expect(http.refused).to.deep.equal(['overloaded']);
+  });
+
+  it('put every path that is nobody’s into one', async () => {
+    await serve();
+    for (let i = 0; i < 20; i++) await get(`/${i}/pressroom_live_key?${i}`);
+    await get('/v1/render/');
+    await get('/docs');
+    expect(await outcomes('other', 21)).to.deep.equal({ not_found: 21 });
+    await outcomes('/docs', 1);
+    expect(Object.keys((await scrape()).by(REQUESTS, 'route')).sort()).to.deep.equal(['/docs', 'other']);
+  });
+
+  it('tell a probe that said no from one that said yes', async () => {
+    await serve({ health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) } });
+    await get('/healthz');
+    await get('/readyz');
+    expect(await outcomes('/healthz', 1)).to.deep.equal({ ok: 1 });
+    expect(await outcomes('/readyz', 1)).to.deep.equal({ unavailable: 1 });
+  });
+
+  it('count a caller who hung up', async () => {
+    await serve();
+    const { text } = await rig.account('free');
+    const begun = Promise.withResolvers<void>();
+    http.state.during = signal => {
+      begun.resolve();
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const connection = await http.open();
+    connection.send(`${renderHead(text, GOOD.length)}${GOOD}`);
+    await begun.promise;
+    connection.socket.destroy();
+    expect(await outcomes('/v1/render', 1)).to.deep.equal({ client_closed: 1 });
+  });
+
+  it('count what is no HTTP by itself', async () => {
+    await serve();
+    const connection = await http.open();
+    connection.send('this is no request\r\n\r\n');
+    expect((await connection.answer()).status).to.equal(400);
+    const samples = await scrape();
+    expect(samples.sum('pressroom_http_broken_requests_total')).to.equal(1);
+    expect(samples.sum(REQUESTS)).to.equal(0);
+  });
+
+  it('show connections and held bytes while they are there', async () => {
+    await serve();
+    const { text } = await rig.account('free');
+    const goOn = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    http.state.during = () => {
+      begun.resolve();
+      return goOn.promise;
+    };
+    const answer = post(text, GOOD);
+    await begun.promise;
+    const during = await scrape();
+    expect(during.sum('pressroom_http_connections')).to.equal(1);
+    expect(during.sum('pressroom_in_flight_bytes')).to.be.at.least(GOOD.length).and.equal(http.budget.used());
+    expect(during.sum('pressroom_in_flight_limit_bytes')).to.equal(2 ** 29);
+    goOn.resolve();
+    expect((await answer).status).to.equal(200);
+    await eventually(async () => {
+      const after = await scrape();
+      expect([after.sum('pressroom_http_connections'), after.sum('pressroom_in_flight_bytes')]).to.deep.equal([0, 0]);
+    });
+  });
+});

@@ -1,0 +1,132 @@
+// What the OAuth server keeps: used once however many come at the same moment, over when it is over, and readable with this installation's secret alone.
+import { expect } from 'chai';
+import { createAdapter } from '../../../api/console/oauth/adapter.ts';
+import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
+import { createRefreshTokens } from '../../../api/console/oauth/refresh-tokens.ts';
+import { createEncryption } from '../../../api/console/security/encryption.ts';
+import { connectStore, type Store } from '../../../api/store/store.ts';
+import { silentLog } from '../../../common/log.ts';
+import { testDatabase } from '../../support/servers/mongod.ts';
+
+const SECRET = 'a secret of the tests, long enough';
+
+describe('the storage of the OAuth server', () => {
+  let store: Store;
+  let nowMs: number;
+  let ended: string[];
+  let repeated: number;
+  const { idOf } = createRefreshTokens(SECRET);
+  beforeEach(async () => {
+    store = connectStore({ uri: (await testDatabase()).uri, operationTimeoutMs: 5_000 }, silentLog);
+    await store.start();
+    nowMs = Date.now();
+    ended = [];
+    repeated = 0;
+  });
+  afterEach(() => store.stop(new AbortController().signal));
+
+  const adapter = (kind: string, secret = SECRET) =>
+    createAdapter(
+      {
+        store,
+        encryption: createEncryption(secret, 'oauth'),
+        refreshTokens: { idOf },
+        keepGrant: async () => {},
+        endGrant: async grantId => {
+          ended.push(grantId);
+        },
+        alreadyUsed: () => new Error('already used'),
+        onRepeated: () => {
+          repeated += 1;
+        },
+      },
+      () => nowMs,
+    )(kind);
+
+  it('lets one of many use what works once, and ends the consent for the others', async () => {
+    const codes = adapter('AuthorizationCode');
+    await codes.upsert('a code', { grantId: 'a grant', jti: 'a code' }, 60);
+    const tries = await Promise.allSettled(Array.from({ length: 5 }, () => codes.consume('a code')));
+    expect(tries.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    expect(ended).to.deep.equal(['a grant', 'a grant', 'a grant', 'a grant']);
+    expect((await codes.find('a code'))!['consumed']).to.be.closeTo(nowMs / 1_000, 1);
+  });
+
+  describe('of refresh tokens', () => {
+    const [first, second] = [idOf('a grant', 0), idOf('a grant', 1)];
+    const keep = (rotations: number) =>
+      adapter('RefreshToken').upsert(idOf('a grant', rotations), { grantId: 'a grant', rotations }, 30 * 86_400);
+    const use = (id: string) =>
+      adapter('RefreshToken')
+        .consume(id)
+        .then(
+          () => 'good',
+          () => 'refused',
+        );
+    const isUsed = async (id: string) => 'consumed' in (await adapter('RefreshToken').find(id))!;
+    beforeEach(() => keep(0));
+
+    it('lets one be used again for a minute when nobody has used the one that followed', async () => {
+      expect(await use(first)).to.equal('good');
+      await keep(1);
+      nowMs += 59_000;
+      expect(await isUsed(first)).to.equal(false);
+      expect(await use(first)).to.equal('good');
+      nowMs += 1_000;
+      expect(await isUsed(first)).to.equal(true);
+      expect(await use(first)).to.equal('refused');
+      expect([ended, repeated]).to.deep.equal([['a grant'], 1]);
+    });
+
+    it('takes one that comes again for stolen as soon as the one that followed was used', async () => {
+      await use(first);
+      await keep(1);
+      await use(second);
+      expect(await isUsed(first)).to.equal(true);
+      expect(await use(first)).to.equal('refused');
+      expect(ended).to.deep.equal(['a grant']);
+    });
+
+    it('lets one be used again, however late, that nothing followed', async () => {
+      await use(first);
+      nowMs += 3600e3;
+      expect(await isUsed(first)).to.equal(false);
+      expect(await use(first)).to.equal('good');
+      expect(ended).to.deep.equal([]);
+    });
+
+    it('knows one for each consent and rotation, and none without the secret', () => {
+      const ids = [idOf('a grant', 0), idOf('a grant', 1), idOf('another', 0), createRefreshTokens('another secret').idOf('a grant', 0)];
+      expect(new Set(ids).size).to.equal(4);
+      for (const id of ids) expect(id).to.match(/^[\w-]{43}$/);
+    });
+  });
+
+  it('finds by kind, until its end', async () => {
+    await adapter('AccessToken').upsert('x', { jti: 'x', 'a.b': { $c: 1 } }, 60);
+    expect(await adapter('AccessToken').find('x')).to.deep.equal({ jti: 'x', 'a.b': { $c: 1 } });
+    expect(await adapter('RefreshToken').find('x')).to.equal(undefined);
+    nowMs += 61_000;
+    expect(await adapter('AccessToken').find('x')).to.equal(undefined);
+  });
+
+  it('reads nothing that another secret sealed, or that stood in another place', async () => {
+    const tokens = adapter('AccessToken');
+    await tokens.upsert('x', { jti: 'x' }, 60);
+    await tokens.upsert('y', { jti: 'y' }, 60);
+    expect(await adapter('AccessToken', 'another secret of the tests').find('x')).to.equal(undefined);
+    const [one, other] = await store.console.oauth.find().toArray();
+    await store.console.oauth.updateOne({ _id: one!._id }, { $set: { payload: other!.payload } });
+    expect([await tokens.find('x'), await tokens.find('y')].filter(Boolean)).to.have.length(1);
+  });
+
+  it('counts what one address asks in an hour, an IPv6 network as one', async () => {
+    const limit = createOAuthLimits(store, SECRET, () => nowMs);
+    for (let n = 0; n < 120; n += 1) expect(await limit('document', `2001:db8::${n.toString(16)}`)).to.equal(undefined);
+    expect(await limit('document', '2001:db8::ffff')).to.equal(3_600);
+    expect(await limit('document', '2001:db8:0:1::1')).to.equal(undefined);
+    expect(await limit('registration', '2001:db8::1')).to.equal(undefined);
+    nowMs += 3_601_000;
+    expect(await limit('document', '2001:db8::1')).to.equal(undefined);
+  });
+});

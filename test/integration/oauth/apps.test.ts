@@ -1,0 +1,110 @@
+// A person's connected apps: listed, used, disconnected; and what the audit log tells of them.
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { accessOf, codeOf, newClient, redeem, refresh, revoke, tokensOf, walk } from '../../support/console/oauth-walk.ts';
+import { joinTeam } from '../../support/console/signed-in.ts';
+
+interface App {
+  id: string;
+  name: string | null;
+  redirect: string;
+  account: { id: string; name: string };
+  lastUsedAt: string | null;
+}
+
+describe('connected apps', () => {
+  let rig: ConsoleRig;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+  });
+  beforeEach(async () => {
+    person = await rig.person({ role: 'developer' });
+  });
+  after(() => rig.stop());
+
+  const apps = async (of = person) => (await of.good<{ items: App[] }>('GET', '/me/apps')).items;
+  const entries = () => rig.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
+
+  it('are listed for the person alone, with where and when they were used', async () => {
+    const { access_token } = await walk(rig, person);
+    const [app, ...others] = await apps();
+    expect(others).to.deep.equal([]);
+    expect(app).to.deep.include({
+      name: 'An App',
+      redirect: '127.0.0.1:33418',
+      scope: 'render',
+      account: { id: rig.accountId, name: rig.account },
+      lastUsedAt: null,
+    });
+    await accessOf(rig, access_token);
+    expect(Date.parse((await apps())[0]!.lastUsedAt!)).to.be.closeTo(Date.now(), 10_000);
+    expect(await apps(await rig.person({ role: 'owner' }))).to.deep.equal([]);
+  });
+
+  it('are disconnected at once, and not by others', async () => {
+    const tokens = await walk(rig, person);
+    const other = await walk(rig, person);
+    const [, app] = await apps();
+    const stranger = await rig.person({ role: 'owner' });
+    expect((await stranger.call('DELETE', `/me/apps/${app!.id}`)).status).to.equal(404);
+    expect(await accessOf(rig, tokens.access_token)).to.include({ grantId: app!.id });
+    await person.good('DELETE', `/me/apps/${app!.id}`);
+    expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
+    expect((await refresh(rig, tokens.client, tokens.refresh_token)).status).to.equal(400);
+    expect(await accessOf(rig, other.access_token)).to.include({ user: person.id });
+    expect((await person.call('DELETE', `/me/apps/${app!.id}`)).status).to.equal(404);
+    expect(await rig.store.console.oauth.countDocuments({ grantId: app!.id })).to.equal(0);
+  });
+
+  it('end when an operator disables the person, and stay ended when they are let in again', async () => {
+    const { access_token, refresh_token, client } = await walk(rig, person);
+    const operator = await rig.person({ operator: true });
+    for (const disabled of [true, false]) await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
+    expect(await accessOf(rig, access_token)).to.equal(undefined);
+    expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
+    expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
+  });
+
+  it('end when the person is taken out of the account, and stay ended when they are let in again', async () => {
+    const { access_token, refresh_token, client } = await walk(rig, person);
+    const owner = await rig.person({ role: 'owner' });
+    await owner.good('DELETE', `/accounts/${rig.accountId}/team/members/${person.id}`);
+    await joinTeam(rig.store, rig.accountId, person.id, 'developer');
+    expect(await accessOf(rig, access_token)).to.equal(undefined);
+    expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
+    expect(await apps()).to.deep.equal([]);
+  });
+
+  it('leave lines in the audit log of the account, without a secret', async () => {
+    const client = await newClient(rig, { client_name: 'A Noted App' });
+    const first = await walk(rig, person, { client });
+    await person.good('DELETE', `/me/apps/${(await apps())[0]!.id}`);
+    const second = await walk(rig, person, { client });
+    await revoke(rig, client, second.refresh_token);
+    const { code, verifier } = await codeOf(rig, person, { client });
+    for (let times = 0; times < 2; times += 1) await redeem(rig, client, code, verifier);
+    const lines = await entries();
+    expect(lines.map(({ action, target, account, details }) => [action, target, account, details?.['by']])).to.deep.equal([
+      ['app.connected', 'A Noted App', rig.accountId, undefined],
+      ['app.disconnected', 'A Noted App', rig.accountId, 'person'],
+      ['app.connected', 'A Noted App', rig.accountId, undefined],
+      ['app.disconnected', 'A Noted App', rig.accountId, 'app'],
+      ['app.connected', 'A Noted App', rig.accountId, undefined],
+      ['app.disconnected', 'A Noted App', rig.accountId, 'service'],
+    ]);
+    expect(lines.at(-1)!.details).to.include({ reason: 'token reuse' });
+    for (const token of [first.access_token, second.refresh_token]) expect(JSON.stringify(lines)).not.to.include(token);
+  });
+
+  it('go by themselves when nobody comes for what was allowed, and stay while they are used', async () => {
+    const keptForMs = async () => (await rig.store.console.oauthGrants.findOne({ user: person.id }))!.expiresAt.getTime() - Date.now();
+    const { client, code, verifier } = await codeOf(rig, person);
+    expect(await keptForMs()).to.be.within(9 * 60e3, 10 * 60e3);
+    const tokens = tokensOf(await redeem(rig, client, code, verifier));
+    expect(await keptForMs()).to.be.within(29 * 86_400e3, 30.1 * 86_400e3);
+    await rig.store.console.oauthGrants.updateOne({ user: person.id }, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
+    expect(await apps()).to.deep.equal([]);
+    expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,252 @@
+// How apps make themselves known: registrations shaped like those of the apps there are, what is refused, documents of their own, and the switches of both.
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
+import { DOCUMENTS, REGISTRATIONS } from '../../support/console/chat-programs.ts';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  accessOf,
+  answered,
+  askedAt,
+  authorizePath,
+  browser,
+  type Client,
+  errorOf,
+  jsonOf,
+  newClient,
+  pkce,
+  redeem,
+  refresh,
+  registerClient,
+  tokenCall,
+  tokensOf,
+  walk,
+} from '../../support/console/oauth-walk.ts';
+import { keptForMs } from '../../support/console/stored-tokens.ts';
+import { eventsCounted } from '../../support/counted.ts';
+
+interface Registered {
+  client_id: string;
+  client_secret?: string;
+  redirect_uris: string[];
+  token_endpoint_auth_method: string;
+}
+
+describe('apps', () => {
+  let rig: ConsoleRig;
+  let person: Person;
+  /** Documents by address. */
+  const documents = new Map<string, unknown>();
+  const fetched: string[] = [];
+  /** Addresses that keep servers out, as some providers of protection do. */
+  const refusing = new Set<string>();
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  before(async () => {
+    rig = await consoleRig({
+      workers: 0,
+      log,
+      clientFetch: async url => {
+        fetched.push(String(url));
+        if (refusing.has(String(url))) return new Response(null, { status: 403 });
+        const document = documents.get(String(url));
+        if (!document) throw new Error('no such document');
+        return Response.json(clientMetadata(document, 'document'));
+      },
+    });
+    person = await rig.person({ role: 'developer' });
+  });
+  after(() => rig.stop());
+
+  /** The page on which the person is asked. */
+  async function pageFor(client: Client, more?: Record<string, string>): Promise<string> {
+    const visitor = browser(rig, person.cookie);
+    return (await visitor.get(await askedAt(visitor, client, pkce().challenge, more))).body.toString();
+  }
+  /** The answer to an app that asks, whatever it is. */
+  const askAs = (id: string, redirectUri = 'https://client.example/cb') =>
+    browser(rig, person.cookie).get(authorizePath({ id, redirectUri }, pkce().challenge));
+
+  describe('that register', () => {
+    for (const [name, { metadata, used, scope, words }] of Object.entries(REGISTRATIONS))
+      it(`come through the whole way: ${name}`, async () => {
+        const registered = await registerClient(rig, metadata);
+        expect(registered.status, registered.body.toString()).to.equal(201);
+        const { client_id, client_secret, redirect_uris, token_endpoint_auth_method: way } = jsonOf<Registered>(registered);
+        expect(redirect_uris).to.deep.equal(metadata['redirect_uris']);
+        const client: Client = { id: client_id, redirectUri: used ?? redirect_uris[0]! };
+        const { verifier, challenge } = pkce();
+        const visitor = browser(rig, person.cookie);
+        const page = await askedAt(visitor, client, challenge, { scope: scope ?? String(metadata['scope'] ?? 'render') });
+        const shown = (await visitor.get(page)).body.toString();
+        expect(shown).to.include(words);
+        if (metadata['client_name']) expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
+        const back = await answered(visitor, page);
+        expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);
+        const code = back.searchParams.get('code')!;
+        const basic = { authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}` };
+        const form = { grant_type: 'authorization_code', code, redirect_uri: client.redirectUri, code_verifier: verifier };
+        const answer =
+          way === 'client_secret_basic'
+            ? await tokenCall(rig, form, basic)
+            : await redeem(rig, client, code, verifier, client_secret === undefined ? {} : { client_secret });
+        expect(answer.status, answer.body.toString()).to.equal(200);
+        const { access_token, refresh_token } = tokensOf(answer);
+        expect(refresh_token).to.be.a('string');
+        expect(await accessOf(rig, access_token)).to.include({ user: person.id, clientId: client.id });
+      });
+
+    for (const uri of [
+      'http://app.example/cb',
+      'http://192.168.0.1/cb',
+      'javascript:alert(1)',
+      'JavaScript:alert(1)',
+      'data:text/html,x',
+      'vbscript:x',
+      'blob:https://app.example/x',
+      'file:///etc/passwd',
+      'about:blank',
+      'view-source:https://app.example',
+      'chrome-extension://x/y',
+      'ms-msdt:/id',
+      'search:query=x',
+      'search-ms:query=x',
+      'microsoft-edge:https://app.example',
+      'localhost:8080/cb',
+      'https://app.example/cb#fragment',
+      'https://user:password@app.example/cb',
+      'https://app.example/\u0000cb',
+      'no uri',
+      '/relative',
+      '',
+    ])
+      it(`register no ${JSON.stringify(uri)}`, async () => {
+        const answer = await registerClient(rig, { redirect_uris: ['https://app.example/good', uri] });
+        expect(answer.status).to.equal(400);
+        expect(errorOf(answer)).to.equal('invalid_redirect_uri');
+        expect(answer.headers['access-control-allow-origin']).to.equal('*');
+      });
+
+    it('say what they are in a bounded JSON object', async () => {
+      const uris = ['https://app.example/cb'];
+      const bad: [unknown, string][] = [
+        [[], 'invalid_client_metadata'],
+        ['text', 'invalid_client_metadata'],
+        [{}, 'invalid_redirect_uri'],
+        [{ redirect_uris: [] }, 'invalid_redirect_uri'],
+        [{ redirect_uris: 'https://app.example/cb' }, 'invalid_redirect_uri'],
+        [{ redirect_uris: Array.from({ length: 21 }, (_, n) => `https://app.example/${n}`) }, 'invalid_redirect_uri'],
+        [{ redirect_uris: [`https://app.example/${'x'.repeat(1_000)}`] }, 'invalid_redirect_uri'],
+        [{ redirect_uris: uris, client_name: 7 }, 'invalid_client_metadata'],
+        [{ redirect_uris: uris, token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
+      ];
+      for (const [metadata, error] of bad) {
+        const answer = await registerClient(rig, metadata);
+        expect(`${answer.status} ${errorOf(answer)}`, JSON.stringify(metadata).slice(0, 80)).to.equal(`400 ${error}`);
+      }
+      expect((await registerClient(rig, { redirect_uris: uris, client_name: 'x'.repeat(40_000) })).status).to.equal(400);
+    });
+
+    it('are shown by a name that is text, in one line, and short', async () => {
+      const client = await newClient(rig, { client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}` });
+      const shown = await pageFor(client);
+      const name = /calls itself “([^”]*)”/.exec(shown)![1]!;
+      expect(name).to.match(/^&lt;b&gt;Evil&lt;\/b&gt; App long/);
+      expect(name.length).to.be.below(130);
+      expect(name).not.to.match(/[\u202e\n]/);
+    });
+
+    it('say nothing in the words of the page, however they are called', async () => {
+      const client = await newClient(rig, { client_name: 'Claude” (from claude.ai). Note: “"\u3164' });
+      const shown = await pageFor(client);
+      expect(/calls itself “([^”]*)” asks/.exec(shown)?.[1]).to.equal('Claude&#39; (from claude.ai). Note: &#39;&#39;');
+    });
+
+    it('are forgotten when nobody allows them anything, and kept while somebody uses them', async () => {
+      const daysOf = async ({ id }: Client) => Math.round((await keptForMs(rig, 'Client', id)) / 86_400e3);
+      const client = await newClient(rig);
+      expect(await daysOf(client)).to.equal(30);
+      await walk(rig, person, { client });
+      expect(await daysOf(client)).to.equal(400);
+    });
+  });
+
+  describe('that describe themselves', () => {
+    const id = 'https://client.example/app.json';
+    before(() => {
+      documents.set(id, {
+        client_id: id,
+        client_name: 'A Client',
+        redirect_uris: ['http://127.0.0.1/callback', 'https://client.example/cb'],
+        grant_types: ['authorization_code', 'refresh_token', 'something-new'],
+        token_endpoint_auth_method: 'none',
+        scope: 'render more',
+        logo_uri: 'https://client.example/logo.png',
+      });
+    });
+
+    for (const [name, { document, used }] of Object.entries(DOCUMENTS))
+      it(`come through the whole way: ${name}`, async () => {
+        documents.set(document.client_id, document);
+        const client = { id: document.client_id, redirectUri: used ?? document.redirect_uris[0]! };
+        const shown = await pageFor(client, { scope: 'render offline_access' });
+        expect(shown).to.include(`(from <strong>${new URL(document.client_id).host}</strong>)`);
+        const tokens = await walk(rig, person, { client });
+        expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: client.id });
+        // Some ask again for all that they asked for at first.
+        const again = await refresh(rig, client, tokens.refresh_token, { scope: 'render offline_access' });
+        expect(again.status, again.body.toString()).to.equal(200);
+        expect(tokensOf(again).scope).to.equal('render');
+      });
+
+    it('are not known when they can only show a key', async () => {
+      const only = 'https://client.example/key.json';
+      documents.set(only, {
+        client_id: only,
+        redirect_uris: ['https://client.example/cb'],
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_methods_supported: ['private_key_jwt'],
+      });
+      expect((await askAs(only)).status).to.equal(400);
+    });
+
+    it('come through the whole way, known by the host of their document', async () => {
+      const client = { id, redirectUri: 'http://127.0.0.1:5555/callback' };
+      const shown = await pageFor(client);
+      expect(shown).to.include('(from <strong>client.example</strong>)');
+      const tokens = await walk(rig, person, { client });
+      expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: id });
+      expect((await refresh(rig, client, tokens.refresh_token)).status).to.equal(200);
+      expect(fetched.filter(url => url === id)).to.have.length(1);
+    });
+
+    it('tell the person, and the operator, when their document cannot be read', async () => {
+      const before = await eventsCounted(rig, 'document_unreadable');
+      const address = 'https://client.example/refused.json';
+      refusing.add(address);
+      const answer = await askAs(address);
+      expect(answer.status).to.equal(400);
+      expect(answer.body.toString()).to.include('cannot read what the app says of itself');
+      expect(lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1)).to.include({
+        host: 'client.example',
+        reason: 'it was answered with 403',
+      });
+      expect(await eventsCounted(rig, 'document_unreadable')).to.be.above(before);
+    });
+
+    it('go nowhere that the document does not name', async () => {
+      expect((await askAs(id, 'https://evil.example/cb')).status).to.equal(400);
+    });
+
+    it('are not known when the document is another’s, names bad redirects, or is not there', async () => {
+      documents.set('https://client.example/other.json', { client_id: id, redirect_uris: ['https://client.example/cb'] });
+      const bad = 'https://client.example/bad.json';
+      documents.set(bad, { client_id: bad, redirect_uris: ['http://client.example/cb'] });
+      for (const wrong of ['https://client.example/other.json', bad, 'https://client.example/none.json']) {
+        const answer = await askAs(wrong);
+        expect(answer.status, wrong).to.equal(400);
+        expect(answer.headers).not.to.have.property('location');
+      }
+    });
+  });
+});

@@ -1,0 +1,142 @@
+// What a person allows an app, and what keeps anybody else from allowing it: roles, accounts, browsers, and who is signed in.
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
+import {
+  accessOf,
+  answered,
+  askedAt,
+  browser,
+  type Client,
+  codeOf,
+  errorOf,
+  fieldOf,
+  locationOf,
+  newClient,
+  PUBLIC_URL,
+  pkce,
+  redeem,
+  refresh,
+  walk,
+} from '../../support/console/oauth-walk.ts';
+import { joinTeam } from '../../support/console/signed-in.ts';
+
+describe('a person whom an app asks', () => {
+  let rig: ConsoleRig;
+  let person: Person;
+  let client: Client;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    person = await rig.person({ role: 'developer' });
+    client = await newClient(rig);
+  });
+  after(() => rig.stop());
+
+  it('who is disabled is served no more, with the next call', async () => {
+    const other = await rig.person({ role: 'developer' });
+    const { access_token, refresh_token } = await walk(rig, other, { client });
+    const { code, verifier } = await codeOf(rig, other, { client });
+    await rig.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
+    const { status, headers } = await mcpCall(rig, access_token, earlierMessage('tools/list'));
+    expect([status, headers['www-authenticate']?.includes('invalid_token')]).to.deep.equal([401, true]);
+    expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
+    expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
+  });
+
+  it('who is no member any more, or only looks on, is served no more', async () => {
+    for (const change of [
+      (user: string) => ({ $pull: { members: { user } } }),
+      (_user: string) => ({ $set: { 'members.$.role': 'viewer' as const } }),
+    ]) {
+      const other = await rig.person({ role: 'developer' });
+      const { access_token, refresh_token } = await walk(rig, other, { client });
+      expect(await accessOf(rig, access_token)).to.include({ user: other.id });
+      await rig.store.console.teams.updateOne({ _id: rig.accountId, 'members.user': other.id }, change(other.id));
+      expect(await accessOf(rig, access_token)).to.equal(undefined);
+      expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
+    }
+  });
+
+  it('who only looks on can allow nothing', async () => {
+    for (const role of ['viewer', 'billing'] as const) {
+      const other = await rig.person({ role });
+      const visitor = browser(rig, other.cookie);
+      const page = await askedAt(visitor, client, pkce().challenge);
+      const shown = (await visitor.get(page)).body.toString();
+      expect(shown).to.include('no account in which you may render').and.not.include('value="allow"');
+      const forced = await visitor.post(page, { user: other.id, account: rig.accountId, answer: 'allow' });
+      expect(forced.status).to.equal(403);
+      expect(forced.headers).not.to.have.property('location');
+    }
+  });
+
+  it('allows nothing in an account of others', async () => {
+    const visitor = browser(rig, person.cookie);
+    const page = await askedAt(visitor, client, pkce().challenge);
+    const answer = await visitor.post(page, { user: person.id, account: await rig.account2(), answer: 'allow' });
+    expect(answer.status).to.equal(403);
+  });
+
+  it('chooses among the accounts', async () => {
+    const both = await rig.person({ role: 'developer' });
+    const second = await rig.account2();
+    await joinTeam(rig.store, second, both.id, 'admin');
+    const { access_token } = await walk(rig, both, { client, account: second });
+    expect(await accessOf(rig, access_token)).to.include({ user: both.id, account: second });
+  });
+
+  it('who cancels sends the app away with nothing', async () => {
+    const visitor = browser(rig, person.cookie);
+    const back = await answered(visitor, await askedAt(visitor, client, pkce().challenge), { answer: 'cancel' });
+    const said = Object.fromEntries(back.searchParams);
+    expect(said).to.include({ error: 'access_denied', state: 'a state', iss: PUBLIC_URL }).and.not.have.property('code');
+  });
+
+  it('who is not signed in signs in first, and comes back', async () => {
+    const visitor = browser(rig);
+    const page = await askedAt(visitor, client, pkce().challenge);
+    const to = locationOf(await visitor.get(page));
+    expect(to.pathname).to.equal('/app/sign-in');
+    expect(to.searchParams.get('next')).to.equal(page);
+    visitor.cookie = person.cookie;
+    expect((await answered(visitor, page)).searchParams.get('code')).to.be.a('string');
+  });
+
+  it('does not answer for somebody who was shown the page before', async () => {
+    const visitor = browser(rig, person.cookie);
+    const page = await askedAt(visitor, client, pkce().challenge);
+    const shown = (await visitor.get(page)).body.toString();
+    const fields = { user: fieldOf(shown, 'user')!, account: fieldOf(shown, 'account')!, answer: 'allow' };
+    const other = await rig.person({ role: 'owner' });
+    visitor.cookie = other.cookie;
+    const answer = await visitor.post(page, fields);
+    expect(answer.status).to.equal(409);
+    expect(answer.body.toString()).to.include('Somebody else has signed in').and.include(other.email);
+    // What they answer then is theirs.
+    const code = (await answered(visitor, page)).searchParams.get('code');
+    expect(code).to.be.a('string');
+    expect(await rig.store.console.oauthGrants.findOne({ user: other.id })).to.include({ account: rig.accountId });
+  });
+
+  it('is asked in the browser alone in which it began', async () => {
+    const page = await askedAt(browser(rig, person.cookie), client, pkce().challenge);
+    const victim = browser(rig, person.cookie);
+    expect((await victim.get(page)).status).to.equal(410);
+    const forced = await victim.post(page, { user: person.id, account: rig.accountId, answer: 'allow' });
+    expect(forced.status).to.equal(410);
+  });
+
+  it('takes no answer of another site', async () => {
+    const visitor = browser(rig, person.cookie);
+    const page = await askedAt(visitor, client, pkce().challenge);
+    const shown = await visitor.get(page);
+    expect(shown.headers['content-security-policy']).to.include("frame-ancestors 'none'").and.not.include('form-action');
+    const body = new URLSearchParams({ user: person.id, account: rig.accountId, answer: 'allow' }).toString();
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'cross-site',
+      cookie: person.cookie,
+    };
+    expect((await rig.call('POST', page, headers, body)).status).to.equal(403);
+  });
+});

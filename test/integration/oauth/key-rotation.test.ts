@@ -1,0 +1,114 @@
+// `pressroom oauth rotate-keys`, and consents that are on their way while API processes have the new keys one after the other.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { oauthKeys, rotateOAuthKeys } from '../../../api/console/oauth/keys.ts';
+import { silentLog } from '../../../common/log.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { codeOf, jsonOf, newClient, redeem, walk } from '../../support/console/oauth-walk.ts';
+import { inTurn, moreProcesses } from '../../support/more-processes.ts';
+
+const PROGRAMS = {
+  'the command line': fileURLToPath(new URL('../../../cli/main.ts', import.meta.url)),
+  'the command of the image': fileURLToPath(new URL('../../../cli/in-image.ts', import.meta.url)),
+};
+
+describe('new keys of the OAuth server', () => {
+  let rig: ConsoleRig;
+  let person: Person;
+  /** Each reads the keys at its first call. */
+  const another = moreProcesses();
+  beforeEach(async () => {
+    rig = await consoleRig({ workers: 0 });
+    person = await rig.person({ role: 'developer' });
+  });
+  afterEach(() => rig.stop());
+
+  async function run(program: string, env: Record<string, string> = { PRESSROOM_SECRET: CONSOLE_SECRET }) {
+    const { PATH = '', HOME = '' } = process.env;
+    const all = { PATH, HOME, MONGODB_URI: rig.uri, PRESSROOM_PEPPER: 'a pepper of the tests', ...env };
+    const child = spawn(process.execPath, [program, 'oauth', 'rotate-keys'], { env: all });
+    child.stdin.end();
+    const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code, out, errors };
+  }
+  const keys = () => oauthKeys(rig.store, CONSOLE_SECRET, silentLog);
+  const kids = async (of: ConsoleRig) =>
+    jsonOf<{ keys: { kid: string }[] }>(await of.call('GET', '/oauth/jwks')).keys.map(({ kid }) => kid);
+
+  /** Each step of the consent meets the next process of the list. */
+  async function consentAt(...processes: ConsoleRig[]): Promise<number> {
+    const client = await newClient(rig);
+    const { code, verifier } = await codeOf(inTurn(processes), person, { client });
+    return (await redeem(rig, client, code, verifier)).status;
+  }
+
+  for (const [name, program] of Object.entries(PROGRAMS))
+    it(`are made by ${name}, which says what follows`, async () => {
+      const [old] = await keys();
+      const { code, out, errors } = await run(program);
+      expect(code, errors).to.equal(0);
+      expect(out).to.equal('');
+      expect(errors).to.include('within a minute').and.include('Consents on their way end well').and.not.include(old!.cookie);
+      expect((await keys()).map(({ cookie }) => cookie)[1]).to.equal(old!.cookie);
+      expect(await rig.store.console.audit.countDocuments({ action: 'oauth.keys_rotated', actor: 'command line' })).to.equal(1);
+    });
+
+  it('are both there when two commands run at the same moment', async () => {
+    await keys();
+    const ran = await Promise.all(Object.values(PROGRAMS).map(program => run(program)));
+    expect(ran.map(({ code }) => code)).to.deep.equal([0, 0]);
+    expect(await keys()).to.have.length(3);
+  });
+
+  it('are not made without the secret of the API, and nothing is changed', async () => {
+    const early = await run(PROGRAMS['the command line']);
+    expect([early.code, early.errors]).to.deep.equal([1, 'There are no keys yet: they are made when the first app connects.\n']);
+    const before = await keys();
+    const other = await run(PROGRAMS['the command line'], { PRESSROOM_SECRET: 'another secret of the tests' });
+    expect(other.code).to.equal(1);
+    expect(other.errors).to.include('another PRESSROOM_SECRET');
+    const none = await run(PROGRAMS['the command of the image'], {});
+    expect(none.code).to.equal(2);
+    expect(none.errors).to.include('PRESSROOM_SECRET must be set');
+    expect(await keys()).to.deep.equal(before);
+  });
+
+  it('stop no consent that one process begins with them before another has read them', async () => {
+    await walk(rig, person);
+    await rotateOAuthKeys(rig.store, CONSOLE_SECRET);
+    const quick = await another(rig);
+    expect(await kids(quick)).to.have.length(2);
+    expect(await kids(rig)).to.have.length(1);
+    expect(await consentAt(quick, rig)).to.equal(200);
+    expect(await consentAt(rig, quick)).to.equal(200);
+  });
+
+  it('stop no consent that was begun with the old ones when the new ones sign', async () => {
+    await walk(rig, person);
+    const fourMinutesMs = 4 * 60_000;
+    await rotateOAuthKeys(rig.store, CONSOLE_SECRET, () => Date.now() - fourMinutesMs);
+    const [quick, other] = [await another(rig), await another(rig)];
+    expect((await kids(quick))[0]).not.to.equal((await kids(rig))[0]);
+    expect(await consentAt(rig, quick, other)).to.equal(200);
+    expect(await consentAt(quick, other)).to.equal(200);
+  });
+
+  it('come to a process that runs within a minute, and tokens from before go on', async () => {
+    const { client } = await walk(rig, person);
+    const before = await kids(rig);
+    await rotateOAuthKeys(rig.store, CONSOLE_SECRET);
+    const realNow = Date.now;
+    Date.now = () => realNow() + 61_000;
+    try {
+      expect(await kids(rig))
+        .to.have.length(2)
+        .and.include(before[0]);
+    } finally {
+      Date.now = realNow;
+    }
+    expect((await walk(rig, person, { client })).scope).to.equal('render');
+  });
+});

@@ -1,0 +1,145 @@
+// What the OAuth server says of itself, what its switches do, and that any API process goes on where another began.
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  accessOf,
+  answered,
+  askedAt,
+  authorizePath,
+  browser,
+  codeOf,
+  errorOf,
+  jsonOf,
+  locationOf,
+  newClient,
+  PUBLIC_URL,
+  pkce,
+  redeem,
+  refresh,
+  registerClient,
+  tokensOf,
+  walk,
+} from '../../support/console/oauth-walk.ts';
+import { inTurn, moreProcesses } from '../../support/more-processes.ts';
+
+describe('the OAuth server', () => {
+  let rig: ConsoleRig;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    person = await rig.person({ role: 'developer' });
+  });
+  after(() => rig.stop());
+  const another = moreProcesses();
+
+  const metadata = async (path: string, of: ConsoleRig = rig) => {
+    const answer = await of.call('GET', path, { host: 'evil.example', 'x-forwarded-host': 'evil.example' });
+    return { status: answer.status, headers: answer.headers, body: answer.status === 200 ? jsonOf(answer) : {} };
+  };
+
+  it('says what it is at every path at which clients look, from the public URL alone', async () => {
+    const expected = {
+      issuer: PUBLIC_URL,
+      authorization_endpoint: `${PUBLIC_URL}/oauth/authorize`,
+      token_endpoint: `${PUBLIC_URL}/oauth/token`,
+      registration_endpoint: `${PUBLIC_URL}/oauth/register`,
+      revocation_endpoint: `${PUBLIC_URL}/oauth/revoke`,
+      scopes_supported: ['render'],
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
+    };
+    for (const path of [
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/oauth-authorization-server/mcp',
+      '/.well-known/openid-configuration',
+    ]) {
+      const { status, body, headers } = await metadata(path);
+      expect(status, path).to.equal(200);
+      expect(body, path).to.deep.include(expected);
+      expect(JSON.stringify(body)).not.to.include('evil').and.not.include('implicit').and.not.include('openid');
+      expect(headers['access-control-allow-origin']).to.equal('*');
+    }
+  });
+
+  it('lets pages of other origins call, without cookies', async () => {
+    for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke', '/.well-known/oauth-authorization-server']) {
+      const asked = {
+        origin: 'https://inspector.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      };
+      const answer = await rig.call('OPTIONS', path, asked);
+      expect(answer.status, path).to.equal(204);
+      expect(['*', 'https://inspector.example']).to.include(answer.headers['access-control-allow-origin']);
+      expect(answer.headers).not.to.have.property('access-control-allow-credentials');
+    }
+    const resource = await rig.call('GET', '/.well-known/oauth-protected-resource/mcp', { origin: 'https://inspector.example' });
+    expect(resource.headers['access-control-allow-origin']).to.equal('*');
+  });
+
+  it('says nothing of what is switched off, and it is off', async () => {
+    const off = await another(rig, { env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' } });
+    const { body } = await metadata('/.well-known/oauth-authorization-server', off);
+    expect(body).not.to.have.any.keys('registration_endpoint', 'client_id_metadata_document_supported');
+    expect((await registerClient(off, { redirect_uris: ['https://app.example/cb'] })).status).to.equal(404);
+    const asked = authorizePath({ id: 'https://client.example/app.json', redirectUri: 'https://client.example/cb' }, pkce().challenge);
+    expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
+    // Who registered before goes on.
+    expect((await walk(off, person, { client: await newClient(rig) })).scope).to.equal('render');
+  });
+
+  it('keeps to https where the public URL has it, whatever came to the process itself', async () => {
+    const secure = await another(rig, { env: { PRESSROOM_PUBLIC_URL: 'https://pdf.example.com' } });
+    const client = await newClient(secure, { redirect_uris: ['https://app.example/cb'] });
+    const { verifier, challenge } = pkce();
+    const resource = 'https://pdf.example.com/mcp';
+    const visitor = browser(secure, person.cookie);
+    const asked = await visitor.get(authorizePath(client, challenge, { resource }));
+    const cookies = asked.headers['set-cookie'] as unknown as string[];
+    expect(cookies.length).to.be.at.least(2);
+    for (const cookie of cookies)
+      expect(cookie)
+        .to.match(/; secure/i)
+        .and.match(/; httponly/i)
+        .and.match(/; samesite=lax/i)
+        .and.match(/; path=\/(app\/allow|oauth\/authorize)\//);
+    const back = await answered(visitor, locationOf(asked).pathname);
+    expect(back.searchParams.get('iss')).to.equal('https://pdf.example.com');
+    const tokens = tokensOf(await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }));
+    expect(await accessOf(secure, tokens.access_token, resource)).to.include({ user: person.id });
+  });
+
+  it('gives apps what they want whichever API process they come to', async () => {
+    const second = await another(rig);
+    const client = await newClient(second);
+    const turns = inTurn([rig, second], { round: true });
+    const { code, verifier } = await codeOf(turns, person, { client });
+    const redeemed = tokensOf(await redeem(turns, client, code, verifier));
+    const again = tokensOf(await refresh(turns, client, redeemed.refresh_token));
+    for (const each of [rig, second]) expect(await accessOf(each, again.access_token)).to.include({ user: person.id });
+    const keys = await Promise.all([rig, second].map(each => each.call('GET', '/oauth/jwks')));
+    expect(jsonOf(keys[0]!)).to.deep.equal(jsonOf(keys[1]!));
+    expect(keys[0]!.body.toString()).not.to.include('"d"');
+  });
+
+  it('gives at most one set of tokens for a code that comes to two processes at the same moment', async () => {
+    const second = await another(rig);
+    const client = await newClient(rig);
+    const { code, verifier } = await codeOf(second, person, { client });
+    const both = await Promise.all([rig, second].map(each => redeem(each, client, code, verifier)));
+    const refused = both.filter(({ status }) => status !== 200);
+    expect(refused.length).to.be.at.least(1);
+    for (const answer of refused) expect(errorOf(answer)).to.equal('invalid_grant');
+  });
+
+  it('leads to the app by way of itself alone', async () => {
+    const client = await newClient(rig);
+    const visitor = browser(rig, person.cookie);
+    const page = await askedAt(visitor, client, pkce().challenge);
+    expect(locationOf(await visitor.post(page, { user: person.id, account: rig.accountId, answer: 'cancel' })).origin).to.equal(PUBLIC_URL);
+  });
+});

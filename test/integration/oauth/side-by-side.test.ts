@@ -1,0 +1,52 @@
+// Programs whose calls run side by side refresh side by side, a few milliseconds apart: however their answers cross, they stay connected, and end with one refresh token.
+import { expect } from 'chai';
+import { documentId, openPayload } from '../../../api/console/oauth/adapter.ts';
+import { createEncryption } from '../../../api/console/security/encryption.ts';
+import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { accessOf, type Client, refresh, type Tokens, tokensOf, walk } from '../../support/console/oauth-walk.ts';
+
+describe('refreshes side by side', () => {
+  let rig: ConsoleRig;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0 });
+    person = await rig.person({ role: 'developer' });
+  });
+  after(() => rig.stop());
+
+  async function refreshed(client: Client, token: string): Promise<Tokens> {
+    const answer = await refresh(rig, client, token);
+    expect(answer.status, answer.body.toString()).to.equal(200);
+    return tokensOf(answer);
+  }
+
+  /** As if it had been given two minutes ago. */
+  async function age(token: string): Promise<void> {
+    const { oauth } = rig.store.console;
+    const encryption = createEncryption(CONSOLE_SECRET, 'oauth');
+    const _id = documentId('RefreshToken', token);
+    const payload = openPayload(encryption, await oauth.findOne({ _id }))!;
+    const iat = Number(payload['iat']) - 120;
+    await oauth.updateOne({ _id }, { $set: { payload: encryption.encrypt(JSON.stringify({ ...payload, iat }), _id) } });
+  }
+
+  it('leave one refresh token, also when one of them had the new one already', async () => {
+    const { client, refresh_token: old } = await walk(rig, person);
+    const first = await refreshed(client, old);
+    const second = await refreshed(client, first.refresh_token);
+    const late = await refreshed(client, old);
+    expect([second.refresh_token, late.refresh_token]).to.deep.equal([first.refresh_token, first.refresh_token]);
+    for (const { access_token } of [first, second, late]) expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+  });
+
+  it('are followed by a new one when some time has gone by', async () => {
+    const { client, refresh_token: old } = await walk(rig, person);
+    const { refresh_token: first } = await refreshed(client, old);
+    await age(first);
+    const { refresh_token: second } = await refreshed(client, first);
+    expect(second).to.not.equal(first);
+    // What was used up so long ago, and by whoever, ends all of it.
+    expect((await refresh(rig, client, old)).status).to.equal(400);
+    expect((await refresh(rig, client, second)).status).to.equal(400);
+  });
+});

@@ -1,0 +1,67 @@
+// The site of an app that describes itself by a document is away for a while: the app keeps what it was given, and people are told what it is.
+import { expect } from 'chai';
+import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import { authorizePath, browser, CALLBACK, errorOf, pkce, redeem, refresh, revoke, walk } from '../../support/console/oauth-walk.ts';
+
+const CLIENT = { id: 'https://app.example/client.json', redirectUri: CALLBACK };
+const DOCUMENT = { client_id: CLIENT.id, redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', application_type: 'native' };
+const GOOD = { ...DOCUMENT, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
+
+describe('an app whose document cannot be read', () => {
+  let answer: () => Response = () => Response.json(GOOD);
+  const clientFetch = async () => answer();
+  let rig: ConsoleRig;
+  /** Another API process, which has not read the document yet. */
+  let fresh: ConsoleRig;
+  let person: Person;
+  before(async () => {
+    rig = await consoleRig({ workers: 0, clientFetch });
+    fresh = await consoleRig({ workers: 0, clientFetch, uri: rig.uri });
+    person = await rig.person({ role: 'developer' });
+  });
+  after(async () => {
+    await fresh?.stop();
+    await rig?.stop();
+  });
+
+  it('is asked to come again, and goes on as before when it does', async () => {
+    const { refresh_token } = await walk(rig, person, { client: CLIENT });
+    const down = [
+      () => {
+        throw new Error('no answer');
+      },
+      () => new Response(null, { status: 502 }),
+    ];
+    for (answer of down)
+      for (const call of [
+        () => refresh(fresh, CLIENT, refresh_token),
+        () => revoke(fresh, CLIENT, refresh_token),
+        () => redeem(fresh, CLIENT, 'a code', 'a'.repeat(43)),
+      ]) {
+        const refused = await call();
+        expect([refused.status, refused.headers['retry-after'], errorOf(refused)]).to.deep.equal([503, '5', 'temporarily_unavailable']);
+      }
+    const page = await browser(fresh, person.cookie).get(authorizePath(CLIENT, pkce().challenge));
+    expect(page.status).to.equal(400);
+    expect(page.body.toString()).to.include('cannot read what the app says of itself').and.not.include('Remove the connection');
+    answer = () => Response.json(GOOD);
+    expect((await refresh(fresh, CLIENT, refresh_token)).status).to.equal(200);
+  });
+
+  it('costs one question for each time that a person is sent here', async () => {
+    let questions = 0;
+    answer = () => {
+      questions += 1;
+      throw new Error('no answer');
+    };
+    const unread = { ...CLIENT, id: 'https://app.example/unread.json' };
+    const page = await browser(rig, person.cookie).get(authorizePath(unread, pkce().challenge));
+    expect([page.status, questions]).to.deep.equal([400, 1]);
+  });
+
+  it('is unknown when its site says that there is none', async () => {
+    answer = () => new Response(null, { status: 404 });
+    const refused = await refresh(fresh, { ...CLIENT, id: 'https://app.example/gone.json' }, 'a token');
+    expect([refused.status, errorOf(refused)]).to.deep.equal([400, 'invalid_client']);
+  });
+});

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { accountHolder, createByteBudget } from '../../../api/http/byte-budget.ts';
+import { runPageSession } from '../../../api/page/page-session.ts';
+import { type RenderSettings, renderSettings } from '../../../api/page/render-settings.ts';
+import { html, type Installation, installation } from '../../support/installation.ts';
+import { pdfText } from '../../support/pdf.ts';
+import { type DnsServer, startDnsServer } from '../../support/servers/dns-server.ts';
+import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
+import { errorOf } from '../../support/worker.ts';
+
+describe('the cookies of a render', () => {
+  let web: WebServer;
+  let dns: DnsServer;
+  let pressroom: Installation;
+  let shop: string;
+
+  before(async () => {
+    dns = await startDnsServer();
+    for (const name of ['shop.example', 'www.shop.example', 'other.example']) dns.set(name, '127.0.0.1');
+    const shows = (request: IncomingMessage, response: ServerResponse) =>
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end(`<p>SENT ${request.headers.cookie ?? 'nothing'}</p><p>SEEN <script>document.write(document.cookie)</script></p>`);
+    web = await startWebServer({
+      '/cookies': shows,
+      '/deep/cookies': shows,
+      '/picture.svg': (_request, response) =>
+        response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    });
+    shop = `http://shop.example:${web.port}`;
+    pressroom = await installation({
+      intranet: true,
+      env: { PRESSROOM_DNS_SERVERS: dns.address, PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
+    });
+  });
+  after(async () => {
+    await pressroom.stop();
+    await Promise.all([web.close(), dns.close()]);
+  });
+  beforeEach(() => {
+    web.requests.length = 0;
+  });
+
+  const text = async (body: object) => pdfText(await pressroom.pdf(body));
+
+  const cookie = (name: string, more: object = {}) => ({ name, value: '1', domain: 'shop.example', ...more });
+  const sent = async (url: string, ...cookies: object[]) => /SENT (.*)/.exec(await text({ url, cookies }))![1];
+
+  it('is nothing of the render before', async () => {
+    expect(await sent(`${shop}/cookies`, cookie('a'))).to.equal('a=1');
+    expect(await text({ url: `${shop}/cookies` })).to.include('SENT nothing');
+  });
+
+  it('is for the host alone, or with a dot for its subdomains too', async () => {
+    const www = shop.replace('shop', 'www.shop');
+    const both = [cookie('host'), cookie('wide', { domain: '.shop.example' })] as const;
+    expect(await sent(`${shop}/cookies`, ...both)).to.equal('host=1; wide=1');
+    expect(await sent(`${www}/cookies`, ...both)).to.equal('wide=1');
+    expect(await sent(`${shop.replace('shop', 'other')}/cookies`, ...both)).to.equal('nothing');
+  });
+
+  it('is for an address and for any port of it', async () => {
+    expect(await sent(`http://127.0.0.1:${web.port}/cookies`, cookie('ip', { domain: '127.0.0.1' }))).to.equal('ip=1');
+  });
+
+  it('is for a path and below', async () => {
+    const deep = cookie('deep', { path: '/deep' });
+    expect(await sent(`${shop}/deep/cookies`, deep)).to.equal('deep=1');
+    expect(await sent(`${shop}/cookies`, deep)).to.equal('nothing');
+  });
+
+  it('is nothing secure over http', async () => {
+    expect(await sent(`${shop}/cookies`, cookie('s', { secure: true }), cookie('p'))).to.equal('p=1');
+  });
+
+  it('is seen by the page’s scripts unless it is for http only', async () => {
+    const page = await text({ url: `${shop}/cookies`, cookies: [cookie('open'), cookie('shut', { http_only: true })] });
+    expect(page).to.include('SENT open=1; shut=1').and.to.include('SEEN open=1').and.not.include('SEEN open=1; shut');
+  });
+
+  it('is all of the page’s own site, however strict', async () => {
+    expect(await sent(`${shop}/cookies`, cookie('strict', { same_site: 'Strict' }), cookie('lax', { same_site: 'Lax' }))).to.equal(
+      'strict=1; lax=1',
+    );
+  });
+
+  it('is, with what an html document loads, those that are meant for other sites or say nothing of it', async () => {
+    const local = { domain: '127.0.0.1' };
+    const cookies = [
+      cookie('none', { ...local, same_site: 'None', secure: true }),
+      cookie('silent', local),
+      cookie('lax', { ...local, same_site: 'Lax' }),
+    ];
+    await text({ html: html(`<img src="http://127.0.0.1:${web.port}/picture.svg">`), cookies });
+    expect(web.requests[0]!.headers.cookie).to.equal('none=1; silent=1');
+  });
+
+  it('is refused by its place in the list when Chrome does not take it', async () => {
+    await pressroom.worker.until({ ready: 2 });
+    const session = await pressroom.worker.open({ egress: 'intranet' });
+    const good = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
+    const wanted: RenderSettings = {
+      ...renderSettings({ url: `${shop}/cookies` } as never),
+      cookies: [good, { ...good, value: 'two; words' }],
+    };
+    const limits = { renderMs: 10_000, output: { maxBytes: 2 ** 20, tagged: false } };
+    const signal = new AbortController().signal;
+    const error = await errorOf(
+      runPageSession(session, wanted, limits, createByteBudget(2 ** 20).open(accountHolder('account')), signal, {}),
+    );
+    session.close();
+    expect(error).to.include({ code: 'validation_error' });
+    expect(error!.message).to.include('`cookies.1`');
+    expect(web.requests).to.have.lengthOf(0);
+  });
+});

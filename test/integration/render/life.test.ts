@@ -1,0 +1,278 @@
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import { type Installation, installation } from '../../support/installation.ts';
+import { pdfFonts, pdfInfo, pdfText } from '../../support/pdf.ts';
+import { startWorker } from '../../support/worker.ts';
+
+const HELLO = { html: '<title>Greeting</title><h1>Hello, world</h1>' };
+const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
+const slow = (delay: string) => ({ html: `<h1>took ${delay}</h1>`, wait_delay: delay });
+
+describe('the life of a render', () => {
+  let pressroom: Installation;
+  before(async () => {
+    pressroom = await installation({ plan: 'starter' });
+  });
+  after(() => pressroom.stop());
+  afterEach(async () => {
+    await pressroom.worker.until({ busy: 0, ready: 2 });
+    await eventually(async () => expect(await pressroom.running()).to.equal(0));
+  });
+
+  it('gives a PDF with its headers, and counts it', async () => {
+    const before = await pressroom.usage();
+    const answer = await pressroom.render(HELLO);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers).to.include({
+      'content-type': 'application/pdf',
+      'content-disposition': 'inline; filename="render.pdf"',
+      'x-pdf-pages': '1',
+      'x-usage-count': String(before + 1),
+    });
+    expect(answer.headers['x-request-id']).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(answer.headers['server-timing']).to.match(
+      /^admit;dur=[\d.]+, queue;dur=[\d.]+, load;dur=[\d.]+, wait;dur=[\d.]+, print;dur=[\d.]+, post;dur=[\d.]+, settle;dur=[\d.]+$/,
+    );
+    expect(answer.headers).to.not.have.property('x-sandbox');
+    const info = await pdfInfo(answer.body);
+    expect(info).to.include({ pages: 1, title: 'Greeting' });
+    expect(await pdfText(answer.body)).to.include('Hello, world');
+    expect((await pdfFonts(answer.body)).every(({ embedded }) => embedded)).to.equal(true);
+    expect(await pressroom.usage()).to.equal(before + 1);
+  });
+
+  it('does not count what fails', async () => {
+    const before = await pressroom.usage();
+    expect((await pressroom.render({ html: 'x', wait_for_selector: '][' })).status).to.equal(400);
+    expect((await pressroom.render({ html: 'x', url: 'http://example.com/' })).status).to.equal(400);
+    expect((await pressroom.render({ url: 'http://10.0.0.1/' })).status).to.equal(422);
+    expect(await pressroom.usage()).to.equal(before);
+  });
+
+  it('gives the slot and the lease back when the caller hangs up, and counts nothing', async () => {
+    const before = await pressroom.usage();
+    const call = pressroom.render(LONG);
+    const gone = call.catch(error => error.name);
+    await pressroom.worker.until({ busy: 1 });
+    call.hangUp();
+    expect(await gone).to.equal('AbortError');
+    await pressroom.worker.until({ busy: 0, ready: 2 });
+    await eventually(async () => expect(await pressroom.running()).to.equal(0));
+    expect(await pressroom.usage()).to.equal(before);
+    expect(await pressroom.metrics.text()).to.include('pressroom_renders_total{outcome="client_closed"} 1');
+  });
+
+  it('refuses at once what is over the plan’s parallel renders, and serves again afterwards', async () => {
+    const calls = [pressroom.render(LONG), pressroom.render(LONG)];
+    const gone = calls.map(call => call.catch(() => {}));
+    await pressroom.worker.until({ busy: 2 });
+    const refused = await pressroom.render(HELLO);
+    expect(refused.status).to.equal(429);
+    expect(refused.error().code).to.equal('concurrency_limit');
+    expect(refused.headers['x-concurrency-limit']).to.equal('2');
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 30);
+    for (const call of calls) call.hangUp();
+    await Promise.all(gone);
+    await eventually(async () => expect(await pressroom.running()).to.equal(0));
+    expect((await pressroom.render(HELLO)).status).to.equal(200);
+  });
+
+  const odd: [string, string][] = [
+    ['a script', "<script>location.href = 'http://a%20b/'</script>"],
+    ['a link', '<a id="x" href="http://a b/">x</a><script>document.getElementById("x").click()</script>'],
+    ['a refresh', '<meta http-equiv="refresh" content="0;url=http://a b/">'],
+  ];
+  for (const [what, html] of odd)
+    it(`survives an address that Chrome takes and Node does not, by ${what}`, async () => {
+      const answer = await pressroom.render({ html, wait_delay: '500ms' });
+      expect(answer.status).to.equal(502);
+      expect(answer.error()).to.include({ code: 'render_failed', reason: 'page_unreachable' });
+      expect((await pressroom.render(HELLO)).status).to.equal(200);
+    });
+
+  it('lets a caller on a plan of one call again at once after a failure', async () => {
+    const account = 'one at a time';
+    await pressroom.accounts.createAccount(account, { plan: 'free' });
+    const { text } = await pressroom.accounts.createKey(account, { name: 'x' });
+    for (let i = 0; i < 40; i++) {
+      const answer = await pressroom.render({ html: 'x', wait_for_expression: '((' }, { authorization: `Bearer ${text}` });
+      expect(answer.status, `call ${i}`).to.equal(400);
+    }
+  });
+
+  it('learns at once that an account may reach the intranet', async () => {
+    const before = await pressroom.render({ url: 'http://127.0.0.1:8080/' });
+    expect(before.error().code).to.equal('ssrf_blocked');
+    await pressroom.accounts.setAccount(pressroom.account, { intranet: true });
+    // Let in by the first check, refused by the guard, which alone knows the operator's list: only the latter is counted.
+    await pressroom.render({ url: 'http://127.0.0.1:8080/' });
+    expect(await pressroom.worker.metrics.text()).to.match(/pressroom_egress_denied_total\{reason="address"\} [1-9]/);
+    await pressroom.accounts.setAccount(pressroom.account, { intranet: false });
+  });
+
+  it('ends a slot at once whose page has closed itself, as none can that is rendered', async () => {
+    const session = await pressroom.worker.open();
+    session.command('Runtime.evaluate', { expression: 'window.close()' }).catch(() => {});
+    expect(await session.ended).to.deep.equal({ reason: 'renderer_crashed', message: 'the page closed itself' });
+  });
+
+  it('answers 401 alike whatever is wrong with the key, before it looks at the body', async () => {
+    const keys = ['', 'Bearer', 'Bearer x', `Basic ${pressroom.key}`, `Bearer ${pressroom.key.slice(0, -1)}`, `Bearer ${pressroom.key}x`];
+    const unknown = pressroom.key.replace(/_live_.{10}/, '_live_0000000000');
+    const answers = await Promise.all([...keys, `Bearer ${unknown}`].map(authorization => pressroom.render('not json', { authorization })));
+    for (const answer of answers) {
+      expect(answer.status).to.equal(401);
+      expect(answer.headers['www-authenticate']).to.equal('Bearer');
+      expect(answer.error()).to.include({ code: 'unauthorized', message: answers[0]!.error().message });
+    }
+  });
+
+  it('takes Bearer in any case', async () => {
+    expect((await pressroom.render(HELLO, { authorization: `bEARER ${pressroom.key}` })).status).to.equal(200);
+  });
+
+  it('refuses a revoked key on the next request, though the process remembers it', async () => {
+    const { text, key } = await pressroom.accounts.createKey(pressroom.account, { name: 'short-lived' });
+    const headers = { authorization: `Bearer ${text}` };
+    expect((await pressroom.render(HELLO, headers)).status).to.equal(200);
+    await pressroom.accounts.revokeKey(pressroom.account, key.id);
+    expect((await pressroom.render(HELLO, headers)).status).to.equal(401);
+  });
+
+  for (const state of ['canceled', 'unpaid', 'paused'])
+    it(`answers 403 for an account that is ${state}, saying where to mend it, and serves again when it is active`, async () => {
+      await pressroom.accounts.setAccount(pressroom.account, { state });
+      const answer = await pressroom.render(HELLO);
+      expect(answer.status).to.equal(403);
+      expect(answer.error().code).to.equal('subscription_inactive');
+      expect(answer.error().message).to.include('http://localhost:8080/app');
+      await pressroom.accounts.setAccount(pressroom.account, { state: 'active' });
+      expect((await pressroom.render(HELLO)).status).to.equal(200);
+    });
+
+  it('describes itself, and says how it is', async () => {
+    expect(JSON.parse((await pressroom.call('GET', '/openapi.json')).body.toString())).to.have.nested.property('info.version', '0.1.0');
+    const docs = await pressroom.call('GET', '/docs');
+    expect(docs.headers['content-type']).to.include('text/html');
+    expect(docs.headers['content-security-policy']).to.include("default-src 'none'");
+    expect(JSON.parse((await pressroom.call('GET', '/healthz')).body.toString())).to.deep.equal({ status: 'ok' });
+    const ready = await pressroom.call('GET', '/readyz');
+    expect(ready.status).to.equal(200);
+    expect(JSON.parse(ready.body.toString())).to.deep.equal({
+      status: 'ready',
+      checks: { database: { status: 'ok' }, workers: { ready: 1, slots: 2 } },
+    });
+  });
+
+  it('answers 405 with Allow, and 404 in the envelope', async () => {
+    const wrong = await pressroom.call('GET', '/v1/render');
+    expect(wrong.status).to.equal(405);
+    expect(wrong.headers.allow).to.include('POST');
+    expect(wrong.error().code).to.equal('method_not_allowed');
+    expect((await pressroom.call('GET', '/v1/nothing')).error().code).to.equal('not_found');
+  });
+});
+
+describe('a render and its worker', () => {
+  let pressroom: Installation;
+  afterEach(() => pressroom.stop());
+
+  it('is rendered again elsewhere when its worker’s Chrome dies, and counted once', async () => {
+    pressroom = await installation({ workers: 2 });
+    const calls = [pressroom.render(slow('2s')), pressroom.render(slow('2s')), pressroom.render(slow('2s'))];
+    await eventually(() => expect(pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b)).to.equal(3));
+    // A slot whose claim is still being answered is simply claimed again, which is no retry.
+    await eventually(async () => expect(await pressroom.metrics.text()).to.include('outcome="opened"} 3'));
+    const busiest = pressroom.workers.find(({ worker }) => worker.status().busy > 0)!;
+    await busiest.killChromes();
+    for (const answer of await Promise.all(calls)) expect(answer.status, answer.body.toString('latin1', 0, 200)).to.equal(200);
+    expect(await pressroom.usage()).to.equal(3);
+    expect(await pressroom.metrics.text()).to.match(/pressroom_render_retries_total\{pool="default"\} [12]/);
+  });
+
+  it('waits for the new Chrome of its only worker', async () => {
+    pressroom = await installation({ workers: 1 });
+    const call = pressroom.render(slow('1s'));
+    await pressroom.worker.until({ busy: 1 });
+    await pressroom.worker.killChromes();
+    expect((await call).status).to.equal(200);
+  });
+
+  it('is not tried again when the page’s own process crashes', async () => {
+    pressroom = await installation({ env: { PRESSROOM_RENDER_MEMORY: '200MiB' } });
+    const answer = await pressroom.render({ html: '<script>const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))</script>' });
+    expect(answer.status).to.equal(502);
+    expect(answer.error()).to.include({ code: 'render_failed', reason: 'page_crash' });
+    expect(answer.error().message).to.include('memory');
+    expect(await pressroom.metrics.text()).to.include('pressroom_renders_total{outcome="page_crash"} 1');
+    expect(await pressroom.usage()).to.equal(0);
+    expect(await pressroom.metrics.text()).to.include('pressroom_render_retries_total{pool="default"} 0');
+  });
+
+  it('waits in the queue while all slots are busy', async () => {
+    pressroom = await installation({ env: { PRESSROOM_SLOTS: '1' } });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => pressroom.render(slow('200ms'))));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    expect(await pressroom.usage()).to.equal(4);
+  });
+
+  it('is refused when the queue is full or the wait is too long, with Retry-After', async () => {
+    pressroom = await installation({ env: { PRESSROOM_SLOTS: '1', PRESSROOM_QUEUE_MAX_RENDERS: '1', PRESSROOM_QUEUE_TIMEOUT: '500ms' } });
+    const running = pressroom.render(LONG);
+    const gone = running.catch(() => {});
+    await pressroom.worker.until({ busy: 1 });
+    const waiting = pressroom.render(HELLO);
+    await eventually(async () => expect(await pressroom.metrics.text()).to.include('pressroom_queue_depth{pool="default"} 1'));
+    const full = await pressroom.render(HELLO);
+    expect(full.error()).to.include({ code: 'render_failed', reason: 'queue_full' });
+    const late = await waiting;
+    expect(late.error()).to.include({ code: 'render_failed', reason: 'no_worker' });
+    for (const { status, headers } of [full, late]) {
+      expect(status).to.equal(502);
+      expect(Number(headers['retry-after'])).to.be.within(1, 30);
+    }
+    running.hangUp();
+    await gone;
+  });
+
+  it('finishes on a worker that drains, while new ones go to the other', async () => {
+    pressroom = await installation({ workers: 2 });
+    const calls = [pressroom.render(slow('1s')), pressroom.render(slow('1s')), pressroom.render(slow('1s'))];
+    await eventually(() => expect(pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b)).to.equal(3));
+    const [first] = pressroom.workers;
+    const drained = first!.stop();
+    await first!.until({ draining: true });
+    const more = await Promise.all([1, 2, 3].map(() => pressroom.render(HELLO)));
+    for (const answer of [...(await Promise.all(calls)), ...more]) expect(answer.status).to.equal(200);
+    expect(await drained).to.equal(true);
+  });
+
+  it('finishes while the API drains, and later calls are not accepted', async () => {
+    pressroom = await installation();
+    const call = pressroom.render(slow('1s'));
+    await pressroom.worker.until({ busy: 1 });
+    const stopped = pressroom.stop();
+    const answer = await call;
+    expect(answer.status).to.equal(200);
+    expect(answer.headers['x-usage-count']).to.equal('1');
+    expect(await stopped).to.equal(true);
+    expect(await pressroom.render(HELLO).catch(error => error.code)).to.equal('ECONNREFUSED');
+  });
+
+  it('finds a worker that comes later', async () => {
+    const later = await startWorker();
+    await later.stop();
+    const port = new URL(later.address).port;
+    pressroom = await installation({ workers: 0, env: { PRESSROOM_WORKERS: later.address } });
+    const call = pressroom.render(HELLO);
+    const ready = await pressroom.call('GET', '/readyz');
+    expect(ready.status).to.equal(503);
+    expect(JSON.parse(ready.body.toString())).to.have.nested.property('status', 'unavailable');
+    const worker = await startWorker({ PRESSROOM_GATEWAY_PORT: port });
+    try {
+      expect((await call).status).to.equal(200);
+    } finally {
+      await worker.stop();
+    }
+  });
+});

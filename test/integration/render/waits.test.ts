@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { html, type Installation, installation } from '../../support/installation.ts';
+import { pdfText } from '../../support/pdf.ts';
+
+describe('the waits of a render', () => {
+  let pressroom: Installation;
+  before(async () => {
+    pressroom = await installation({ env: { PRESSROOM_RENDER_TIMEOUT: '2s' } });
+  });
+  after(() => pressroom.stop());
+
+  const print = (body: object) => pressroom.pdf(body);
+  const refusal = (body: object) => pressroom.refusal(body);
+
+  const later = (script: string) => html(`<script>${script}</script>`);
+  it('prints what is there at the load event, without one', async () => {
+    const page = html(
+      '<img src="data:image/svg+xml,%3Csvg xmlns=\'http://www.w3.org/2000/svg\'/%3E" onload="document.body.append(\'LOADED\')">',
+    );
+    expect(await pdfText(await print({ html: page }))).to.include('LOADED');
+  });
+  const add = 'const b = document.createElement("b"); b.id = "late"; b.textContent = "LATE"; document.body.append(b)';
+  it('waits for a selector', async () => {
+    expect(await pdfText(await print({ html: later(`setTimeout(() => { ${add} }, 400)`), wait_for_selector: '#late' }))).to.include('LATE');
+  });
+  it('waits for an expression, also a promise', async () => {
+    const page = later(`setTimeout(() => { ${add}; window.done = true }, 400)`);
+    expect(await pdfText(await print({ html: page, wait_for_expression: 'window.done' }))).to.include('LATE');
+    expect(await pdfText(await print({ html: page, wait_for_expression: 'new Promise(r => setTimeout(r, 500, true))' }))).to.include(
+      'LATE',
+    );
+  });
+  it('polls an expression that throws or rejects until it is truthy', async () => {
+    const page = later(`setTimeout(() => { ${add}; window.ok = () => true }, 400)`);
+    expect(await pdfText(await print({ html: page, wait_for_expression: 'ok()' }))).to.include('LATE');
+    expect(await pdfText(await print({ html: page, wait_for_expression: 'window.ok ? ok() : Promise.reject(1)' }))).to.include('LATE');
+  });
+  it('waits as long as told', async () => {
+    expect(await pdfText(await print({ html: later(`setTimeout(() => { ${add} }, 300)`), wait_delay: '600ms' }))).to.include('LATE');
+  });
+  it('looks at the document only after a selector, an expression and a delay, in this order', async () => {
+    const page = later(`setTimeout(() => { ${add} }, 100); setTimeout(() => { document.body.append("SECOND"); window.second = 1 }, 300)`);
+    const text = await pdfText(
+      await print({
+        html: page,
+        wait_for_selector: '#late',
+        wait_for_expression: 'window.second',
+        wait_delay: '10ms',
+      }),
+    );
+    expect(text).to.include('LATE').and.to.include('SECOND');
+  });
+
+  const failures: [string, object, RegExp, string | undefined][] = [
+    ['a selector that never comes', { wait_for_selector: '#never' }, /wait_for_selector/, 'page_timeout'],
+    ['an expression that stays false', { wait_for_expression: '1 > 2' }, /wait_for_expression/, 'page_timeout'],
+    ['a promise that never settles', { wait_for_expression: 'new Promise(() => {})' }, /wait_for_expression/, 'page_timeout'],
+    ['an invalid selector', { wait_for_selector: ']oops[' }, /wait_for_selector.*\]oops\[/, undefined],
+    ['an expression that is no JavaScript', { wait_for_expression: 'a b c' }, /wait_for_expression.*SyntaxError/, undefined],
+  ];
+  for (const [what, options, message, reason] of failures)
+    it(`says which wait it was, for ${what}`, async () => {
+      const error = await refusal({ html: html('x'), ...options });
+      expect(error).to.include(reason ? { status: 502, code: 'render_failed', reason } : { status: 400, code: 'validation_error' });
+      expect(error.message).to.match(message);
+    });
+  it('takes a SyntaxError at run time for false, not for bad input', async () => {
+    expect(await refusal({ html: html('x'), wait_for_expression: 'JSON.parse("{")' })).to.include({ reason: 'page_timeout' });
+  });
+  it('says that the load event did not come, for a page that hangs', async () => {
+    const error = await refusal({ html: html('<script>while (true);</script>') });
+    expect(error).to.include({ status: 502, reason: 'page_timeout' });
+    expect(error.message).to.include('load event').and.to.include('2 s');
+  });
+  it('is not stopped by dialogs, nor by a page that broke its globals', async () => {
+    const page = html(
+      '<script>alert(1); if (confirm("?")) document.write("YES"); window.Promise = undefined; document.querySelector = null</script><form name="fonts"></form><i id="x">X</i>',
+    );
+    expect(await pdfText(await print({ html: page, wait_for_selector: '#x' }))).to.include('YES');
+  });
+});

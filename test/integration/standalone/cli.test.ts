@@ -1,0 +1,275 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { connectStore, type Store } from '../../../api/store/store.ts';
+import { silentLog } from '../../../common/log.ts';
+import { testDatabase } from '../../support/servers/mongod.ts';
+import { type NpmStart, npmStart } from '../../support/servers/npm-start.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+
+const PRESSROOM = fileURLToPath(new URL('../../../standalone/pressroom.mjs', import.meta.url));
+const KEY = /^pressroom_live_[0-9A-Za-z]{38}\n$/;
+
+interface Ran {
+  code: number | null;
+  out: string;
+  errors: string;
+}
+
+describe('the command line', () => {
+  const at = temporaryFolder();
+  let env: Record<string, string>;
+
+  /** From another folder than the repository's, with only the settings that the test gives. */
+  async function pressroom(args: string[], settings = env, input = ''): Promise<Ran> {
+    const { PATH = '', HOME = '', PRESSROOM_CHROME = '' } = process.env;
+    const child = spawn(process.execPath, [PRESSROOM, ...args], { cwd: at(), env: { PATH, HOME, PRESSROOM_CHROME, ...settings } });
+    child.stdin.end(input);
+    const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code, out, errors };
+  }
+
+  const good = async (args: string[], settings = env) => {
+    const ran = await pressroom(args, settings);
+    expect(ran.code, ran.errors).to.equal(0);
+    return ran;
+  };
+
+  before(async () => {
+    env = { MONGODB_URI: (await testDatabase()).uri, PRESSROOM_PEPPER: 'a pepper of the tests' };
+  });
+
+  describe('on the database of MONGODB_URI', () => {
+    let keyId: string;
+    let store: Store;
+    before(async () => {
+      store = connectStore({ uri: env['MONGODB_URI']!, operationTimeoutMs: 5_000 }, silentLog);
+      await store.start(AbortSignal.timeout(10_000));
+    });
+    after(() => store.stop(AbortSignal.timeout(5_000)));
+
+    it('makes an account, which the list shows', async () => {
+      expect((await good(['accounts', 'create', 'acme', '--plan', 'growth'])).out).to.equal('acme\n');
+      const rows = (await good(['accounts', 'list'])).out.split('\n').map(line => line.split(/ +/));
+      expect(rows[0]).to.deep.equal(['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE']);
+      expect(rows[1]).to.deep.equal(['acme', 'growth', 'active', 'off', '0', '0', '0']);
+    });
+
+    it('changes an account', async () => {
+      await good(['accounts', 'set', 'acme', '--plan', 'scale', '--intranet', 'on', '--state', 'past_due']);
+      expect((await good(['accounts', 'list'])).out).to.match(/acme +scale +past_due +on/);
+    });
+
+    it('prints a new key alone on stdout, so that a script can take it', async () => {
+      const { out, errors } = await good(['keys', 'create', '--account', 'acme', '--name', 'billing job']);
+      expect(out).to.match(KEY);
+      expect(errors).not.to.include(out.trim());
+      keyId = /by, is (\w+)/.exec(errors)![1]!;
+      const list = (await good(['keys', 'list', '--account', 'acme'])).out;
+      expect(list)
+        .to.include(keyId)
+        .and.include('billing job')
+        .and.include(`…${out.trim().slice(-4)}`)
+        .and.not.include(out.trim());
+    });
+
+    it('revokes a key by its id alone', async () => {
+      await good(['keys', 'revoke', keyId]);
+      expect((await good(['keys', 'list'])).out).not.to.include(keyId);
+      const again = await pressroom(['keys', 'revoke', keyId]);
+      expect(again.code).to.equal(1);
+      expect(again.errors).to.include(keyId).and.include('keys list');
+    });
+
+    it('writes accounts and keys that it changes into the audit log of the account', async () => {
+      const account = (await store.accounts.findOne({ name: 'acme' }))!;
+      const entries = await store.console.audit.find({ account: account._id }).sort({ at: 1 }).toArray();
+      expect(entries.map(({ actor, user, action, target }) => [actor, user, action, target])).to.deep.equal([
+        ['command line', undefined, 'account.created', 'acme'],
+        ['command line', undefined, 'account.changed', 'acme'],
+        ['command line', undefined, 'key.created', 'billing job'],
+        ['command line', undefined, 'key.revoked', 'billing job'],
+      ]);
+      expect(entries[0]!.details).to.deep.equal({ plan: 'growth' });
+      expect(entries[1]!.details).to.deep.equal({
+        plan: 'scale',
+        planBefore: 'growth',
+        state: 'past_due',
+        stateBefore: 'active',
+        intranet: true,
+        intranetBefore: false,
+      });
+      for (const { details } of entries.slice(2)) expect(details).to.include({ key: keyId }).and.have.property('last4');
+    });
+
+    it('answers what does not work with one sentence and exit code 1', async () => {
+      for (const [args, words] of [
+        [
+          ['accounts', 'create', 'acme'],
+          ['already', 'acme'],
+        ],
+        [
+          ['accounts', 'create', 'other', '--plan', 'gold'],
+          ['gold', 'scale'],
+        ],
+        [['accounts', 'set', 'nobody', '--plan', 'free'], ['nobody']],
+        [
+          ['accounts', 'set', 'acme'],
+          ['plan', 'state'],
+        ],
+        [['keys', 'create', '--account', 'nobody'], ['nobody']],
+      ] as const) {
+        const { code, errors, out } = await pressroom([...args]);
+        expect(code, errors).to.equal(1);
+        expect(out).to.equal('');
+        expect(errors.trim().split('\n')).to.have.length(1);
+        for (const word of words) expect(errors).to.include(word);
+      }
+    });
+
+    it('answers a database that is not there in a sentence without the password', async () => {
+      const { code, errors } = await pressroom(['accounts', 'list'], {
+        MONGODB_URI: 'mongodb://me:hidden@127.0.0.1:1/?authSource=admin',
+        PRESSROOM_PEPPER: 'a pepper of the tests',
+      });
+      expect(code).to.equal(1);
+      expect(errors).to.include('MongoDB').and.not.include('hidden');
+    });
+  });
+
+  describe('asked wrongly', () => {
+    const cases: [string[], string][] = [
+      [['acounts', 'list'], 'accounts'],
+      [['accounts'], 'Usage'],
+      [['accounts', 'create'], 'name'],
+      [['accounts', 'create', 'x', '--plam', 'free'], '--plan'],
+      [['accounts', 'set', 'x', '--intranet', 'maybe'], 'on, off'],
+      [['accounts', 'set', 'x', '--state', 'gone'], 'past_due'],
+      [['keys', 'create'], '--account'],
+      [['render', 'x.html'], '--output'],
+      [['render', 'x.html', '-o', 'x.pdf'], 'PRESSROOM_KEY'],
+      [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--server', 'here'], '--server here'],
+      [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--scale', 'big'], 'number'],
+      [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--json', '[1]'], 'JSON object'],
+      [['api', 'now'], 'too many arguments'],
+    ];
+    for (const [args, words] of cases)
+      it(`says what is accepted and exits with 2: ${args.join(' ')}`, async () => {
+        const { code, errors, out } = await pressroom(args);
+        expect(code, errors).to.equal(2);
+        expect(errors).to.include(words);
+        expect(out).to.equal('');
+      });
+
+    it('reports a wrong variable', async () => {
+      const { code, errors } = await pressroom(['accounts', 'list'], { ...env, PRESSROOM_PLANS: 'gold' });
+      expect(code).to.equal(2);
+      expect(errors).to.include('PRESSROOM_PLANS');
+    });
+  });
+
+  it('explains itself, with the exit codes, at every command', async () => {
+    for (const command of [[], ['accounts'], ['accounts', 'create'], ['keys', 'revoke'], ['render'], ['doctor']]) {
+      const { out } = await good([...command, '--help']);
+      expect(out).to.include('Usage: pressroom');
+      if (command.length !== 1 || command[0] !== 'accounts') expect(out).to.include('Exit codes');
+    }
+    expect((await good(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  describe('beside a Pressroom on this machine', () => {
+    let server: NpmStart;
+    let here: Record<string, string>;
+    let key: string;
+
+    before(async () => {
+      server = await npmStart(at('data'));
+      here = { PRESSROOM_DATA_DIR: at('data'), PRESSROOM_SERVER: server.url };
+      await writeFile(at('page.html'), '<title>Of a file</title><h1>Hello</h1>');
+    });
+
+    after(async () => {
+      server.ctrlC();
+      expect(await server.ended).to.equal(0);
+    });
+
+    it('uses its database while it runs', async () => {
+      await good(['accounts', 'create', 'beside', '--plan', 'growth'], here);
+      key = (await good(['keys', 'create', '--account', 'beside'], here)).out.trim();
+      expect((await good(['accounts', 'list'], here)).out)
+        .to.match(/beside +growth/)
+        .and.match(/default +scale/);
+    });
+
+    it('renders a file, standard input and to standard output', async () => {
+      const settings = { ...here, PRESSROOM_KEY: key };
+      const { out, errors } = await good(
+        ['render', 'page.html', '-o', 'page.pdf', '--format', 'A5', '--landscape', '--margin', '1cm'],
+        settings,
+      );
+      expect(out).to.equal('');
+      expect(errors).to.include('page.pdf is there (1 page)');
+      const pdf = (await readFile(at('page.pdf'))).toString('latin1');
+      const [width, height] = /MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf)!.slice(1).map(Number);
+      expect(width!).to.be.closeTo(595, 2);
+      expect(height!).to.be.closeTo(420, 2);
+
+      const piped = await pressroom(['render', '-', '-o', '-', '--json', '{"scale":0.5}'], settings, '<h1>Of standard input</h1>');
+      expect(piped.code, piped.errors).to.equal(0);
+      expect(piped.out.slice(0, 5)).to.equal('%PDF-');
+    });
+
+    it('shows the API’s own sentence when it refuses, and leaves no file', async () => {
+      const settings = { ...here, PRESSROOM_KEY: key };
+      const wrong = await pressroom(['render', 'page.html', '-o', 'wrong.pdf', '--pages', '3-1'], settings);
+      expect(wrong.code).to.equal(1);
+      expect(wrong.errors)
+        .to.include('pages')
+        .and.include('validation_error')
+        .and.match(/request [0-9a-f-]{36}/);
+      const denied = await pressroom(['render', 'page.html', '-o', 'wrong.pdf', '--key', 'pressroom_live_no'], settings);
+      expect(denied.code).to.equal(1);
+      expect(denied.errors).to.include('unauthorized');
+      expect((await readdir(at())).filter(name => name.includes('wrong'))).to.deep.equal([]);
+    });
+
+    it('says when the file or the server is not there', async () => {
+      const settings = { ...here, PRESSROOM_KEY: key };
+      expect((await pressroom(['render', 'none.html', '-o', 'x.pdf'], settings)).errors)
+        .to.include('none.html')
+        .and.include('ENOENT');
+      const away = await pressroom(['render', 'page.html', '-o', 'x.pdf', '--server', 'http://127.0.0.1:1'], settings);
+      expect(away.code).to.equal(1);
+      expect(away.errors).to.include('http://127.0.0.1:1').and.include('npm start');
+    });
+  });
+
+  // In a suite of its own, since mocha runs those after the single tests, in their order.
+  describe('when nothing runs', () => {
+    it('starts the managed mongod for the moment when nothing runs, one command after the other', async () => {
+      const here = { PRESSROOM_DATA_DIR: at('data') };
+      const lists = await Promise.all([good(['accounts', 'list'], here), good(['keys', 'list'], here)]);
+      expect(lists[0].out).to.include('beside');
+      expect(lists[1].out).to.include('first start');
+    });
+  });
+
+  it('looks the machine over, really starting Chrome', async () => {
+    const { out, code } = await pressroom(['doctor']);
+    expect(code, out).to.equal(0);
+    const lines = out.trim().split('\n');
+    expect(lines).to.have.length(10);
+    for (const line of lines) expect(line).to.match(/^(ok {4}|warn {2}|fail {2})\S/);
+    expect(out)
+      .to.match(/Node 24/)
+      .and.match(/Chrome\/\d+/)
+      .and.include('MongoDB answers')
+      .and.match(/Fonts for Latin, .*emoji/);
+    const bad = await pressroom(['doctor'], { ...env, PRESSROOM_CHROME: '/nowhere/chrome' });
+    expect(bad.code).to.equal(1);
+    expect(bad.out).to.match(/^fail {2}.*\/nowhere\/chrome/m);
+  });
+});

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { ownPort } from '../../fault/harness/ports.ts';
+import { eventually } from '../../support/eventually.ts';
+import { groupMembers, type NpmStart, npmStart } from '../../support/servers/npm-start.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+
+const keyIn = (text: string) => /pressroom_live_\w+/.exec(text)?.[0];
+
+const render = (url: string, key: string, options = {}) =>
+  fetch(`${url}/v1/render`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ html: '<h1>Hello</h1>', ...options }),
+  });
+
+const allGone = (group: number) =>
+  eventually(() => {
+    expect(groupMembers(group).map(({ command }) => command)).to.deep.equal([]);
+  });
+
+describe('npm start', () => {
+  const at = temporaryFolder();
+  const started: NpmStart[] = [];
+  let key: string;
+
+  const start = async (options?: Parameters<typeof npmStart>[1]) => {
+    const pressroom = await npmStart(at('data'), options);
+    started.push(pressroom);
+    return pressroom;
+  };
+
+  afterEach(async () => {
+    for (const { killLauncher, leader } of started.splice(0)) {
+      killLauncher();
+      if (groupMembers(leader).length > 0) process.kill(-leader, 'SIGKILL');
+      await allGone(leader);
+    }
+  });
+
+  it('makes an account on the first start and shows its key with a call that gives a PDF', async () => {
+    const { out, ctrlC, ended, leader } = await start();
+    // It comes a moment after the line that says where it is ready.
+    const call = await eventually(() => {
+      const found = /^ *curl .* render\.pdf$/m.exec(out())?.[0];
+      if (found === undefined) throw new Error(`no call yet: ${out()}`);
+      return found;
+    });
+    key = keyIn(out())!;
+    expect(call).to.include(key);
+    expect(out()).to.include('plan scale: 8 renders at once; this machine runs 2 of them, the others wait');
+    expect(out()).to.not.match(/end of life|no more fixes/);
+    await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
+    expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
+    for (const name of ['', 'pepper', 'secret']) expect((await stat(at('data', name))).mode & 0o077, name).to.equal(0);
+
+    const programs = groupMembers(leader).map(({ command }) => command);
+    expect(programs.some(command => command.includes('--dbpath'))).to.equal(true);
+    expect(programs.some(command => command.includes('--remote-debugging-pipe'))).to.equal(true);
+    if (process.getuid?.() === 0) {
+      const userOf = async (flag: string) =>
+        (await stat(`/proc/${groupMembers(leader).find(({ command }) => command.includes(flag))!.pid}`)).uid;
+      expect(new Set([0, await userOf('--dbpath'), await userOf('--remote-debugging-pipe')])).to.have.length(3);
+    }
+    ctrlC();
+    expect(await ended).to.equal(0);
+    expect(groupMembers(leader)).to.deep.equal([]);
+  });
+
+  it('keeps account and key, and shows no key again', async () => {
+    const { out, url, ctrlC, ended } = await start();
+    expect(keyIn(out())).to.equal(undefined);
+    expect((await render(url, key)).status).to.equal(200);
+    ctrlC();
+    expect(await ended).to.equal(0);
+  });
+
+  it('finishes on Ctrl-C what runs, and what waits for it', async () => {
+    const operations = await ownPort();
+    const { url, ctrlC, ended } = await start({ env: { PRESSROOM_SLOTS: '1', PRESSROOM_OPERATIONS_PORT: String(operations) } });
+    const calls = [1, 2, 3].map(() => render(url, key, { wait_delay: '1s' }));
+    await eventually(async () => {
+      const metrics = await (await fetch(`http://127.0.0.1:${operations}/metrics`)).text();
+      expect(metrics).to.match(/^pressroom_queue_depth(\{.*\})? 2$/m);
+    });
+    ctrlC();
+    expect((await Promise.all(calls)).map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expect(await ended).to.equal(0);
+  });
+
+  it('shows a link to the dashboard at each start, until somebody has set it up', async () => {
+    const first = await start();
+    const link = await eventually(() => new URL(/^Open the dashboard: (\S+) \(works once\)$/m.exec(first.out())![1]!));
+    expect(link.origin).to.equal(first.url);
+    const [token, name, email, password] = [link.hash.slice(1), 'Ada', 'ada@example.com', 'correct horse battery'];
+    const body = new URLSearchParams({ token, name, email, password });
+    const answer = await fetch(new URL(link.pathname, first.url), { method: 'POST', body, redirect: 'manual' });
+    expect(answer.status).to.equal(303);
+    first.ctrlC();
+    expect(await first.ended).to.equal(0);
+
+    const second = await start();
+    const words = await eventually(() => /^The dashboard: .*$/m.exec(second.out())![0]);
+    expect(words).to.equal(`The dashboard: ${second.url}/app`);
+    expect(second.out()).not.to.include('/mcp');
+    second.ctrlC();
+    expect(await second.ended).to.equal(0);
+  });
+
+  it('says where chat programs find the tool, when it has a port of its own', async () => {
+    const { out, url, ctrlC, ended } = await start({ env: { PRESSROOM_PORT: String(await ownPort()) } });
+    const told = await eventually(() => /^For Claude Code.*: (\S+) \(/m.exec(out())![1]!);
+    expect(told).to.equal(`${url}/mcp`);
+    const answer = await fetch(told, { method: 'POST', body: '{}' });
+    expect(answer.status).to.equal(401);
+    const [, metadata] = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate')!)!;
+    expect(await (await fetch(metadata!)).json()).to.include({ resource: told });
+    ctrlC();
+    expect(await ended).to.equal(0);
+  });
+
+  it('leaves no mongod and no Chrome when it is killed, and serves the same key after that', async () => {
+    const first = await start();
+    expect((await render(first.url, key)).status).to.equal(200);
+    first.killLeader();
+    expect(await first.ended).to.equal(137);
+    expect(groupMembers(first.leader)).to.deep.equal([]);
+
+    const second = await start();
+    const answer = await render(second.url, key);
+    expect(answer.status).to.equal(200);
+    expect(Number(answer.headers.get('x-usage-count'))).to.be.greaterThan(2);
+    second.ctrlC();
+    expect(await second.ended).to.equal(0);
+  });
+
+  it('stops by itself when its launcher is killed', async () => {
+    const { killLauncher, leader, out } = await start();
+    killLauncher();
+    await allGone(leader);
+    expect(out()).to.include('Stopping.');
+  });
+
+  it('ends when mongod dies, and says where its log is', async () => {
+    const { leader, ended, out } = await start();
+    const mongod = groupMembers(leader).find(({ command }) => command.includes('--dbpath') && !command.startsWith('/bin/sh'))!;
+    process.kill(mongod.pid, 'SIGKILL');
+    expect(await ended).to.equal(1);
+    expect(out()).to.include('mongod ended by itself').and.include('mongod.log');
+  });
+
+  it('refuses a second start on the same data folder, and the first goes on', async () => {
+    const first = await start();
+    const second = await start({ ready: false });
+    expect(await second.ended).to.equal(1);
+    expect(second.out()).to.include('runs already').and.include(String(first.leader)).and.include('PRESSROOM_DATA_DIR');
+    expect((await render(first.url, key)).status).to.equal(200);
+    first.ctrlC();
+    expect(await first.ended).to.equal(0);
+  });
+
+  it('names a port that is taken and the variable that changes it', async () => {
+    const server = createServer().listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      for (const variable of ['PRESSROOM_PORT', 'PRESSROOM_OPERATIONS_PORT']) {
+        const { ended, out } = await start({
+          ready: false,
+          env: { [variable]: String(port), PRESSROOM_OPERATIONS_HOST: '0.0.0.0', PRESSROOM_HOST: '0.0.0.0' },
+        });
+        expect(await ended).to.equal(1);
+        expect(out()).to.include(`Port ${port} is taken`).and.include(variable);
+      }
+    } finally {
+      server.close();
+    }
+  });
+
+  it('reports every wrong variable at once, and starts nothing', async () => {
+    const { ended, out } = await start({ ready: false, env: { PRESSROOM_SLOTS: 'many', PRESSROOM_CHROME_SANDBOX: 'maybe' } });
+    expect(await ended).to.equal(2);
+    expect(out()).to.include('PRESSROOM_SLOTS=many').and.include('PRESSROOM_CHROME_SANDBOX=maybe');
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { PAGE_EVENTS } from '../../../common/protocol.ts';
+import { eventOf } from '../../../worker/browser/cdp-pipe.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type PlainSlot, plainSlot } from '../../support/gateway-client.ts';
+import { startWorker, type TestWorker } from '../../support/worker.ts';
+
+const MESSAGES = 500;
+const MESSAGE_BYTES = 20_000;
+
+describe('what an API hears of a page’s events', () => {
+  let server: WebSocketServer;
+  let worker: TestWorker;
+  let slot: PlainSlot;
+  let heard: { events: string[]; bytes: number };
+  let lines: unknown[];
+  before(async () => {
+    server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    await once(server, 'listening');
+    server.on('connection', (socket: WebSocket) => {
+      for (let nth = 0; nth < MESSAGES; nth++) socket.send('x'.repeat(MESSAGE_BYTES));
+    });
+    worker = await startWorker({ PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${(server.address() as AddressInfo).port}` });
+  });
+  beforeEach(async () => {
+    // On a busy machine the next one is not open yet when the last is gone.
+    await worker.until({ busy: 0, ready: 2 });
+    slot = await plainSlot(worker, { egress: 'intranet' });
+    heard = { events: [], bytes: 0 };
+    lines = [];
+    slot.socket.on('message', (data: Buffer) => {
+      const event = eventOf(data);
+      if (event !== undefined) heard.events.push(event);
+      if (event === 'Runtime.consoleAPICalled') lines.push(JSON.parse(data.toString()).params.args[0].value);
+      heard.bytes += data.length;
+    });
+  });
+  afterEach(() => slot?.close());
+  after(async () => {
+    await worker?.stop();
+    server?.close();
+  });
+  const evaluate = async (expression: string) => {
+    const { result } = await slot.command('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    return (result!['result'] as { value: unknown }).value;
+  };
+
+  it('is what APIs read, and nothing else', async () => {
+    await slot.command('Runtime.enable');
+    const { result } = await slot.command('Pressroom.ping');
+    const html = '<p>a page</p><script>console.log("said")</script><iframe srcdoc="<p>inside</p>"></iframe>';
+    await slot.command('Page.setDocumentContent', { frameId: result!['frameId'], html });
+    await eventually(() =>
+      expect(heard.events).to.include.members(['Page.loadEventFired', 'Page.frameNavigated', 'Runtime.consoleAPICalled']),
+    );
+    expect(PAGE_EVENTS).to.include.members(heard.events);
+  });
+
+  it('is none of the messages that its WebSockets get', async () => {
+    await slot.command('Network.enable');
+    const { port } = server.address() as AddressInfo;
+    const all = `new Promise((done, fail) => {
+      let heard = 0;
+      const socket = new WebSocket('ws://127.0.0.1:${port}/');
+      socket.onmessage = () => ++heard === ${MESSAGES} && done(heard);
+      socket.onerror = () => fail(new Error('no WebSocket'));
+    })`;
+    expect(await evaluate(all)).to.equal(MESSAGES);
+    expect(heard.bytes).to.be.lessThan(MESSAGE_BYTES);
+  });
+
+  it('is cut when a page writes to its console in a loop, which goes on undisturbed', async () => {
+    await slot.command('Runtime.enable');
+    expect(await evaluate('for (let i = 0; i < 50_000; i++) console.log(i); "done"')).to.equal('done');
+    const calls = heard.events.filter(event => event === 'Runtime.consoleAPICalled');
+    expect(calls.length).to.be.within(5_000, 5_002);
+    expect(lines.at(-1)).to.equal('console output was cut');
+  });
+});

@@ -1,0 +1,85 @@
+// An installation whose accounts pay at a Stripe of the tests, with an owner who is signed in.
+import type { AccountDocument } from '../../../api/store/store.ts';
+import { SECRET_KEY, type StripeFake, stripeFake, WEBHOOK_SECRET } from '../servers/stripe-fake.ts';
+import type { FakeSubscription } from '../servers/stripe-world.ts';
+import { type ConsoleRig, consoleRig, type Person } from './console-rig.ts';
+
+export interface BillingRig extends ConsoleRig {
+  stripe: StripeFake;
+  /** What an API process of it is configured with, for one more on the same database. */
+  env: Record<string, string>;
+  /** Of one account of its own: its key, its owner, and what stands in the database. */
+  customer(plan?: string): Promise<Customer>;
+  /** All that happened at Stripe is delivered. */
+  deliverAll(): Promise<void>;
+}
+
+export interface Customer {
+  id: string;
+  name: string;
+  key: string;
+  owner: Person;
+  read(): Promise<AccountDocument>;
+  /** Sends the owner to the page on which `plan` is paid; its address. */
+  checkout(plan: string): Promise<string>;
+  /** Buys `plan` from the start to the delivered events. */
+  buys(plan: string): Promise<FakeSubscription>;
+}
+
+export const PRICES = { starter: 'price_starter', growth: 'price_growth' } as const;
+
+export async function billingRig(options: Parameters<typeof consoleRig>[0] = {}): Promise<BillingRig> {
+  const stripe = await stripeFake();
+  stripe.world.addPrice(PRICES.starter, 'Starter', 1_900);
+  stripe.world.addPrice(PRICES.growth, 'Growth', 4_900);
+  const env = {
+    PRESSROOM_BILLING: 'stripe',
+    PRESSROOM_STRIPE_SECRET_KEY: SECRET_KEY,
+    PRESSROOM_STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    PRESSROOM_STRIPE_PRICES: Object.entries(PRICES)
+      .map(pair => pair.join('='))
+      .join(','),
+    PRESSROOM_STRIPE_API_URL: stripe.url,
+  };
+  const rig = await consoleRig({ workers: 0, ...options, env: { ...env, ...options.env } }).catch(async error => {
+    await stripe.close();
+    throw error;
+  });
+  const deliverAll = () => stripe.deliverAll(rig.api.port());
+
+  async function customer(plan = 'free'): Promise<Customer> {
+    const id = await rig.account2(plan);
+    const read = async () => (await rig.store.accounts.findOne({ _id: id }))!;
+    const { name } = await read();
+    const { text: key } = await rig.accounts.createKey(name, { name: 'key' });
+    const owner = await rig.person({ role: 'owner', account: id });
+    const checkout = async (wanted: string) =>
+      (await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/checkout`, { plan: wanted })).url;
+    return {
+      id,
+      name,
+      key,
+      owner,
+      read,
+      checkout,
+      buys: async wanted => {
+        const subscription = stripe.world.pay(await checkout(wanted));
+        await deliverAll();
+        return subscription;
+      },
+    };
+  }
+
+  return {
+    ...rig,
+    stripe,
+    env,
+    customer,
+    deliverAll,
+    stop: async () => {
+      const clean = await rig.stop();
+      await stripe.close();
+      return clean;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// An installation at an address that browsers reach, a browser, and an app on another site that opens the consent in a window of its own and waits for its end.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { type AddressedRig, addressedRig } from '../addressed-rig.ts';
+import { authorizePath, type Client, newClient, pkce } from './oauth-walk.ts';
+
+export interface ConsentRig extends AddressedRig {
+  /** What tokens are for. */
+  resource: string;
+  /** The app, registered by what it says of itself. */
+  client(metadata?: Record<string, unknown>): Promise<Client>;
+  /** Where the app sends people; `verifier` is what its code needs. */
+  ask(client: Client): { url: string; verifier: string };
+  /** What came to the app's own address, in order. */
+  arrived: URL[];
+  /** Opens the app's site in the tab, which opens the consent in a window of its own. */
+  popup(tab: Page, client: Client): Promise<Page>;
+  /** What the app's site says in the tab: `waiting`, `lost` when its window seems closed, else what came back to it. */
+  said(tab: Page): Promise<string>;
+}
+
+/** Runs in the app's site. */
+const WAITS = `
+const say = text => { document.querySelector('output').textContent = text; };
+document.querySelector('button').onclick = () => {
+  const popup = open(document.querySelector('button').value, 'connect', 'width=500,height=700');
+  say('waiting');
+  const watch = setInterval(() => {
+    if (!popup.closed) return;
+    clearInterval(watch);
+    if (document.querySelector('output').textContent === 'waiting') say('lost');
+  }, 20);
+  addEventListener('message', ({ data }) => say(data));
+};`;
+/** Runs where the answer arrives. */
+const TELLS = `
+const query = new URLSearchParams(location.search);
+if (opener) {
+  opener.postMessage(query.get('error') ?? 'connected', '*');
+  if (query.has('state')) setTimeout(close, 100);
+}`;
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+
+export async function consentRig(options?: Parameters<typeof addressedRig>[0]): Promise<ConsentRig> {
+  const addressed = await addressedRig(options);
+  const { rig, publicUrl } = addressed;
+  const resource = `${publicUrl}/mcp`;
+  const arrived: URL[] = [];
+  const site = createServer((request, response) => {
+    const url = new URL(request.url!, `http://${request.headers.host}`);
+    const back = url.pathname === '/callback';
+    if (back) arrived.push(url);
+    const page = back
+      ? `<h1>Connected</h1><script>${TELLS}</script>`
+      : `<h1>An app</h1><button value="${escaped(url.searchParams.get('ask') ?? '')}">Connect</button><output></output><script>${WAITS}</script>`;
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>App</title>${page}`);
+  });
+  await new Promise<void>(resolve => site.listen(0, '127.0.0.1', resolve));
+  const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+
+  function ask(client: Client) {
+    const { verifier, challenge } = pkce();
+    return { url: publicUrl + authorizePath(client, challenge, { resource }), verifier };
+  }
+
+  return {
+    ...addressed,
+    resource,
+    arrived,
+    ask,
+    client: (metadata = {}) => newClient(rig, { redirect_uris: [`${siteUrl}/callback`], ...metadata }),
+    popup: async (tab, client) => {
+      await tab.goto(`${siteUrl}/?ask=${encodeURIComponent(ask(client).url)}`);
+      const opened = tab.waitForEvent('popup');
+      await tab.getByRole('button', { name: 'Connect' }).click();
+      return opened;
+    },
+    said: async tab => (await tab.getByRole('status').textContent()) ?? '',
+    stop: async () => {
+      await addressed.stop();
+      site.closeAllConnections();
+      await new Promise(resolve => site.close(resolve));
+    },
+  };
+}

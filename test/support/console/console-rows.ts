@@ -1,0 +1,181 @@
+// One good call of every row of the management API, and who may make it: a second list besides the rows' own words, so that a slip in either is seen.
+import { randomUUID } from 'node:crypto';
+import type { Permission } from '../../../api/console/contract/permissions.ts';
+import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
+import type { ConsoleRig, Person } from './console-rig.ts';
+
+/** What a call finds there. */
+export interface Scene {
+  rig: ConsoleRig;
+  /** The account that the call is about. */
+  account: string;
+  /** Who calls; where nobody does, a person without a part in it. */
+  caller: Person;
+}
+
+export interface Sample {
+  /** Whoever has it in the account; `signed-in`: everybody with a session; `operator`. */
+  needs: Permission | 'signed-in' | 'operator';
+  /** The status of the call when the caller may make it. */
+  good: number;
+  /** Makes what the path names in the account, and returns its ids by the names of the path. */
+  make?(scene: Scene): Promise<Record<string, string>>;
+  body?: (scene: Scene) => unknown;
+}
+
+async function aKey({ rig, account }: Scene) {
+  const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
+  return { key: (await rig.accounts.createKey(name, { name: 'a key' })).key.id };
+}
+
+async function anInvitation({ rig, account }: Scene) {
+  const id = `inv_${randomUUID()}`;
+  const at = new Date();
+  const invitation = {
+    id,
+    hash: id,
+    email: `${id}@example.com`,
+    role: 'viewer' as const,
+    by: 'usr_x',
+    createdAt: at,
+    expiresAt: new Date(at.getTime() + 60_000),
+  };
+  await rig.store.console.teams.updateOne(
+    { _id: account },
+    { $push: { invitations: invitation }, $setOnInsert: { members: [] } },
+    { upsert: true },
+  );
+  return { invitation: id };
+}
+
+const aMember = async ({ rig, account }: Scene) => ({ user: (await rig.person({ role: 'viewer', account })).id });
+
+async function aRender({ rig, account }: Scene) {
+  const id = randomUUID();
+  await rig.store.console.renders.insertOne({
+    _id: id,
+    account,
+    at: new Date(),
+    via: 'api',
+    outcome: 'ok',
+    sandbox: false,
+    counted: true,
+    source: 'html',
+    options: {},
+    timings: {},
+    totalMs: 5,
+  });
+  return { render: id };
+}
+
+async function anotherSession({ rig, caller }: Scene) {
+  const id = randomUUID();
+  const at = new Date();
+  const later = new Date(at.getTime() + 60_000);
+  await rig.store.console.sessions.insertOne({
+    _id: id,
+    publicId: id,
+    user: caller.id,
+    method: 'password',
+    createdAt: at,
+    lastSeenAt: at,
+    expiresAt: later,
+    endsAt: later,
+    ip: '127.0.0.1',
+    userAgent: '',
+  });
+  return { session: id };
+}
+
+async function anApp({ rig, account, caller }: Scene) {
+  const _id = randomUUID();
+  const at = new Date();
+  await rig.store.console.oauthGrants.insertOne({
+    _id,
+    user: caller.id,
+    account,
+    clientId: 'a client',
+    clientName: 'An App',
+    redirect: 'app.example',
+    scope: 'render',
+    createdAt: at,
+    expiresAt: new Date(at.getTime() + 60_000),
+  });
+  return { grant: _id };
+}
+
+const anAccount = async ({ account }: Scene) => ({ id: account });
+const aName = () => ({ name: `named ${randomUUID()}` });
+const anAddress = () => ({ email: `${randomUUID()}@example.com`, role: 'viewer' });
+
+export const SAMPLES: Record<string, Sample> = {
+  'GET /me': { needs: 'signed-in', good: 200 },
+  'PATCH /me': { needs: 'signed-in', good: 200, body: aName },
+  // The rig's people have no password: to set one is a change too.
+  'POST /me/password': { needs: 'signed-in', good: 204, body: () => ({ next: 'a long enough password' }) },
+  'GET /me/sessions': { needs: 'signed-in', good: 200 },
+  'DELETE /me/sessions': { needs: 'signed-in', good: 204 },
+  'DELETE /me/sessions/:session': { needs: 'signed-in', good: 204, make: anotherSession },
+  'GET /me/apps': { needs: 'signed-in', good: 200 },
+  'DELETE /me/apps/:grant': { needs: 'signed-in', good: 204, make: anApp },
+  'POST /me/two-factor': { needs: 'signed-in', good: 200, body: () => ({ password: '' }) },
+  // Nothing is there to be confirmed, renewed or switched off.
+  'POST /me/two-factor/confirm': { needs: 'signed-in', good: 409, body: () => ({ code: '123456' }) },
+  'POST /me/two-factor/recovery-codes': { needs: 'signed-in', good: 400, body: () => ({ code: '123456' }) },
+  'DELETE /me/two-factor': { needs: 'signed-in', good: 400, body: () => ({ code: '123456' }) },
+  'POST /me/sign-out': { needs: 'signed-in', good: 204 },
+
+  'GET /accounts/:account/overview': { needs: 'account.read', good: 200 },
+  'PATCH /accounts/:account': { needs: 'account.rename', good: 204, body: aName },
+  'GET /accounts/:account/renders': { needs: 'renders.read', good: 200 },
+  'GET /accounts/:account/renders/:render': { needs: 'renders.read', good: 200, make: aRender },
+  'GET /accounts/:account/usage': { needs: 'usage.read', good: 200 },
+  'GET /accounts/:account/usage.csv': { needs: 'usage.read', good: 200 },
+  'GET /accounts/:account/keys': { needs: 'keys.read', good: 200 },
+  'POST /accounts/:account/keys': { needs: 'keys.write', good: 201, body: aName },
+  'POST /accounts/:account/keys/:key/rotate': { needs: 'keys.write', good: 201, make: aKey, body: () => ({ overlap: 'day' }) },
+  'DELETE /accounts/:account/keys/:key': { needs: 'keys.write', good: 204, make: aKey },
+  // A request that is refused for what it asks, since there is no Chrome here: who may not render does not come so far.
+  'POST /accounts/:account/playground/render': { needs: 'playground.render', good: 400, body: () => ({ html: 'x', pages: 'all' }) },
+  'GET /accounts/:account/team': { needs: 'team.read', good: 200 },
+  'POST /accounts/:account/team/invitations': { needs: 'team.write', good: 201, body: anAddress },
+  'DELETE /accounts/:account/team/invitations/:invitation': { needs: 'team.write', good: 204, make: anInvitation },
+  'PATCH /accounts/:account/team/members/:user': { needs: 'team.write', good: 204, make: aMember, body: () => ({ role: 'developer' }) },
+  // Of another than oneself.
+  'DELETE /accounts/:account/team/members/:user': { needs: 'team.write', good: 204, make: aMember },
+  'GET /accounts/:account/audit': { needs: 'audit.read', good: 200 },
+  'GET /accounts/:account/billing': { needs: 'billing.read', good: 200 },
+  // Nothing is paid for in an installation whose operator sets the plans.
+  'POST /accounts/:account/billing/checkout': { needs: 'billing.write', good: 409, body: () => ({ plan: 'starter' }) },
+  'POST /accounts/:account/billing/portal': { needs: 'billing.write', good: 409 },
+
+  'GET /operator/accounts': { needs: 'operator', good: 200 },
+  'POST /operator/accounts': { needs: 'operator', good: 201, body: aName },
+  'GET /operator/accounts/:id': { needs: 'operator', good: 200, make: anAccount },
+  'PATCH /operator/accounts/:id': { needs: 'operator', good: 200, make: anAccount, body: () => ({ state: 'paused' }) },
+  'POST /operator/accounts/:id/invitations': { needs: 'operator', good: 201, make: anAccount, body: anAddress },
+  'GET /operator/users': { needs: 'operator', good: 200 },
+  'PATCH /operator/users/:user': { needs: 'operator', good: 204, make: aMember, body: () => ({ disabled: true }) },
+  'GET /operator/audit': { needs: 'operator', good: 200 },
+  'GET /operator/live': { needs: 'operator', good: 200 },
+  'GET /operator/health': { needs: 'operator', good: 200 },
+  'GET /openapi.json': { needs: 'signed-in', good: 200 },
+};
+
+export const nameOf = ({ method, path }: ConsoleRoute): string => `${method.toUpperCase()} ${path}`;
+
+/** The path of a row with ids in the place of names. */
+export const pathWith = ({ path }: ConsoleRoute, ids: Record<string, string>): string =>
+  `/console/v1${path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? `no ${name}`))}`;
+
+/** Everything that a call could change in accounts, as one text. */
+export async function stateOf({ store }: ConsoleRig, accounts: string[]): Promise<string> {
+  const byId = { sort: { _id: 1 } } as const;
+  return JSON.stringify([
+    await store.accounts.find({ _id: { $in: accounts } }, byId).toArray(),
+    await store.console.teams.find({ _id: { $in: accounts } }, byId).toArray(),
+    // A call that was refused for what it says is in the log, a little later, and has changed nothing.
+    await store.console.renders.find({ account: { $in: accounts }, code: { $ne: 'validation_error' } }, byId).toArray(),
+    await store.console.audit.countDocuments({ account: { $in: accounts } }),
+  ]);
+}

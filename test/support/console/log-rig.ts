@@ -1,0 +1,28 @@
+// What tests of the log of renders ask again and again: the rows of an account as its owner sees them, once they are written.
+import { expect } from 'chai';
+import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
+import { eventually } from '../eventually.ts';
+import type { ConsoleRig, Person } from './console-rig.ts';
+
+export interface LoggedRows {
+  person: Person;
+  /** The newest rows, once there are so many. `query` begins with `?`. */
+  rows(count: number, query?: string): Promise<RenderSummary[]>;
+  /** One render, once it is written. */
+  detail(id: string): Promise<RenderDetail>;
+}
+
+export async function loggedRows(rig: ConsoleRig, account = rig.accountId): Promise<LoggedRows> {
+  const person = await rig.person({ role: 'owner', account });
+  const path = `/accounts/${account}/renders`;
+  return {
+    person,
+    rows: (count, query = '') =>
+      eventually(async () => {
+        const { items } = await person.good<{ items: RenderSummary[] }>('GET', path + query);
+        expect(items).to.have.length(count);
+        return items;
+      }),
+    detail: id => eventually(() => person.good<RenderDetail>('GET', `${path}/${id}`)),
+  };
+}

@@ -1,0 +1,205 @@
+// The whole way of an app to its tokens over real HTTP: it registers, a person who is signed in allows it, the code becomes tokens. Each step can also be gone alone.
+import { createHash, randomBytes } from 'node:crypto';
+import { type Answer, httpCall } from '../http-call.ts';
+import type { ConsoleRig, Person } from './console-rig.ts';
+
+/** What it needs of an installation: its port, and what it is called. */
+export interface WalkedRig {
+  api: { port(): number };
+}
+
+export const PUBLIC_URL = 'http://localhost:8080';
+export const RESOURCE = `${PUBLIC_URL}/mcp`;
+export const CALLBACK = 'http://127.0.0.1:33418/callback';
+
+export interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  expires_in: number;
+  scope: string;
+  token_type: string;
+}
+
+export interface Client {
+  id: string;
+  redirectUri: string;
+}
+
+export interface Walked extends Tokens {
+  client: Client;
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+export const jsonOf = <T = Record<string, string>>({ body }: Pick<Answer, 'body'>): T => JSON.parse(body.toString()) as T;
+export const tokensOf = (answer: Answer) => jsonOf<Tokens>(answer);
+/** The word of RFC 6749 for what was wrong. */
+export const errorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).error;
+
+/** In whose name the token lets an app act now, as the tool finds out; undefined when it does not. */
+export const accessOf = ({ api }: Pick<ConsoleRig, 'api'>, token: string, resource = RESOURCE) => api.accessTokens!.verify(token, resource);
+
+export const registerClient = (rig: WalkedRig, metadata: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  httpCall(rig.api.port(), 'POST', '/oauth/register', { 'content-type': 'application/json', ...headers }, JSON.stringify(metadata));
+
+/** Registers an app as most desktop programs do; `metadata` wins. */
+export async function newClient(rig: WalkedRig, metadata: Record<string, unknown> = {}): Promise<Client> {
+  const answer = await registerClient(rig, {
+    client_name: 'An App',
+    redirect_uris: [CALLBACK],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    ...metadata,
+  });
+  if (answer.status !== 201) throw new Error(`registration: ${answer.status} ${answer.body}`);
+  const { client_id, redirect_uris } = jsonOf<{ client_id: string; redirect_uris: string[] }>(answer);
+  return { id: client_id, redirectUri: redirect_uris[0]! };
+}
+
+export interface Pkce {
+  verifier: string;
+  challenge: string;
+}
+
+export function pkce(): Pkce {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+/** A browser of its own, as far as OAuth needs one: cookies by path, redirects one by one. `cookie`: the session of whoever is signed in. */
+export interface Browser {
+  cookie: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, fields: Record<string, string>): Promise<Answer>;
+}
+
+export function browser(rig: WalkedRig, cookie = ''): Browser {
+  const jar = new Map<string, { value: string; path: string }>();
+  const self: Browser = {
+    cookie,
+    get: path => visit('GET', path),
+    post: (path, fields) => visit('POST', path, new URLSearchParams(fields).toString()),
+  };
+  async function visit(method: string, given: string, body?: string): Promise<Answer> {
+    // The public URL is what links are made of; the tests listen elsewhere.
+    const url = new URL(given, PUBLIC_URL);
+    const mine = [...jar]
+      .filter(([, { path }]) => url.pathname.startsWith(path))
+      .map(([key, { value }]) => `${key.split(' ')[0]}=${value}`);
+    const headers = {
+      'sec-fetch-site': method === 'GET' ? 'cross-site' : 'same-origin',
+      accept: 'text/html,application/xhtml+xml',
+      cookie: [self.cookie, ...mine].filter(Boolean).join('; '),
+      ...(body !== undefined && FORM),
+    };
+    const answer = await httpCall(rig.api.port(), method, url.pathname + url.search, headers, body);
+    for (const line of (answer.headers['set-cookie'] as unknown as string[] | undefined) ?? []) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      const path = /;\s*path=([^;]*)/i.exec(line)?.[1] ?? '/';
+      if (value === '' || /Max-Age=0(;|$)/.test(line)) jar.delete(`${name} ${path}`);
+      else jar.set(`${name} ${path}`, { value: value!, path });
+    }
+    return answer;
+  }
+  return self;
+}
+
+export const authorizePath = (client: Client, challenge: string, more: Record<string, string | undefined> = {}): string => {
+  const query = {
+    response_type: 'code',
+    client_id: client.id,
+    redirect_uri: client.redirectUri,
+    scope: 'render',
+    state: 'a state',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    resource: RESOURCE,
+    ...more,
+  };
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `/oauth/authorize?${new URLSearchParams(given)}`;
+};
+
+export const locationOf = ({ status, headers, body }: Answer): URL => {
+  if (!headers['location']) throw new Error(`no redirect: ${status} ${body.toString().replace(/<style>[\s\S]*<\/style>/, '')}`);
+  return new URL(headers['location'], PUBLIC_URL);
+};
+
+/** The value of a hidden field, or of the option of a choice that is taken when nobody chooses. */
+export const fieldOf = (page: string, name: string): string | undefined =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? /<option value="([^"]*)"/.exec(page)?.[1];
+
+/** As far as the page of consent; where it is. */
+export async function askedAt(
+  visitor: Browser,
+  client: Client,
+  challenge: string,
+  more?: Record<string, string | undefined>,
+): Promise<string> {
+  const { pathname } = locationOf(await visitor.get(authorizePath(client, challenge, more)));
+  if (!pathname.startsWith('/app/allow/')) throw new Error(`not asked, but at ${pathname}`);
+  return pathname;
+}
+
+/** Answers the page of consent as a person does, and follows it to the app's own address, which is not called. */
+export async function answered(
+  visitor: Browser,
+  page: string,
+  fields: { account?: string | undefined; answer?: string } = {},
+): Promise<URL> {
+  const shown = (await visitor.get(page)).body.toString();
+  const sent = {
+    user: fieldOf(shown, 'user') ?? '',
+    account: fields.account ?? fieldOf(shown, 'account') ?? '',
+    answer: fields.answer ?? 'allow',
+  };
+  return locationOf(await visitor.get(locationOf(await visitor.post(page, sent)).href));
+}
+
+export const tokenCall = (rig: WalkedRig, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> =>
+  httpCall(rig.api.port(), 'POST', '/oauth/token', { ...FORM, ...headers }, new URLSearchParams(fields).toString());
+
+export const redeem = (rig: WalkedRig, client: Client, code: string, verifier: string, more: Record<string, string> = {}) =>
+  tokenCall(rig, {
+    grant_type: 'authorization_code',
+    client_id: client.id,
+    code,
+    redirect_uri: client.redirectUri,
+    code_verifier: verifier,
+    resource: RESOURCE,
+    ...more,
+  });
+
+export const refresh = (rig: WalkedRig, client: Client, token: string, more: Record<string, string> = {}) =>
+  tokenCall(rig, { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...more });
+
+export const revoke = (rig: WalkedRig, client: Client, token: string) =>
+  httpCall(rig.api.port(), 'POST', '/oauth/revoke', FORM, new URLSearchParams({ client_id: client.id, token }).toString());
+
+/** A code that the person allowed, and what it needs to become tokens. `asking`: what the app asks otherwise than most. */
+export async function codeOf(
+  rig: WalkedRig,
+  person: Pick<Person, 'cookie'>,
+  { account, client, asking }: { account?: string; client?: Client; asking?: Record<string, string | undefined> } = {},
+) {
+  const app = client ?? (await newClient(rig));
+  const { verifier, challenge } = pkce();
+  const visitor = browser(rig, person.cookie);
+  const back = await answered(visitor, await askedAt(visitor, app, challenge, asking), { account });
+  const code = back.searchParams.get('code');
+  if (!code) throw new Error(`no code: ${back.href}`);
+  return { client: app, code, verifier, back };
+}
+
+/** The tokens of an app that the person allowed: by default a new one, in the first of their accounts. */
+export async function walk(
+  rig: WalkedRig,
+  person: Pick<Person, 'cookie'>,
+  options: { account?: string; client?: Client } = {},
+): Promise<Walked> {
+  const { client, code, verifier } = await codeOf(rig, person, options);
+  const answer = await redeem(rig, client, code, verifier);
+  if (answer.status !== 200) throw new Error(`token: ${answer.status} ${answer.body}`);
+  return { ...tokensOf(answer), client };
+}

@@ -1,0 +1,152 @@
+// Tables of pages as the web has them: each row is a page and what must come of it, and after each the worker must be as good as before.
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { expect } from 'chai';
+import { readSamples } from '../../fault/harness/samples.ts';
+import { eventually } from '../eventually.ts';
+import { type Answer, type Installation, installation } from '../installation.ts';
+import { pdfInfo, pdfText } from '../pdf.ts';
+import { type DnsServer, startDnsServer } from '../servers/dns-server.ts';
+import { type Page, startWebServer, type WebServer } from '../servers/web-server.ts';
+
+/** Where the pages of a row are, as `http://host:port`. All lead to the same server. */
+export interface Site {
+  base: string;
+  /** Another site for Chrome, with a process of its own for its frames. */
+  other: string;
+  /** By a loopback address, which Chrome takes for safe without TLS. */
+  secure: string;
+  /** A private address that no page may reach: what came there fails the row. */
+  victim: string;
+}
+
+export interface RealPage {
+  what: string;
+  /** The document itself; without it the first of the pages of a site, which stand by path. */
+  html?: string | ((site: Site) => string);
+  serve?: Record<string, Page> | ((site: Site) => Record<string, Page>);
+  at?: keyof Site;
+  options?: object;
+  /** What is wanted of the PDF: texts that are in it and texts that are not, the number of pages, and its look. */
+  text?: (string | RegExp)[];
+  without?: string[];
+  pages?: number;
+  look?: (pdf: Buffer, site: Site) => Promise<unknown>;
+  /** Or the failure that is wanted, one of several where the machine's pace decides. With `page_timeout` the limit is LIMIT_S. */
+  fails?: { reason: string | string[]; message: RegExp };
+}
+
+/** The limit of a render that is to run into it. */
+export const LIMIT_S = 2;
+/** The limit of all others, which a slow machine must not run into. */
+const PATIENCE_S = 90;
+
+const squeezed = (text: string) => text.replace(/\s+/g, ' ');
+
+async function mustPrint(answer: Answer, row: RealPage, site: Site): Promise<void> {
+  expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
+  const text = squeezed(await pdfText(answer.body));
+  for (const wanted of row.text ?? [])
+    if (typeof wanted === 'string') expect(text).to.include(wanted);
+    else expect(text).to.match(wanted);
+  for (const unwanted of row.without ?? []) expect(text).to.not.include(unwanted);
+  if (row.pages !== undefined) expect((await pdfInfo(answer.body)).pages).to.equal(row.pages);
+  await row.look?.(answer.body, site);
+}
+
+function mustFail(answer: Answer, { reason, message }: NonNullable<RealPage['fails']>): void {
+  expect(answer.status, 'it was printed').to.equal(502);
+  const error = answer.error();
+  expect(error.code).to.equal('render_failed');
+  expect([reason].flat(), error.message).to.include(error.reason);
+  expect(error.message).to.match(message);
+}
+
+/** Chrome's own folders of this process hold nothing that a page has named. */
+async function mustHoldNoDownload(): Promise<void> {
+  for (const folder of await readdir(tmpdir())) {
+    if (!folder.startsWith(`pressroom-chrome-${process.pid}-`)) continue;
+    const files = await readdir(`${tmpdir()}/${folder}`, { recursive: true }).catch(() => []);
+    expect(files.filter(file => /downloaded|crdownload/i.test(file))).to.deep.equal([]);
+  }
+}
+
+/** As good as before: every slot ready, no page left over, no Chrome that died, and a plain render right away. */
+async function mustBeAsBefore({ worker, render }: Installation): Promise<void> {
+  const answer = await render({ html: '<p>PLAIN AS EVER</p>' });
+  expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
+  expect(squeezed(await pdfText(answer.body))).to.equal('PLAIN AS EVER ');
+  await worker.until({ busy: 0, ready: 2 });
+  await eventually(async () => {
+    const targets = await Promise.all(
+      worker.worker.chromes().map(({ pipe }) => pipe.command<{ targetInfos: { type: string; url: string }[] }>('Target.getTargets')),
+    );
+    for (const { targetInfos } of targets) {
+      expect(targetInfos.filter(({ url }) => url !== 'about:blank')).to.deep.equal([]);
+      expect(targetInfos.filter(({ type }) => type === 'page').length).to.equal(1);
+    }
+    expect(targets).to.have.length(2);
+  });
+  // A page that hit a bound costs its own Chrome, which is replaced; none dies.
+  const samples = readSamples(await worker.metrics.text());
+  expect(samples.sum('pressroom_chrome_starts_total', { reason: 'first' })).to.equal(2);
+  expect(samples.sum('pressroom_chrome_starts_total', { reason: 'died' })).to.equal(0);
+}
+
+const isHasty = ({ fails }: RealPage) => fails !== undefined && [fails.reason].flat().includes('page_timeout');
+
+/** A test for each row. `env` is added to the environment of API and worker. */
+export function realPages(title: string, rows: RealPage[], env: Record<string, string> = {}): void {
+  describe(title, function () {
+    this.timeout(240_000);
+    const pages: Record<string, Page> = {};
+    let web: WebServer;
+    let victim: WebServer;
+    let dns: DnsServer;
+    let patient: Installation;
+    let hasty: Installation;
+    let site: Site;
+
+    before(async () => {
+      [web, victim, dns] = await Promise.all([startWebServer(pages), startWebServer({ '/': '<h1>SECRET</h1>' }), startDnsServer()]);
+      for (const name of ['shop.example', 'other.example', 'victim.example']) dns.set(name, '127.0.0.1');
+      const at = (host: string, port = web.port) => `http://${host}:${port}`;
+      site = { base: at('shop.example'), other: at('other.example'), secure: at('127.0.0.1'), victim: at('victim.example', victim.port) };
+      const open = (seconds: number) =>
+        installation({
+          intranet: true,
+          env: {
+            PRESSROOM_DNS_SERVERS: dns.address,
+            PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
+            PRESSROOM_RENDER_TIMEOUT: `${seconds}s`,
+            // Pages of 100 MB keep Chrome busy for seconds where other tests run beside them: it is not hung.
+            PRESSROOM_CHROME_PROBE_INTERVAL: '60s',
+            ...env,
+          },
+        });
+      patient = await open(PATIENCE_S);
+      hasty = rows.some(isHasty) ? await open(LIMIT_S) : patient;
+    });
+    after(async () => {
+      await Promise.all([...new Set([patient, hasty])].map(each => each?.stop()));
+      await Promise.all([web, victim, dns].map(each => each.close()));
+    });
+
+    for (const row of rows)
+      it(`${row.fails ? `fails with ${[row.fails.reason].flat().join(' or ')} for` : 'prints'} ${row.what}`, async () => {
+        const served = typeof row.serve === 'function' ? row.serve(site) : (row.serve ?? {});
+        Object.assign(pages, served);
+        const source =
+          row.html === undefined
+            ? { url: `${site[row.at ?? 'base']}${Object.keys(served)[0]}` }
+            : { html: typeof row.html === 'function' ? row.html(site) : row.html };
+        const pressroom = isHasty(row) ? hasty : patient;
+        const answer = await pressroom.render({ ...source, ...row.options });
+        if (row.fails) mustFail(answer, row.fails);
+        else await mustPrint(answer, row, site);
+        await mustHoldNoDownload();
+        await mustBeAsBefore(pressroom);
+        expect(victim.connections(), 'the private address was reached').to.equal(0);
+      });
+  });
+}

@@ -1,0 +1,91 @@
+// `npm start` as a person runs it: the launcher in a process group of its own, which Ctrl-C reaches as a terminal sends it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../eventually.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Living processes of a group, by their command lines. */
+export function groupMembers(group: number): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .flatMap(pid => {
+      try {
+        const [state, , ofGroup] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .replace(/^.*\) /, '')
+          .split(' ');
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return Number(ofGroup) === group && state !== 'Z' ? [{ pid: Number(pid), command }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+const childOf = (parent: number) =>
+  eventually(() => {
+    const found = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')[0];
+    if (!found) throw new Error(`process ${parent} has no child`);
+    return Number(found);
+  });
+
+export interface NpmStart {
+  /** The process group of everything that was started. */
+  leader: number;
+  url: string;
+  /** What the terminal shows. */
+  out(): string;
+  /** The terminal's and npm's copy of one Ctrl-C. */
+  ctrlC(): void;
+  killLauncher(): void;
+  killLeader(): void;
+  /** The exit code, once all is over. */
+  ended: Promise<number | null>;
+}
+
+/** Starts on `dataDir` with free ports. `ready: false` gives it back before it is ready. Its exit is the caller's to wait for. */
+export async function npmStart(
+  dataDir: string,
+  { env = {}, ready = true }: { env?: Record<string, string>; ready?: boolean } = {},
+): Promise<NpmStart> {
+  const { MONGODB_URI: _uri, PRESSROOM_LOG_LEVEL: _level, ...inherited } = process.env;
+  const child = spawn(process.execPath, ['standalone/bootstrap.mjs', 'standalone/main.ts'], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...inherited, PRESSROOM_DATA_DIR: dataDir, PRESSROOM_PORT: '0', PRESSROOM_OPERATIONS_PORT: '0', PRESSROOM_SLOTS: '2', ...env },
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', chunk => {
+      out += chunk;
+    });
+  let code: number | null | undefined;
+  const ended = once(child, 'close').then(([exit]) => {
+    code = exit;
+    return exit as number | null;
+  });
+  const leader = await childOf(child.pid!).catch(() => 0);
+  const url = ready
+    ? await eventually(() => {
+        const found = /ready at (http:\S+)/.exec(out)?.[1];
+        if (!found && code === undefined) throw new Error(`not ready: ${out}`);
+        return found ?? '';
+      })
+    : '';
+  if (ready && !url) throw new Error(`npm start ended with ${code}: ${out}`);
+  return {
+    leader,
+    url,
+    out: () => out,
+    ctrlC: () => {
+      process.kill(-child.pid!, 'SIGINT');
+      child.kill('SIGINT');
+    },
+    killLauncher: () => child.kill('SIGKILL'),
+    killLeader: () => process.kill(leader, 'SIGKILL'),
+    ended,
+  };
+}
