@@ -1,4 +1,5 @@
-// Wires the API: store, leases, workers, dispatch, the use case and the HTTP server. Returns the services in the order in which they start.
+// Wires the API: store, leases, workers, dispatch, the use case and the HTTP server. Returns the
+// services in the order in which they start.
 import { ConfigError } from '../common/config.ts';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
@@ -34,10 +35,17 @@ import { createTlsTunnels } from './workers/tls-tunnels.ts';
 import { parseWorkerSources } from './workers/worker-addresses.ts';
 import { createWorkers, type Workers } from './workers/workers.ts';
 
-/** The longest that one database operation may take: an admission must answer while its caller still waits. */
+/**
+ * The longest that one database operation may take: an admission must answer while its caller still
+ * waits.
+ */
 const OPERATION_TIMEOUT_MS = 5_000;
 
-export type CompleteApiConfig = ApiConfig & { mongodbUri: string; pepper: string; poolSecret: string };
+export type CompleteApiConfig = ApiConfig & {
+  mongodbUri: string;
+  pepper: string;
+  poolSecret: string;
+};
 
 export interface Api {
   services: Service[];
@@ -52,7 +60,11 @@ export interface Api {
 /** What has no default and cannot be made up. Throws ConfigError that names all of it. */
 export function complete(config: ApiConfig): CompleteApiConfig {
   const { mongodbUri, pepper, poolSecret, billing, dashboard } = config;
-  const required: Record<string, unknown> = { MONGODB_URI: mongodbUri, PRESSROOM_PEPPER: pepper, PRESSROOM_POOL_SECRET: poolSecret };
+  const required: Record<string, unknown> = {
+    MONGODB_URI: mongodbUri,
+    PRESSROOM_PEPPER: pepper,
+    PRESSROOM_POOL_SECRET: poolSecret,
+  };
   if (billing.mode === 'stripe')
     Object.assign(required, {
       PRESSROOM_STRIPE_SECRET_KEY: billing.stripe.secretKey,
@@ -64,8 +76,10 @@ export function complete(config: ApiConfig): CompleteApiConfig {
   const problems = Object.entries(required)
     .filter(([, value]) => value === undefined)
     .map(([name]) => `  ${name} is missing`);
-  if (billing.mode === 'stripe' && !dashboard.on) problems.push('  PRESSROOM_DASHBOARD=off: PRESSROOM_BILLING=stripe needs the dashboard');
-  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n${problems.join('\n')}`);
+  if (billing.mode === 'stripe' && !dashboard.on)
+    problems.push('  PRESSROOM_DASHBOARD=off: PRESSROOM_BILLING=stripe needs the dashboard');
+  if (problems.length > 0)
+    throw new ConfigError(`The configuration is wrong:\n${problems.join('\n')}`);
   return { ...config, mongodbUri: mongodbUri!, pepper: pepper!, poolSecret: poolSecret! };
 }
 
@@ -76,12 +90,19 @@ export interface ApiOptions extends Pick<ConsoleDeps, 'onSetupLink'> {
 }
 
 /** The links to the workers of the pool. */
-function createPool({ workers: addresses, workersTls, pool, poolSecret: secret }: CompleteApiConfig, log: Log) {
+function createPool(
+  { workers: addresses, workersTls, pool, poolSecret: secret }: CompleteApiConfig,
+  log: Log,
+) {
   const sources = parseWorkerSources(addresses);
   const listed = sources.flatMap(source => (source.kind === 'address' ? [source.address] : []));
   const tunnels = createTlsTunnels(listed, workersTls, log);
   const { reach } = tunnels;
-  return { tunnels, connections: createConnections({ reach }), workers: createWorkers({ sources, pool, secret, log, reach }) };
+  return {
+    tunnels,
+    connections: createConnections({ reach }),
+    workers: createWorkers({ sources, pool, secret, log, reach }),
+  };
 }
 
 type Rendering = Pick<RenderDeps<unknown>, 'dispatcher' | 'limits' | 'finisher'>;
@@ -89,19 +110,50 @@ type Rendering = Pick<RenderDeps<unknown>, 'dispatcher' | 'limits' | 'finisher'>
 function createTrial(
   limits: { perMinute: number; parallel: number },
   { pepper, inFlightMaxBytes }: CompleteApiConfig,
-  { store, workers, rendering, meters, log }: { store: Store; workers: Workers; rendering: Rendering; meters: RenderMeters; log: Log },
+  {
+    store,
+    workers,
+    rendering,
+    meters,
+    log,
+  }: { store: Store; workers: Workers; rendering: Rendering; meters: RenderMeters; log: Log },
 ) {
   const slots = () => workers.totals().slots;
-  const leases = trialLeases(store, { ...limits, pepper, slots, admission: createTrialAdmission(limits) }, log);
+  const leases = trialLeases(
+    store,
+    { ...limits, pepper, slots, admission: createTrialAdmission(limits) },
+    log,
+  );
   const render = createRender({ ...rendering, leases, trial: true, meters });
   return { leases, route: { leases, render, maxBytes: inFlightMaxBytes * TRIAL_SHARE } };
 }
 
-type SharedWithConsole = 'store' | 'budget' | 'requests' | 'trustedProxies' | 'log' | 'metrics' | 'dispatch' | 'workers' | 'render';
+type SharedWithConsole =
+  | 'store'
+  | 'budget'
+  | 'requests'
+  | 'trustedProxies'
+  | 'log'
+  | 'metrics'
+  | 'dispatch'
+  | 'workers'
+  | 'render';
 
 /** Undefined when the dashboard is off, or has no secret. */
 function createDashboard(
-  { dashboard, publicUrl, peppers, plans, pastDueGraceMs, pool, egress, bodyMaxBytes, billing, mcp, render }: CompleteApiConfig,
+  {
+    dashboard,
+    publicUrl,
+    peppers,
+    plans,
+    pastDueGraceMs,
+    pool,
+    egress,
+    bodyMaxBytes,
+    billing,
+    mcp,
+    render,
+  }: CompleteApiConfig,
   shared: Pick<ConsoleDeps, SharedWithConsole>,
   { onSetupLink, clientFetch }: ApiOptions,
 ) {
@@ -123,7 +175,9 @@ function createDashboard(
     pool,
     ports: egress,
     bodyMaxBytes,
-    mcp: mcp.on ? { clients, links, renderMs: render.renderMs, outputMaxBytes: render.output.maxBytes } : undefined,
+    mcp: mcp.on
+      ? { clients, links, renderMs: render.renderMs, outputMaxBytes: render.output.maxBytes }
+      : undefined,
     admin,
     renderLogKeepMs,
     sso,
@@ -141,7 +195,13 @@ function createServer(
 ): HttpServer {
   const { publicUrl, bodyMaxBytes, egress, http, inFlightMaxBytes } = config;
   const { log, metrics, budget, trustedProxies } = deps;
-  const app = createApp({ ...deps, publicUrl, health, body: { maxBytes: bodyMaxBytes, ...BODY_TIMES }, ports: egress });
+  const app = createApp({
+    ...deps,
+    publicUrl,
+    health,
+    body: { maxBytes: bodyMaxBytes, ...BODY_TIMES },
+    ports: egress,
+  });
   const onBroken = serverMetrics(metrics, {
     connections: () => server.connections(),
     bytesInFlight: budget.used,
@@ -151,27 +211,53 @@ function createServer(
   return server;
 }
 
-export function createApi(config: CompleteApiConfig, log: Log, metrics: Metrics, options: ApiOptions = {}): Api {
+export function createApi(
+  config: CompleteApiConfig,
+  log: Log,
+  metrics: Metrics,
+  options: ApiOptions = {},
+): Api {
   const dashboardUrl = `${config.publicUrl}/app`;
   const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
   const served = { pastDueGraceMs, everyStateServed: config.billing.mode === 'none' };
   const times = createRecentTimes();
-  const store = connectStore({ uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, log, metrics);
+  const store = connectStore(
+    { uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS },
+    log,
+    metrics,
+  );
   const keys = createAcceptedKeys(store, { ...served, plans, peppers, dashboardUrl });
   const requests = createAccountRequests(store, plans);
-  const leases = new MongoLeases(store, { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics }, log);
+  const leases = new MongoLeases(
+    store,
+    { ...served, plans, dashboardUrl, retryAfterS: times.retryAfterS, metrics },
+    log,
+  );
   const { tunnels, connections, workers } = createPool(config, log);
-  const dispatcher = new Dispatcher({ queue: config.queue, workers, openSlot: openSession(connections), secret, pool, metrics });
+  const dispatcher = new Dispatcher({
+    queue: config.queue,
+    workers,
+    openSlot: openSession(connections),
+    secret,
+    pool,
+    metrics,
+  });
   const watermarks = new WatermarkPool();
   const finisher = new PdfFinisher({ watermarks, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);
   const rendering = { dispatcher, limits: config.render, finisher };
   const render = createRender({ ...rendering, leases, trial: false, meters: meters.paid });
-  const trial = config.trial && createTrial(config.trial, config, { store, workers, rendering, meters: meters.trial, log });
+  const trial =
+    config.trial &&
+    createTrial(config.trial, config, { store, workers, rendering, meters: meters.trial, log });
   const budget = createByteBudget(config.inFlightMaxBytes);
   const trustedProxies = parseTrustedProxies(config.trustedProxies);
   const shared = { requests, render, budget, trustedProxies, log, metrics };
-  const console = createDashboard(config, { ...shared, store, dispatch: dispatcher, workers }, options);
+  const console = createDashboard(
+    config,
+    { ...shared, store, dispatch: dispatcher, workers },
+    options,
+  );
   const server = createServer(
     config,
     { ...shared, keys, onRefused: meters.paid.ended, trial: trial?.route, console },

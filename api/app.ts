@@ -1,4 +1,5 @@
-// The API as a Koa application: its middleware and its routes, to be read from top to bottom. Does not listen.
+// The API as a Koa application: its middleware and its routes, to be read from top to bottom. Does
+// not listen.
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Network } from '../common/addresses.ts';
@@ -40,7 +41,9 @@ export interface AppDeps {
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
-  /** Ports that a page may have, and those of the operator's allow-list for accounts with intranet. */
+  /**
+   * Ports that a page may have, and those of the operator's allow-list for accounts with intranet.
+   */
   ports: { ports: number[]; allowPorts: number[] };
   trustedProxies: readonly Network[];
   log: Log;
@@ -62,8 +65,27 @@ export interface App {
 }
 
 export function createApp(deps: AppDeps): App {
-  const { publicUrl, keys, requests, render, onRefused, trial, console, health, body, budget, ports, trustedProxies, log, metrics } = deps;
-  const { openApiJson, docs } = description({ publicUrl, trial: trial !== undefined, mcpUrl: console?.oauth?.resource });
+  const {
+    publicUrl,
+    keys,
+    requests,
+    render,
+    onRefused,
+    trial,
+    console,
+    health,
+    body,
+    budget,
+    ports,
+    trustedProxies,
+    log,
+    metrics,
+  } = deps;
+  const { openApiJson, docs } = description({
+    publicUrl,
+    trial: trial !== undefined,
+    mcpUrl: console?.oauth?.resource,
+  });
 
   const routes: Route[] = [
     { method: 'get', path: '/', handle: [ctx => ctx.redirect('/docs')] },
@@ -84,12 +106,15 @@ export function createApp(deps: AppDeps): App {
           ({ state }) => state.accepted,
           ({ state }) => keys.recheck(state.accepted),
         ),
-        jsonBody(body, budget, ({ state }) => accountHolder(state.accepted.accountId, state.accepted.parallel)),
+        jsonBody(body, budget, ({ state }) =>
+          accountHolder(state.accepted.accountId, state.accepted.parallel),
+        ),
         renderRoute({ render, keys, ports }),
       ],
     },
   ];
-  if (trial) routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
+  if (trial)
+    routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
   if (console) routes.push(...console.routes);
 
   const router = new Router<State>({ strict: true, sensitive: true });
@@ -100,8 +125,19 @@ export function createApp(deps: AppDeps): App {
 
   const count = requestCounter(metrics, new Set(routes.map(({ path }) => path)));
   const app = new Koa<State>();
-  app.use(requestId).use(accessLog(log, count)).use(nosniff).use(errors(log, RENDER_PATHS)).use(router.routes()).use(unrouted);
+  app
+    .use(requestId)
+    .use(accessLog(log, count))
+    .use(nosniff)
+    .use(errors(log, RENDER_PATHS))
+    .use(router.routes())
+    .use(unrouted);
   // What reaches this comes after the answer has begun: the other end went away.
-  app.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
-  return { handle: app.callback(), refuseMethod: path => noRoute(router.stack.filter(({ regexp }) => regexp.test(path))) };
+  app.on('error', (error: Error) =>
+    log.debug({ reason: error.message }, 'an answer could not be sent as a whole'),
+  );
+  return {
+    handle: app.callback(),
+    refuseMethod: path => noRoute(router.stack.filter(({ regexp }) => regexp.test(path))),
+  };
 }

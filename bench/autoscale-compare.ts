@@ -1,5 +1,6 @@
-// Autoscalers under the same loads, and what "no worse at equal cost" means: of a rival, every target utilization is tried, and the shortest p99 wait counts
-// among those that cost no more pod-seconds than ours. A rival that is never so cheap cannot do what ours does at all.
+// Autoscalers under the same loads, and what "no worse at equal cost" means: of a rival, every
+// target utilization is tried, and the shortest p99 wait counts among those that cost no more
+// pod-seconds than ours. A rival that is never so cheap cannot do what ours does at all.
 import { type LoadShape, rendersOf } from './autoscale-loads.ts';
 import { ours } from './autoscale-ours.ts';
 import { type Render, simulate } from './autoscale-pool.ts';
@@ -31,20 +32,39 @@ const MAX_PODS = 100;
 const POLL_MS = 1_000;
 /** A queue may be the metric, so that more than one render a slot is a target too. */
 export const TARGETS = [
-  0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5,
+  0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75,
+  0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5,
 ];
 /** Less is not felt, and is not told apart by so few runs. */
 const SAME = { share: 0.02, ms: 20 };
 
-export function sceneOf(load: LoadShape, podStartMs: number, seeds: readonly number[], scrapeMs: number, apiScrapeMs = scrapeMs): Scene {
-  return { load, runs: seeds.map(seed => ({ seed, renders: rendersOf(load, seed) })), podStartMs, scrapeMs, apiScrapeMs };
+export function sceneOf(
+  load: LoadShape,
+  podStartMs: number,
+  seeds: readonly number[],
+  scrapeMs: number,
+  apiScrapeMs = scrapeMs,
+): Scene {
+  return {
+    load,
+    runs: seeds.map(seed => ({ seed, renders: rendersOf(load, seed) })),
+    podStartMs,
+    scrapeMs,
+    apiScrapeMs,
+  };
 }
 
-const quantile = (sorted: Float64Array, share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+const quantile = (sorted: Float64Array, share: number) =>
+  sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
 
 export function run(scene: Scene, make: MakeAutoscaler, targetUtilization = USUAL_TARGET): Result {
   const { load, runs, podStartMs, scrapeMs, apiScrapeMs } = scene;
-  const bounds = { slotsPerPod: SLOTS_PER_POD, minPods: load.minPods, maxPods: MAX_PODS, targetUtilization };
+  const bounds = {
+    slotsPerPod: SLOTS_PER_POD,
+    minPods: load.minPods,
+    maxPods: MAX_PODS,
+    targetUtilization,
+  };
   const waitsMs = new Float64Array(runs.reduce((sum, { renders }) => sum + renders.length, 0));
   let [filled, podSeconds, sizeChanges] = [0, 0, 0];
   for (const { seed, renders } of runs) {
@@ -64,13 +84,22 @@ export function run(scene: Scene, make: MakeAutoscaler, targetUtilization = USUA
     sizeChanges += outcome.sizeChanges / runs.length;
   }
   waitsMs.sort();
-  return { targetUtilization, waitP50Ms: quantile(waitsMs, 0.5), waitP99Ms: quantile(waitsMs, 0.99), podSeconds, sizeChanges };
+  return {
+    targetUtilization,
+    waitP50Ms: quantile(waitsMs, 0.5),
+    waitP99Ms: quantile(waitsMs, 0.99),
+    podSeconds,
+    sizeChanges,
+  };
 }
 
 export const runOurs = (scene: Scene): Result =>
   run(scene, bounds => ours(bounds, { scrapeIntervalMs: scene.apiScrapeMs, pollMs: POLL_MS }));
 
-/** The shortest p99 wait that a rival has at no more than `podSeconds`, whatever its target; undefined when it is never so cheap. */
+/**
+ * The shortest p99 wait that a rival has at no more than `podSeconds`, whatever its target;
+ * undefined when it is never so cheap.
+ */
 export function bestAtCost(
   scene: Scene,
   make: MakeAutoscaler,

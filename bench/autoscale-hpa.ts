@@ -1,4 +1,6 @@
-// Kubernetes' HorizontalPodAutoscaler (autoscaling/v2) with its defaults, after pkg/controller/podautoscaler (horizontal.go, replica_calculator.go), on one external metric: busy slots and queued renders, from Prometheus.
+// Kubernetes' HorizontalPodAutoscaler (autoscaling/v2) with its defaults, after
+// pkg/controller/podautoscaler (horizontal.go, replica_calculator.go), on one external metric: busy
+// slots and queued renders, from Prometheus.
 import type { Autoscaler } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';
 
@@ -8,7 +10,10 @@ const SYNC_MS = 15_000;
 const TOLERANCE = 0.1;
 /** behavior.scaleDown.stabilizationWindowSeconds */
 const STABILIZATION_MS = 300_000;
-/** behavior.scaleUp.policies: the larger counts (selectPolicy Max). Each is for 15 s, so that at a sync nothing of an earlier one counts. */
+/**
+ * behavior.scaleUp.policies: the larger counts (selectPolicy Max). Each is for 15 s, so that at a
+ * sync nothing of an earlier one counts.
+ */
 const UP_PERCENT = 100;
 const UP_PODS = 4;
 
@@ -23,8 +28,14 @@ export function hpa({ slotsPerPod, minPods, maxPods, targetUtilization }: Bounds
     const usageRatio = usage / (averageValue * pods);
     const proposed = Math.abs(1 - usageRatio) > TOLERANCE ? Math.ceil(usage / averageValue) : pods;
     // stabilizeRecommendation: none upward, the highest of five minutes downward.
-    recommendations = [...recommendations.filter(({ atMs }) => atMs > nowMs - STABILIZATION_MS), { atMs: nowMs, pods: proposed }];
-    const stabilized = Math.max(proposed, Math.min(pods, Math.max(...recommendations.map(each => each.pods))));
+    recommendations = [
+      ...recommendations.filter(({ atMs }) => atMs > nowMs - STABILIZATION_MS),
+      { atMs: nowMs, pods: proposed },
+    ];
+    const stabilized = Math.max(
+      proposed,
+      Math.min(pods, Math.max(...recommendations.map(each => each.pods))),
+    );
     // convertDesiredReplicasWithBehaviorRate; scaleDown's policy of 100 % in 15 s bounds nothing.
     const upLimit = Math.max(pods + UP_PODS, Math.ceil(pods * (1 + UP_PERCENT / 100)));
     return { pods: Math.max(least, Math.min(stabilized, upLimit, maxPods)), againMs: SYNC_MS };

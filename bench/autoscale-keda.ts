@@ -1,4 +1,6 @@
-// KEDA with a Prometheus trigger and its defaults, after pkg/scaling/executor/scale_scaledobjects.go: between nothing and one pod it decides itself, above that it feeds a HorizontalPodAutoscaler (AverageValue, asked live at each sync).
+// KEDA with a Prometheus trigger and its defaults, after
+// pkg/scaling/executor/scale_scaledobjects.go: between nothing and one pod it decides itself, above
+// that it feeds a HorizontalPodAutoscaler (AverageValue, asked live at each sync).
 import { hpa } from './autoscale-hpa.ts';
 import type { Autoscaler } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';
@@ -16,11 +18,17 @@ export function keda(bounds: Bounds): Autoscaler {
     let pods: number | undefined;
     if (nowMs >= due.poll) {
       due.poll = nowMs + POLLING_MS;
-      const active = view.scraped.busySlots + view.scraped.queuedRenders > 0; // activationThreshold 0
+      // activationThreshold 0
+      const active = view.scraped.busySlots + view.scraped.queuedRenders > 0;
       if (active) {
         lastActiveMs = nowMs;
         if (view.pods === 0) pods = Math.max(1, bounds.minPods); // scaleFromZero
-      } else if (view.pods > 0 && bounds.minPods === 0 && (lastActiveMs === undefined || nowMs - lastActiveMs > COOLDOWN_MS)) pods = 0; // scaleToZero
+      } else if (
+        view.pods > 0 &&
+        bounds.minPods === 0 &&
+        (lastActiveMs === undefined || nowMs - lastActiveMs > COOLDOWN_MS)
+      )
+        pods = 0; // scaleToZero
     }
     if (nowMs >= due.sync) {
       due.sync = nowMs + 15_000;

@@ -1,4 +1,6 @@
-// Knative's KPA with the defaults of config-autoscaler, after pkg/autoscaler/scaling/autoscaler.go (Scale) and pkg/reconciler/autoscaling/kpa/scaler.go (bounds, scale to zero). Its data are its own: averages of each second, where Prometheus has moments of five.
+// Knative's KPA with the defaults of config-autoscaler, after pkg/autoscaler/scaling/autoscaler.go
+// (Scale) and pkg/reconciler/autoscaling/kpa/scaler.go (bounds, scale to zero). Its data are its
+// own: averages of each second, where Prometheus has moments of five.
 import type { Autoscaler, View } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';
 
@@ -15,7 +17,9 @@ const MAX_SCALE_DOWN_RATE = 2;
 /** scale-to-zero-grace-period */
 const GRACE_MS = 30_000;
 
-/** `workOf` reads the metric; a test of what its own metrics are worth gives it those of Prometheus. */
+/**
+ * `workOf` reads the metric; a test of what its own metrics are worth gives it those of Prometheus.
+ */
 export function knative(
   { slotsPerPod, minPods, maxPods, targetUtilization }: Bounds,
   workOf = (view: View) => view.averageWork(),
@@ -34,12 +38,19 @@ export function knative(
 
   function scale(readyPods: number, nowMs: number): number {
     const ready = Math.max(1, readyPods);
-    const [dspc, dppc] = [Math.ceil(average(STABLE_MS) / target), Math.ceil(average(PANIC_MS) / target)];
+    const [dspc, dppc] = [
+      Math.ceil(average(STABLE_MS) / target),
+      Math.ceil(average(PANIC_MS) / target),
+    ];
     const within = (pods: number) =>
-      Math.min(Math.max(pods, Math.floor(ready / MAX_SCALE_DOWN_RATE)), Math.ceil(MAX_SCALE_UP_RATE * ready));
+      Math.min(
+        Math.max(pods, Math.floor(ready / MAX_SCALE_DOWN_RATE)),
+        Math.ceil(MAX_SCALE_UP_RATE * ready),
+      );
     const over = dppc / ready >= PANIC_THRESHOLD;
     if (over) panicMs = nowMs;
-    else if (panicMs !== undefined && panicMs + STABLE_MS < nowMs) [panicMs, maxPanicPods] = [undefined, 0];
+    else if (panicMs !== undefined && panicMs + STABLE_MS < nowMs)
+      [panicMs, maxPanicPods] = [undefined, 0];
     if (panicMs === undefined) return within(dspc);
     maxPanicPods = Math.max(maxPanicPods, within(dspc), within(dppc));
     return maxPanicPods;

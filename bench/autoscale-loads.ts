@@ -1,4 +1,5 @@
-// The loads that autoscalers are compared under: renders that come by a rate which changes with the time, each with its time on a slot. The same seed gives the same renders.
+// The loads that autoscalers are compared under: renders that come by a rate which changes with the
+// time, each with its time on a slot. The same seed gives the same renders.
 import { createChance } from '../test/fault/harness/random.ts';
 import type { Render } from './autoscale-pool.ts';
 
@@ -18,20 +19,38 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const gaussian = (chance: Chance) => Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next());
+const gaussian = (chance: Chance) =>
+  Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next());
 const exponential = (chance: Chance, mean: number) => -Math.log(1 - chance.next()) * mean;
 
 /** Bursts of `lengthMs`, by their beginnings. */
-const during = (starts: readonly number[], lengthMs: number, ms: number) => starts.some(start => ms >= start && ms < start + lengthMs);
+const during = (starts: readonly number[], lengthMs: number, ms: number) =>
+  starts.some(start => ms >= start && ms < start + lengthMs);
 
-function randomStarts(chance: Chance, durationMs: number, leastMs: number, meanMoreMs: number): number[] {
+function randomStarts(
+  chance: Chance,
+  durationMs: number,
+  leastMs: number,
+  meanMoreMs: number,
+): number[] {
   const starts: number[] = [];
-  for (let ms = 3 * MINUTE; ms < durationMs - 3 * MINUTE; ms += leastMs + exponential(chance, meanMoreMs)) starts.push(ms);
+  for (
+    let ms = 3 * MINUTE;
+    ms < durationMs - 3 * MINUTE;
+    ms += leastMs + exponential(chance, meanMoreMs)
+  )
+    starts.push(ms);
   return starts;
 }
 
 /** A rate that wanders around `mean` (Ornstein-Uhlenbeck in its logarithm), a value each second. */
-function wandering(chance: Chance, durationMs: number, mean: number, sigma: number, correlationMs: number): number[] {
+function wandering(
+  chance: Chance,
+  durationMs: number,
+  mean: number,
+  sigma: number,
+  correlationMs: number,
+): number[] {
   const keep = Math.exp(-SECOND / correlationMs);
   let x = 0;
   return Array.from({ length: durationMs / SECOND + 1 }, () => {
@@ -54,7 +73,10 @@ export const LOADS: readonly LoadShape[] = [
     name: 'ramp',
     durationMs: 50 * MINUTE,
     minPods: 1,
-    rate: () => ({ mostPerSecond: 20, at: ms => Math.min(20, 1 + (19 * Math.min(ms, 50 * MINUTE - ms)) / (20 * MINUTE)) }),
+    rate: () => ({
+      mostPerSecond: 20,
+      at: ms => Math.min(20, 1 + (19 * Math.min(ms, 50 * MINUTE - ms)) / (20 * MINUTE)),
+    }),
   },
   {
     name: 'spikes',
@@ -69,13 +91,19 @@ export const LOADS: readonly LoadShape[] = [
     name: 'day and night',
     durationMs: 24 * HOUR,
     minPods: 1,
-    rate: () => ({ mostPerSecond: 9, at: ms => 4.75 - 4.25 * Math.cos((2 * Math.PI * ms) / (24 * HOUR)) }),
+    rate: () => ({
+      mostPerSecond: 9,
+      at: ms => 4.75 - 4.25 * Math.cos((2 * Math.PI * ms) / (24 * HOUR)),
+    }),
   },
   {
     name: 'hourly batch',
     durationMs: 4 * HOUR,
     minPods: 1,
-    rate: () => ({ mostPerSecond: 40, at: ms => (ms % HOUR >= 5 * MINUTE && ms % HOUR < 5.5 * MINUTE ? 40 : 0.5) }),
+    rate: () => ({
+      mostPerSecond: 40,
+      at: ms => (ms % HOUR >= 5 * MINUTE && ms % HOUR < 5.5 * MINUTE ? 40 : 0.5),
+    }),
   },
   {
     name: 'noise',
@@ -106,7 +134,8 @@ export const LOADS: readonly LoadShape[] = [
 
 /** With this median the mean is 0.74 s, and 19 of 20 renders take between 0.2 and 2 s. */
 const USUAL_MEDIAN_MS = 630;
-const serviceMs = (chance: Chance, medianMs: number) => medianMs * Math.exp(0.58 * gaussian(chance));
+const serviceMs = (chance: Chance, medianMs: number) =>
+  medianMs * Math.exp(0.58 * gaussian(chance));
 
 /** The renders of a load: a Poisson process with its rate, by thinning. */
 export function rendersOf(load: LoadShape, seed: number): Render[] {
@@ -117,6 +146,9 @@ export function rendersOf(load: LoadShape, seed: number): Render[] {
     ms += exponential(chance, SECOND / mostPerSecond);
     if (ms >= load.durationMs) return renders;
     if (chance.next() * mostPerSecond < at(ms))
-      renders.push({ atMs: ms, serviceMs: serviceMs(chance, load.medianMs?.(ms) ?? USUAL_MEDIAN_MS) });
+      renders.push({
+        atMs: ms,
+        serviceMs: serviceMs(chance, load.medianMs?.(ms) ?? USUAL_MEDIAN_MS),
+      });
   }
 }

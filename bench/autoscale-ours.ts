@@ -1,4 +1,5 @@
-// The controller's decide as an autoscaler of the simulated pool: with the defaults of the BrowserPool, but for what every autoscaler is told alike.
+// The controller's decide as an autoscaler of the simulated pool: with the defaults of the
+// BrowserPool, but for what every autoscaler is told alike.
 import { decide } from '../controller/decide/decide.ts';
 import { noHistory, type ScalingSpec } from '../controller/decide/model.ts';
 import { scalingSchema } from '../crds/browser-pool.ts';
@@ -16,7 +17,10 @@ interface Options {
   told?(line: string): void;
 }
 
-export function ours({ slotsPerPod, minPods, maxPods, targetUtilization }: Bounds, options: Options): Autoscaler {
+export function ours(
+  { slotsPerPod, minPods, maxPods, targetUtilization }: Bounds,
+  options: Options,
+): Autoscaler {
   const { scrapeIntervalMs, pollMs, scaling = {}, told } = options;
   const pool: ScalingSpec = {
     slotsPerPod,
@@ -35,7 +39,9 @@ export function ours({ slotsPerPod, minPods, maxPods, targetUtilization }: Bound
     const decision = decide(pool, { pods, readyPods, load }, history, nowMs);
     history = decision.history;
     if (decision.pods !== pods)
-      told?.(`${Math.round(nowMs / 1_000)} s: ${pods} to ${decision.pods}, ${decision.reason}: ${decision.message}`);
+      told?.(
+        `${Math.round(nowMs / 1_000)} s: ${pods} to ${decision.pods}, ${decision.reason}: ${decision.message}`,
+      );
     return { pods: decision.pods, againMs: pollMs };
   };
 }

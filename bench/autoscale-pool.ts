@@ -1,4 +1,5 @@
-// A pool of workers in simulated time: renders come, wait for a slot and are rendered; pods start, drain and end; Prometheus looks; an autoscaler decides. The same seed gives the same run.
+// A pool of workers in simulated time: renders come, wait for a slot and are rendered; pods start,
+// drain and end; Prometheus looks; an autoscaler decides. The same seed gives the same run.
 import { createChance } from '../test/fault/harness/random.ts';
 
 export interface Render {
@@ -12,8 +13,17 @@ export interface View {
   pods: number;
   readyPods: number;
   /** As Prometheus scraped it last, each process at a moment of its own. */
-  scraped: { busySlots: number; runningMs: number; queuedRenders: number; oldestWaitMs: number; sampleAgeMs: number };
-  /** Renders on slots and in the queue on average since it was last asked, as a proxy in the path of the requests would know. */
+  scraped: {
+    busySlots: number;
+    runningMs: number;
+    queuedRenders: number;
+    oldestWaitMs: number;
+    sampleAgeMs: number;
+  };
+  /**
+   * Renders on slots and in the queue on average since it was last asked, as a proxy in the path of
+   * the requests would know.
+   */
   averageWork(): number;
 }
 
@@ -99,8 +109,15 @@ function createAgenda() {
   };
 }
 
-/** Runs `renders` (in the order of their time) through a pool whose size `autoscaler` decides. Renders that never came to a slot count as waiting until the end. */
-export function simulate(renders: readonly Render[], autoscaler: Autoscaler, setting: Setting): Outcome {
+/**
+ * Runs `renders` (in the order of their time) through a pool whose size `autoscaler` decides.
+ * Renders that never came to a slot count as waiting until the end.
+ */
+export function simulate(
+  renders: readonly Render[],
+  autoscaler: Autoscaler,
+  setting: Setting,
+): Outcome {
   const { slotsPerPod, scrapeMs, apiScrapeMs, durationMs } = setting;
   const chance = createChance(setting.seed);
   const agenda = createAgenda();
@@ -129,7 +146,8 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
   function freePod(): Pod | undefined {
     let best: Pod | undefined;
     for (const pod of pods) {
-      if (pod.state !== 'ready' || pod.busy >= slotsPerPod || (best && pod.busy <= best.busy)) continue;
+      if (pod.state !== 'ready' || pod.busy >= slotsPerPod || (best && pod.busy <= best.busy))
+        continue;
       best = pod;
       if (pod.busy === slotsPerPod - 1) break;
     }
@@ -158,13 +176,22 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
   }
 
   function startPod(startMs: number) {
-    const pod: Pod = { state: 'starting', sinceMs: nowMs, busy: 0, beganMs: [], scraped: { busy: 0, runningMs: 0 } };
+    const pod: Pod = {
+      state: 'starting',
+      sinceMs: nowMs,
+      busy: 0,
+      beganMs: [],
+      scraped: { busy: 0, runningMs: 0 },
+    };
     pods.push(pod);
     agenda.at(nowMs + startMs, () => {
       if (pod.state !== 'starting') return;
       pod.state = 'ready';
       every(chance.next() * scrapeMs, () => {
-        pod.scraped = { busy: pod.busy, runningMs: pod.beganMs.reduce((sum, beganMs) => sum + nowMs - beganMs, 0) };
+        pod.scraped = {
+          busy: pod.busy,
+          runningMs: pod.beganMs.reduce((sum, beganMs) => sum + nowMs - beganMs, 0),
+        };
         return pods.includes(pod) ? scrapeMs : undefined;
       });
       account();
@@ -172,7 +199,10 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
     });
   }
 
-  /** The order in which a ReplicaSet takes pods away: those that are not ready first, then the idle ones (pod-deletion-cost). */
+  /**
+   * The order in which a ReplicaSet takes pods away: those that are not ready first, then the idle
+   * ones (pod-deletion-cost).
+   */
   function resize(size: number) {
     if (size === wanted) return;
     wanted = size;
@@ -182,7 +212,9 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
       startPod(setting.podStartMs * (0.8 + 0.4 * chance.next()));
     }
     const rank = (pod: Pod) => (pod.state === 'starting' ? -1 : pod.busy);
-    for (const pod of staying.sort((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, staying.length - size))) {
+    for (const pod of staying
+      .sort((a, b) => rank(a) - rank(b))
+      .slice(0, Math.max(0, staying.length - size))) {
       pod.state = 'draining';
       if (pod.busy === 0) end(pod);
     }
@@ -196,7 +228,11 @@ export function simulate(renders: readonly Render[], autoscaler: Autoscaler, set
     });
   }
 
-  const queues = Array.from({ length: API_PROCESSES }, () => ({ queued: 0, oldestWaitMs: 0, atMs: 0 }));
+  const queues = Array.from({ length: API_PROCESSES }, () => ({
+    queued: 0,
+    oldestWaitMs: 0,
+    atMs: 0,
+  }));
   for (const [process, queue] of queues.entries())
     every(chance.next() * apiScrapeMs, () => {
       [queue.queued, queue.oldestWaitMs, queue.atMs] = [0, 0, nowMs];

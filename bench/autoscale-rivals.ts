@@ -1,4 +1,5 @@
-// The autoscalers that ours is compared with, each with its defaults but for the target utilization.
+// The autoscalers that ours is compared with, each with its defaults but for the target
+// utilization.
 import { hpa } from './autoscale-hpa.ts';
 import { keda } from './autoscale-keda.ts';
 import { knative } from './autoscale-knative.ts';
@@ -15,7 +16,12 @@ export interface Bounds {
 
 export type MakeAutoscaler = (bounds: Bounds) => Autoscaler;
 
-export const RIVALS = { HPA: hpa, KEDA: keda, Knative: (bounds: Bounds) => knative(bounds) } satisfies Record<string, MakeAutoscaler>;
+export const RIVALS = {
+  HPA: hpa,
+  KEDA: keda,
+  Knative: (bounds: Bounds) => knative(bounds),
+} satisfies Record<string, MakeAutoscaler>;
 
 /** Knative's rules on the data that the others have. */
-export const knativeOnPrometheus: MakeAutoscaler = bounds => knative(bounds, ({ scraped }) => scraped.busySlots + scraped.queuedRenders);
+export const knativeOnPrometheus: MakeAutoscaler = bounds =>
+  knative(bounds, ({ scraped }) => scraped.busySlots + scraped.queuedRenders);

@@ -1,7 +1,18 @@
-// `npm run bench:autoscale [-- step noise …]`: the controller's decide beside the rules of HPA, KEDA and Knative in simulated time, over the same loads. Prints the table; exits with 1 when a promised row is missed.
-// Promised: on equal data, no longer p99 wait than any of them at equal or fewer pod-seconds. Knative has data of its own, averages of each second; where that alone
-// makes it better, the table says so, and shows both on equal data.
-import { bestAtCost, noWorse, type Result, run, runOurs, type Scene, sceneOf, USUAL_TARGET } from './autoscale-compare.ts';
+// `npm run bench:autoscale [-- step noise …]`: the controller's decide beside the rules of HPA,
+// KEDA and Knative in simulated time, over the same loads. Prints the table; exits with 1 when a
+// promised row is missed. Promised: on equal data, no longer p99 wait than any of them at equal or
+// fewer pod-seconds. Knative has data of its own, averages of each second; where that alone makes
+// it better, the table says so, and shows both on equal data.
+import {
+  bestAtCost,
+  noWorse,
+  type Result,
+  run,
+  runOurs,
+  type Scene,
+  sceneOf,
+  USUAL_TARGET,
+} from './autoscale-compare.ts';
 import { LOADS, type LoadShape } from './autoscale-loads.ts';
 import { knativeOnPrometheus, type MakeAutoscaler, RIVALS } from './autoscale-rivals.ts';
 
@@ -9,7 +20,10 @@ const SCRAPE_MS = 5_000;
 /** Where the scrape interval decides how soon a change is seen, several. */
 const SCRAPES_MS: Record<string, number[]> = { 'short to long': [2_000, 5_000, 15_000, 30_000] };
 const POD_STARTS_MS = [5_000, 15_000, 30_000];
-/** So many runs that the p99 of a load with few bursts does not hang on when a scrape happened to be. A day has bursts and renders enough by itself. */
+/**
+ * So many runs that the p99 of a load with few bursts does not hang on when a scrape happened to
+ * be. A day has bursts and renders enough by itself.
+ */
 const RUNS: Record<string, number> = {
   step: 24,
   ramp: 6,
@@ -29,11 +43,16 @@ const row = (name: string, result: Result, more = '') =>
     `  ${name.padEnd(10)} p50 ${seconds(result.waitP50Ms).padStart(7)}  p99 ${seconds(result.waitP99Ms).padStart(8)}  ${hours(result.podSeconds).padStart(11)}  ${result.sizeChanges.toFixed(0).padStart(4)} changes  ${more}`,
   );
 const at = (best: Result | undefined) =>
-  best ? `at no more pods: p99 ${seconds(best.waitP99Ms)} (target ${best.targetUtilization}, ${hours(best.podSeconds)})` : 'never so cheap';
+  best
+    ? `at no more pods: p99 ${seconds(best.waitP99Ms)} (target ${best.targetUtilization}, ${hours(best.podSeconds)})`
+    : 'never so cheap';
 
 /** Those that differ. */
 const rivalsOf = ({ minPods }: LoadShape) =>
-  Object.entries(RIVALS).filter(([name]) => minPods === 0 || name !== 'KEDA') as [keyof typeof RIVALS, MakeAutoscaler][];
+  Object.entries(RIVALS).filter(([name]) => minPods === 0 || name !== 'KEDA') as [
+    keyof typeof RIVALS,
+    MakeAutoscaler,
+  ][];
 
 /** Where Knative is better as it comes: whether it still is on equal data, both ways. */
 function onEqualData(scene: Scene, mine: Result): { line: string; good: boolean } {
@@ -51,7 +70,9 @@ console.log(
 );
 const verdicts: string[] = [];
 let missed = 0;
-for (const load of LOADS.filter(({ name }) => process.argv.length < 3 || process.argv.includes(name)))
+for (const load of LOADS.filter(
+  ({ name }) => process.argv.length < 3 || process.argv.includes(name),
+))
   for (const [podStartMs, scrapeMs] of POD_STARTS_MS.flatMap(start =>
     (SCRAPES_MS[load.name] ?? [SCRAPE_MS]).map(scrape => [start, scrape] as const),
   )) {
@@ -60,7 +81,8 @@ for (const load of LOADS.filter(({ name }) => process.argv.length < 3 || process
     console.log(title);
     const mine = runOurs(scene);
     row('Pressroom', mine);
-    if (load.minPods > 0) console.log('  KEDA       as HPA: above one pod it is one, with the same syncs');
+    if (load.minPods > 0)
+      console.log('  KEDA       as HPA: above one pod it is one, with the same syncs');
     const better: string[] = [];
     for (const [name, make] of rivalsOf(load)) {
       // An HPA keeps one pod in any case, so it is compared with a Pressroom that does.

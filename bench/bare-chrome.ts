@@ -1,4 +1,6 @@
-// What there is to compare with: the same Chrome with the same flags, except that it paints its screen frames, hears of the network and is scheduled as any program, and nothing around it. A fresh context for each render, over the pipe.
+// What there is to compare with: the same Chrome with the same flags, except that it paints its
+// screen frames, hears of the network and is scheduled as any program, and nothing around it. A
+// fresh context for each render, over the pipe.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -45,26 +47,52 @@ export async function openBareChrome(env: NodeJS.ProcessEnv): Promise<Engine> {
 
   async function render({ source, until, fonts }: Job): Promise<Buffer> {
     const way = 'url' in source ? NETWORK : {};
-    const { browserContextId } = await pipe.command<{ browserContextId: string }>('Target.createBrowserContext', way);
+    const { browserContextId } = await pipe.command<{ browserContextId: string }>(
+      'Target.createBrowserContext',
+      way,
+    );
     try {
-      const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', { url: 'about:blank', browserContextId });
-      const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+      const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', {
+        url: 'about:blank',
+        browserContextId,
+      });
+      const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
+        targetId,
+        flatten: true,
+      });
       await pipe.command('Page.enable', {}, sessionId);
       const loaded = Promise.withResolvers<void>();
       pipe.route(sessionId, frame => {
         if (frame.subarray(0, LOADED.length).equals(LOADED)) loaded.resolve();
       });
       if ('url' in source) {
-        const { errorText } = await pipe.command<{ errorText?: string }>('Page.navigate', source, sessionId);
+        const { errorText } = await pipe.command<{ errorText?: string }>(
+          'Page.navigate',
+          source,
+          sessionId,
+        );
         if (errorText) throw new Error(`${source.url}: ${errorText}`);
-      } else await pipe.command('Page.setDocumentContent', { frameId: targetId, ...source }, sessionId);
+      } else
+        await pipe.command('Page.setDocumentContent', { frameId: targetId, ...source }, sessionId);
       await loaded.promise;
       pipe.unroute(sessionId);
       for (const expression of [...(fonts ? [FONTS_READY] : []), ...(until ? [until] : [])])
         await pipe.command('Runtime.evaluate', { expression, awaitPromise: true }, sessionId);
       const paper = { paperWidth: 210 / 25.4, paperHeight: 297 / 25.4 };
-      const margins = { marginTop: MARGIN_IN, marginRight: MARGIN_IN, marginBottom: MARGIN_IN, marginLeft: MARGIN_IN };
-      const options = { ...paper, ...margins, scale: 1, printBackground: true, generateTaggedPDF: false, generateDocumentOutline: false };
+      const margins = {
+        marginTop: MARGIN_IN,
+        marginRight: MARGIN_IN,
+        marginBottom: MARGIN_IN,
+        marginLeft: MARGIN_IN,
+      };
+      const options = {
+        ...paper,
+        ...margins,
+        scale: 1,
+        printBackground: true,
+        generateTaggedPDF: false,
+        generateDocumentOutline: false,
+      };
       const { data } = await pipe.command<{ data: string }>('Page.printToPDF', options, sessionId);
       return Buffer.from(data, 'base64');
     } finally {

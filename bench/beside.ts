@@ -1,4 +1,5 @@
-// What both benches of fairness do: customers with a modest load, alone and beside others, in alternating rounds of one run with the same arrivals.
+// What both benches of fairness do: customers with a modest load, alone and beside others, in
+// alternating rounds of one run with the same arrivals.
 import { availableParallelism } from 'node:os';
 import { document, type Felt, joined } from './customers.ts';
 import type { Figure } from './figures.ts';
@@ -29,7 +30,10 @@ export async function capacityOf(customer: Customer): Promise<number> {
 }
 
 /** Who goes first changes, so that what the machine does meanwhile hits both alike. */
-export async function alternate(rounds: number, steps: (round: number) => Record<'alone' | 'beside', () => Promise<void>>): Promise<void> {
+export async function alternate(
+  rounds: number,
+  steps: (round: number) => Record<'alone' | 'beside', () => Promise<void>>,
+): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const { alone, beside } = steps(round);
     for (const step of round % 2 === 0 ? [alone, beside] : [beside, alone]) await step();
@@ -42,16 +46,33 @@ const p95 = ({ tookMs }: Felt) => quantile(tookMs, 0.95);
 function show(name: string, { tookMs, queuedMs }: Felt): void {
   const took = `p50 ${ms(quantile(tookMs, 0.5))}   p95 ${ms(quantile(tookMs, 0.95))}`;
   const queued = `p50 ${ms(quantile(queuedMs, 0.5))}   p95 ${ms(quantile(queuedMs, 0.95))}`;
-  console.log(`  ${name.padEnd(29)} ${took}   of it waiting for a slot: ${queued}   (${tookMs.length} renders)`);
+  console.log(
+    `  ${name.padEnd(29)} ${took}   of it waiting for a slot: ${queued}   (${tookMs.length} renders)`,
+  );
 }
 
-/** Prints what a customer felt, round by round in both lists; gives the ratio of the p95s over all rounds, which is wanted to be at most WANTED. */
-export function compared(name: string, others: string, alone: readonly Felt[], beside: readonly Felt[]): Figure {
+/**
+ * Prints what a customer felt, round by round in both lists; gives the ratio of the p95s over all
+ * rounds, which is wanted to be at most WANTED.
+ */
+export function compared(
+  name: string,
+  others: string,
+  alone: readonly Felt[],
+  beside: readonly Felt[],
+): Figure {
   show(`${name} alone`, joined(alone));
   show(`${name} beside ${others}`, joined(beside));
   const ratio = p95(joined(beside)) / p95(joined(alone));
   const ofRounds = alone.map((felt, round) => p95(beside[round]!) / p95(felt));
   const range = `${Math.min(...ofRounds).toFixed(2)} to ${Math.max(...ofRounds).toFixed(2)}`;
-  console.log(`  p95 ratio ${ratio.toFixed(2)}; of the rounds ${median(ofRounds).toFixed(2)} (${range})`);
-  return { what: `p95 of ${name} beside ${others}, to that without them`, value: ratio, unit: 'times', atMost: WANTED };
+  console.log(
+    `  p95 ratio ${ratio.toFixed(2)}; of the rounds ${median(ofRounds).toFixed(2)} (${range})`,
+  );
+  return {
+    what: `p95 of ${name} beside ${others}, to that without them`,
+    value: ratio,
+    unit: 'times',
+    atMost: WANTED,
+  };
 }

@@ -1,4 +1,5 @@
-// What a run measures: cells, each one document asked for in one way by so many callers, and the sides that take part in it; and the options that choose among them. Pure.
+// What a run measures: cells, each one document asked for in one way by so many callers, and the
+// sides that take part in it; and the options that choose among them. Pure.
 import { parseArgs } from 'node:util';
 import { type By, DOCUMENTS, type DocumentName, documents } from './documents.ts';
 import { ENGINES } from './engine.ts';
@@ -29,41 +30,58 @@ const USUAL_CALLERS = 2;
 const USUAL_DOCUMENT = 'invoice';
 /** Compared in more ways than one: by their address, and stamped. */
 const IN_ALL_WAYS: readonly DocumentName[] = ['invoice', 'report'];
-/** Takes part in every third round: their figures are far from those that must be told apart, and they take long. */
+/**
+ * Takes part in every third round: their figures are far from those that must be told apart, and
+ * they take long.
+ */
 const PEERS_EVERY = 3;
 const DEFAULT_CALLERS = [1, 2, 4, 8, 32];
 
 const words = (text: string) => text.split(',').map(word => word.trim());
 
-function chosen<T extends string>(option: string, text: string | undefined, known: readonly T[]): readonly T[] {
+function chosen<T extends string>(
+  option: string,
+  text: string | undefined,
+  known: readonly T[],
+): readonly T[] {
   if (text === undefined) return known;
   const wanted = words(text);
   for (const word of wanted)
-    if (!known.includes(word as T)) throw new Error(`--${option} ${text}: \`${word}\` is none of ${known.join(', ')}`);
+    if (!known.includes(word as T))
+      throw new Error(`--${option} ${text}: \`${word}\` is none of ${known.join(', ')}`);
   return known.filter(each => wanted.includes(each));
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > most) throw new Error(`--${option} ${text}: accepted are whole numbers from 1 to ${most}`);
+  if (number < 1 || number > most)
+    throw new Error(`--${option} ${text}: accepted are whole numbers from 1 to ${most}`);
   return number;
 }
 
 /** Reads the command line. Throws an Error that names the option and what it accepts. */
 export function readOptions(args: string[]): Options {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { rounds: text, renders: text, callers: text, documents: text, sides: text } });
+  const { values } = parseArgs({
+    args,
+    options: { rounds: text, renders: text, callers: text, documents: text, sides: text },
+  });
   return {
     rounds: wholeNumber('rounds', values.rounds ?? '6', 1_000),
     renders: wholeNumber('renders', values.renders ?? '48', 10_000),
     callers:
-      values.callers === undefined ? DEFAULT_CALLERS : [...new Set(words(values.callers).map(each => wholeNumber('callers', each, 32)))],
+      values.callers === undefined
+        ? DEFAULT_CALLERS
+        : [...new Set(words(values.callers).map(each => wholeNumber('callers', each, 32)))],
     documents: chosen('documents', values.documents, DOCUMENTS),
     sides: chosen('sides', values.sides, SIDES),
   };
 }
 
-/** Not every document with every number of callers: what answers a question. The invoice comes with all callers, everything else with two, in half of the rounds. */
+/**
+ * Not every document with every number of callers: what answers a question. The invoice comes with
+ * all callers, everything else with two, in half of the rounds.
+ */
 export function cellsOf({ rounds, callers, documents: wanted, sides }: Options): Cell[] {
   const fewer = Math.ceil(rounds / 2);
   const least = Math.ceil(rounds / 3);
@@ -72,12 +90,28 @@ export function cellsOf({ rounds, callers, documents: wanted, sides }: Options):
   const inAllWays = IN_ALL_WAYS.filter(name => wanted.includes(name));
   return [
     ...(wanted.includes(USUAL_DOCUMENT)
-      ? callers.map(count => ({ ...plain, document: USUAL_DOCUMENT as DocumentName, callers: count, rounds }))
+      ? callers.map(count => ({
+          ...plain,
+          document: USUAL_DOCUMENT as DocumentName,
+          callers: count,
+          rounds,
+        }))
       : []),
     ...wanted
       .filter(name => name !== USUAL_DOCUMENT)
-      .map(document => ({ ...plain, document, callers: usual, rounds: documents[document].share < 0.1 ? least : fewer })),
-    ...inAllWays.map(document => ({ ...plain, document, by: 'url' as const, callers: usual, rounds: fewer })),
+      .map(document => ({
+        ...plain,
+        document,
+        callers: usual,
+        rounds: documents[document].share < 0.1 ? least : fewer,
+      })),
+    ...inAllWays.map(document => ({
+      ...plain,
+      document,
+      by: 'url' as const,
+      callers: usual,
+      rounds: fewer,
+    })),
     ...(sides.includes('pressroom')
       ? inAllWays.map(document => ({
           ...plain,
@@ -91,14 +125,25 @@ export function cellsOf({ rounds, callers, documents: wanted, sides }: Options):
   ];
 }
 
-/** Who takes part in a round, and in which order: another one goes first each time, so that what the machine does meanwhile hits all alike. */
+/**
+ * Who takes part in a round, and in which order: another one goes first each time, so that what the
+ * machine does meanwhile hits all alike.
+ */
 export function turnOf({ sides }: Cell, round: number): SideName[] {
-  const present = sides.filter(side => side === 'bare' || side === 'pressroom' || round % PEERS_EVERY === 0);
-  const ordered = [...present.slice(round % present.length), ...present.slice(0, round % present.length)];
+  const present = sides.filter(
+    side => side === 'bare' || side === 'pressroom' || round % PEERS_EVERY === 0,
+  );
+  const ordered = [
+    ...present.slice(round % present.length),
+    ...present.slice(0, round % present.length),
+  ];
   return ordered;
 }
 
-/** Of how many renders a round counts; a quarter of it for puppeteer, which is so much slower, and half for puppeteer-cluster. */
+/**
+ * Of how many renders a round counts; a quarter of it for puppeteer, which is so much slower, and
+ * half for puppeteer-cluster.
+ */
 export function rendersOf({ document }: Cell, side: SideName, renders: number): number {
   const bySide = { bare: 1, pressroom: 1, puppeteer: 1 / 4, 'puppeteer-cluster': 1 / 2 }[side];
   return Math.max(2, Math.round(renders * documents[document].share * bySide));

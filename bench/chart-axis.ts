@@ -1,4 +1,5 @@
-// Axes of a chart: where a value lies between 0 and 1, and which values are written beside them. Pure.
+// Axes of a chart: where a value lies between 0 and 1, and which values are written beside them.
+// Pure.
 
 export interface Axis {
   ticks: number[];
@@ -18,7 +19,10 @@ export function linearAxis(values: readonly number[]): Axis {
   const step = roundUp(most / 5);
   const count = Math.ceil(most / step);
   const top = count * step;
-  return { ticks: Array.from({ length: count + 1 }, (_, n) => Number((n * step).toPrecision(6))), at: value => value / top };
+  return {
+    ticks: Array.from({ length: count + 1 }, (_, n) => Number((n * step).toPrecision(6))),
+    at: value => value / top,
+  };
 }
 
 /** Around the values, in steps of 1, 2 and 5. */
@@ -37,5 +41,8 @@ export function logAxis(values: readonly number[]): Axis {
 
 /** One place for each value, equally far apart, in the order given. */
 export function countAxis(values: readonly number[]): Axis {
-  return { ticks: [...values], at: value => (values.indexOf(value) + 0.5) / Math.max(1, values.length) };
+  return {
+    ticks: [...values],
+    at: value => (values.indexOf(value) + 0.5) / Math.max(1, values.length),
+  };
 }

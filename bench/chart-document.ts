@@ -1,4 +1,5 @@
-// The document that draws itself: four canvas charts, each grown in steps of requestAnimationFrame as chart libraries do it. `drawn` tells when they are done.
+// The document that draws itself: four canvas charts, each grown in steps of requestAnimationFrame
+// as chart libraries do it. `drawn` tells when they are done.
 
 const STEPS = 20;
 
@@ -33,6 +34,8 @@ window.drawn = new Promise(done => {
 });`;
 
 /** A whole HTML document. */
-export const chart = (seed: number): string => `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Charts ${seed}</title>
+export const chart = (
+  seed: number,
+): string => `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Charts ${seed}</title>
 <style>body { font: 13px/1.4 Arial, sans-serif; margin: 0 } canvas { display: block; width: 660px; height: 210px } h2 { font-size: 15px; margin: 4px 0 }</style></head>
 <body>${['North', 'South', 'East', 'West'].map(region => `<h2>${region}</h2><canvas width="660" height="240"></canvas>`).join('')}<script>${script(seed)}</script></body></html>`;

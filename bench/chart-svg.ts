@@ -1,4 +1,5 @@
-// A run of the bench as one picture: throughput and p50 by callers, and where a render's CPU goes, for the plain invoice. Pure: figures in, SVG out.
+// A run of the bench as one picture: throughput and p50 by callers, and where a render's CPU goes,
+// for the plain invoice. Pure: figures in, SVG out.
 import type { SideName } from './cells.ts';
 import { type Axis, countAxis, linearAxis, logAxis } from './chart-axis.ts';
 import { ROLES, type Role } from './cpu.ts';
@@ -6,7 +7,11 @@ import type { SideSummary, Summary } from './report.ts';
 
 const [WIDTH, HEIGHT] = [1_240, 470];
 const PLOT = { top: 96, height: 270 };
-const PANELS = { throughput: { left: 70, width: 310 }, p50: { left: 470, width: 310 }, cpu: { left: 870, width: 340 } };
+const PANELS = {
+  throughput: { left: 70, width: 310 },
+  p50: { left: 470, width: 310 },
+  cpu: { left: 870, width: 340 },
+};
 
 const SIDE_COLOURS: Record<SideName, string> = {
   bare: '#6b7280',
@@ -33,10 +38,17 @@ interface Panel {
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const short = (value: number) => String(Math.round(value * 10) / 10);
 
-const label = (x: number, y: number, text: string, more = '') => `<text x="${short(x)}" y="${short(y)}" ${more}>${escaped(text)}</text>`;
+const label = (x: number, y: number, text: string, more = '') =>
+  `<text x="${short(x)}" y="${short(y)}" ${more}>${escaped(text)}</text>`;
 
 /** Title, axes, grid and units of a panel. */
-function frame({ left, width }: Panel, title: string, xTitle: string, x: Axis | undefined, y: Axis): string[] {
+function frame(
+  { left, width }: Panel,
+  title: string,
+  xTitle: string,
+  x: Axis | undefined,
+  y: Axis,
+): string[] {
   const bottom = PLOT.top + PLOT.height;
   const rows = y.ticks.flatMap(tick => {
     const at = bottom - y.at(tick) * PLOT.height;
@@ -45,7 +57,9 @@ function frame({ left, width }: Panel, title: string, xTitle: string, x: Axis | 
       label(left - 8, at + 4, String(tick), 'text-anchor="end"'),
     ];
   });
-  const columns = (x?.ticks ?? []).map(tick => label(left + x!.at(tick) * width, bottom + 18, String(tick), 'text-anchor="middle"'));
+  const columns = (x?.ticks ?? []).map(tick =>
+    label(left + x!.at(tick) * width, bottom + 18, String(tick), 'text-anchor="middle"'),
+  );
   return [
     label(left - 40, PLOT.top - 18, title, 'font-weight="bold"'),
     ...rows,
@@ -87,18 +101,30 @@ function bars({ left, width }: Panel, y: Axis, sides: readonly SideSummary[]): s
     const middle = x + step * 0.3;
     return [
       ...pieces,
-      label(middle, bottom - y.at(under) * PLOT.height - 6, under.toFixed(0), 'text-anchor="middle" font-weight="bold"'),
+      label(
+        middle,
+        bottom - y.at(under) * PLOT.height - 6,
+        under.toFixed(0),
+        'text-anchor="middle" font-weight="bold"',
+      ),
       label(middle, bottom + 18, side, 'text-anchor="middle" font-size="11"'),
     ];
   });
 }
 
-function legend(left: number, top: number, entries: readonly (readonly [string, string])[]): string[] {
+function legend(
+  left: number,
+  top: number,
+  entries: readonly (readonly [string, string])[],
+): string[] {
   let at = left;
   return entries.flatMap(([name, colour]) => {
     const x = at;
     at += 26 + name.length * 7.2;
-    return [`<rect x="${short(x)}" y="${top - 10}" width="12" height="12" fill="${colour}"/>`, label(x + 17, top, name)];
+    return [
+      `<rect x="${short(x)}" y="${top - 10}" width="12" height="12" fill="${colour}"/>`,
+      label(x + 17, top, name),
+    ];
   });
 }
 
@@ -113,16 +139,23 @@ export function chartSvg(summaries: readonly Summary[], machine: string): string
       names.map(name => [
         name,
         plain.flatMap(({ cell, sides }) =>
-          sides.filter(({ side }) => side === name).map(side => ({ callers: cell.callers, value: of(side) })),
+          sides
+            .filter(({ side }) => side === name)
+            .map(side => ({ callers: cell.callers, value: of(side) })),
         ),
       ]),
     );
   const [throughput, p50] = [series(side => side.perSecond), series(side => side.p50Ms)];
-  const values = (bySide: ReadonlyMap<SideName, Point[]>) => [...bySide.values()].flatMap(points => points.map(({ value }) => value));
+  const values = (bySide: ReadonlyMap<SideName, Point[]>) =>
+    [...bySide.values()].flatMap(points => points.map(({ value }) => value));
   const x = countAxis(plain.map(({ cell }) => cell.callers));
   const atCpu = plain.find(({ cell }) => cell.callers === CPU_CALLERS) ?? plain[0];
   const total = ({ cpuMs }: SideSummary) => ROLES.reduce((sum, role) => sum + cpuMs[role], 0);
-  const [perSecond, ms, cpu] = [linearAxis(values(throughput)), logAxis(values(p50)), linearAxis((atCpu?.sides ?? []).map(total))];
+  const [perSecond, ms, cpu] = [
+    linearAxis(values(throughput)),
+    logAxis(values(p50)),
+    linearAxis((atCpu?.sides ?? []).map(total)),
+  ];
   const content = [
     label(
       30,
@@ -135,7 +168,13 @@ export function chartSvg(summaries: readonly Summary[], machine: string): string
     ...lines(PANELS.throughput, x, perSecond, throughput),
     ...frame(PANELS.p50, 'p50 in ms, logarithmic (less is better)', 'callers', x, ms),
     ...lines(PANELS.p50, x, ms, p50),
-    ...frame(PANELS.cpu, 'CPU ms a render (less is better)', `at ${atCpu?.cell.callers ?? CPU_CALLERS} callers`, undefined, cpu),
+    ...frame(
+      PANELS.cpu,
+      'CPU ms a render (less is better)',
+      `at ${atCpu?.cell.callers ?? CPU_CALLERS} callers`,
+      undefined,
+      cpu,
+    ),
     ...bars(PANELS.cpu, cpu, atCpu?.sides ?? []),
     ...legend(
       70,

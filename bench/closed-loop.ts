@@ -1,4 +1,5 @@
-// Callers who each send their next render when the last is answered, measured while all of them are busy. Pure but for the clock.
+// Callers who each send their next render when the last is answered, measured while all of them are
+// busy. Pure but for the clock.
 
 export interface Flow {
   /** Done in all, those before and after the measured ones included. */
@@ -8,15 +9,20 @@ export interface Flow {
   timesMs: number[];
 }
 
-/** Renders before the measured ones: what was prepared ahead while nobody called must be used up, or it would count as gained. */
+/**
+ * Renders before the measured ones: what was prepared ahead while nobody called must be used up, or
+ * it would count as gained.
+ */
 export const leadOf = (callers: number) => Math.max(2, callers);
 
 /** How many renders a flow may begin. */
-export const beginningsOf = (renders: number, callers: number) => leadOf(callers) + renders + callers - 1;
+export const beginningsOf = (renders: number, callers: number) =>
+  leadOf(callers) + renders + callers - 1;
 
 /**
- * Measures from the end of the lead to the end of `renders` further ones. The callers keep on until then, so that none of them is measured while others have
- * left. Rejects with the first failure, when the other callers have ended too.
+ * Measures from the end of the lead to the end of `renders` further ones. The callers keep on until
+ * then, so that none of them is measured while others have left. Rejects with the first failure,
+ * when the other callers have ended too.
  */
 export async function closedLoop(
   renders: number,

@@ -1,10 +1,14 @@
-// Two kinds of customers: one with a modest load of its own, which notices how long each render takes, and one that floods the service.
+// Two kinds of customers: one with a modest load of its own, which notices how long each render
+// takes, and one that floods the service.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLoop } from './arrivals.ts';
 import { invoice } from './invoice.ts';
 import { type Answer, type Customer, mustBePdf } from './service.ts';
 
-/** Three times what the plan of the flooding account allows: it is full all the time, and the rest is refused. */
+/**
+ * Three times what the plan of the flooding account allows: it is full all the time, and the rest
+ * is refused.
+ */
 const FLOOD_CALLERS = 24;
 /** Sooner than `Retry-After` asks for: whoever floods is not polite. */
 const FLOOD_AGAIN_MS = 250;
@@ -27,13 +31,18 @@ export async function modest(customer: Customer, atMs: readonly number[]): Promi
   const answers = await openLoop(atMs, nth => customer(document(nth)));
   for (const { answer } of answers) if (answer.status !== 429) mustBePdf(answer);
   return {
-    tookMs: answers.map(({ tookMs, answer }) => (answer.status === 200 ? tookMs : Number.POSITIVE_INFINITY)),
+    tookMs: answers.map(({ tookMs, answer }) =>
+      answer.status === 200 ? tookMs : Number.POSITIVE_INFINITY,
+    ),
     queuedMs: answers.map(({ answer }) => queuedMs(answer)),
   };
 }
 
 /** Until `end` aborts. Gives the renders that it got and the calls that were refused. */
-export async function flood(customer: Customer, end: AbortSignal): Promise<{ served: number; refused: number }> {
+export async function flood(
+  customer: Customer,
+  end: AbortSignal,
+): Promise<{ served: number; refused: number }> {
   let [served, refused] = [0, 0];
   const lane = async (first: number) => {
     for (let nth = first; !end.aborted; nth++) {

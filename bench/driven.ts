@@ -1,4 +1,5 @@
-// A side that is an engine in a process of its own: starts it as the user that Chrome must run as, tells it what to do, and ends it.
+// A side that is an engine in a process of its own: starts it as the user that Chrome must run as,
+// tells it what to do, and ends it.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -46,7 +47,8 @@ function talk(name: EngineName, child: ChildProcess) {
     if (gone) return Promise.reject(gone);
     const id = ++last;
     const said = answer(id);
-    // Without this a driver that has just gone would be told as a channel that is closed; its exit says more.
+    // Without this a driver that has just gone would be told as a channel that is closed; its exit
+    // says more.
     child.send({ id, ...order }, () => {});
     return said;
   };
@@ -78,7 +80,8 @@ export async function openDriven(name: EngineName, base: string): Promise<Side> 
   const close = async () => {
     const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS);
     if (child.connected) await ask({ task: 'close' }).catch(() => {});
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) await exited;
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      await exited;
     clearTimeout(timer);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };

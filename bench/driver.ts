@@ -1,11 +1,14 @@
-// The process of one engine, forked by driven.ts: renders whole rounds by itself, so that nobody's call is between the engine and its callers.
+// The process of one engine, forked by driven.ts: renders whole rounds by itself, so that nobody's
+// call is between the engine and its callers.
 import { beginningsOf, closedLoop } from './closed-loop.ts';
 import { type Job, jobs } from './documents.ts';
 import type { EngineName } from './engine.ts';
 import { pagesOf } from './page-count.ts';
 import type { Work } from './side.ts';
 
-export type Order = { id: number; task: 'prepare' | 'run'; work: Work } | { id: number; task: 'close' };
+export type Order =
+  | { id: number; task: 'prepare' | 'run'; work: Work }
+  | { id: number; task: 'close' };
 export type Reply = { id: number; value?: unknown; error?: string };
 
 const [name, base] = process.argv.slice(2) as [EngineName, string];
@@ -21,13 +24,15 @@ let prepared: Job[] = [];
 
 async function render(job: Job): Promise<void> {
   const pages = pagesOf(await engine.render(job));
-  if (pages !== job.pages) throw new Error(`${name} printed ${pages} pages of a document of ${job.pages}`);
+  if (pages !== job.pages)
+    throw new Error(`${name} printed ${pages} pages of a document of ${job.pages}`);
 }
 
 async function carryOut(order: Order): Promise<unknown> {
   if (order.task === 'close') return engine.close();
   const { document, by, callers, renders } = order.work;
-  if (order.task === 'run') return closedLoop(renders, callers, nth => render(prepared[nth % prepared.length]!));
+  if (order.task === 'run')
+    return closedLoop(renders, callers, nth => render(prepared[nth % prepared.length]!));
   prepared = jobs(document, by, Math.min(beginningsOf(renders, callers), 64), base);
 }
 
@@ -40,6 +45,7 @@ process.on('message', async (order: Order) => {
   }
   if (order.task === 'close') process.disconnect();
 });
-// Whoever started it has gone, perhaps without a word: a Chrome that waits for nobody would stay for ever.
+// Whoever started it has gone, perhaps without a word: a Chrome that waits for nobody would stay
+// for ever.
 process.on('disconnect', () => void engine.close().finally(() => process.exit()));
 say({ id: 0, value: engine.version });

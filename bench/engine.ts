@@ -1,4 +1,5 @@
-// What drives a Chrome in a process of its own: the port that each way of doing so without Pressroom has.
+// What drives a Chrome in a process of its own: the port that each way of doing so without
+// Pressroom has.
 import type { Job } from './documents.ts';
 
 export const ENGINES = ['bare', 'puppeteer', 'puppeteer-cluster'] as const;

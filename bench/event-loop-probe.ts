@@ -1,4 +1,5 @@
-// Loaded into a process by `--import`: looks from inside at how long its event loop is held, and tells it to who asks on a socket. Nothing of the product.
+// Loaded into a process by `--import`: looks from inside at how long its event loop is held, and
+// tells it to who asks on a socket. Nothing of the product.
 import { createServer } from 'node:http';
 import { createHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
@@ -10,10 +11,12 @@ const NS_PER_MS = 1e6;
 function watch(socket: string): void {
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
   delay.enable();
-  // What the thread has worked between two ticks: unlike the delay it has nothing of the time in which others had its core.
+  // What the thread has worked between two ticks: unlike the delay it has nothing of the time in
+  // which others had its core.
   const work = createHistogram();
   const workedUs = () => {
-    // Linux brings the running thread's account up to date only when it is asked for the whole process; else it may be 4 ms old.
+    // Linux brings the running thread's account up to date only when it is asked for the whole
+    // process; else it may be 4 ms old.
     process.cpuUsage();
     const { user, system } = process.threadCpuUsage();
     return user + system;

@@ -1,5 +1,6 @@
-// `npm run bench:loop [-- --rounds 4 --renders 6]`: for how long the API's event loop is held while it takes large bodies, gives large PDFs and stamps.
-// Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+// `npm run bench:loop [-- --rounds 4 --renders 6]`: for how long the API's event loop is held while
+// it takes large bodies, gives large PDFs and stamps. Prints the figures; exits with 1 when a
+// wanted one is missed. Ends by itself.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -25,9 +26,15 @@ const { rounds, renders } = readNumbers({ rounds: 4, renders: 6 });
 const bodies: Record<string, { bodies: string[]; atMost: number }> = {
   'bodies of 1 MB': { bodies: [largeBody(MB), largeBody(MB, true)], atMost: WANTED_MS.usual },
   'PDFs of 30 MB': { bodies: [noisePages([2_200, 2_200])], atMost: WANTED_MS.usual },
-  'PDFs of 30 MB, stamped': { bodies: [noisePages([2_200, 2_200], { sandbox: true })], atMost: WANTED_MS.usual },
+  'PDFs of 30 MB, stamped': {
+    bodies: [noisePages([2_200, 2_200], { sandbox: true })],
+    atMost: WANTED_MS.usual,
+  },
   '300 pages, stamped': { bodies: [tablePages(300, { sandbox: true })], atMost: WANTED_MS.usual },
-  'bodies of 10 MB': { bodies: [largeBody(10 * MB), largeBody(10 * MB, true)], atMost: WANTED_MS.large },
+  'bodies of 10 MB': {
+    bodies: [largeBody(10 * MB), largeBody(10 * MB, true)],
+    atMost: WANTED_MS.large,
+  },
 };
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
@@ -46,7 +53,9 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   atEnd(async () => agent.destroy());
   const { key } = await site.account();
   const { port } = site.apis[0]!;
-  console.log(`${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${renders} renders, and of ${IDLE_MS / 1_000} s without any`);
+  console.log(
+    `${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${renders} renders, and of ${IDLE_MS / 1_000} s without any`,
+  );
 
   const sizes = new Map<string, number>();
   async function rendering(name: string, count: number): Promise<void> {
@@ -59,7 +68,9 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   }
   const phases: [string, () => Promise<unknown>][] = [
     ['nothing', () => sleep(IDLE_MS)],
-    ...Object.keys(bodies).map(name => [name, () => rendering(name, renders)] as [string, () => Promise<unknown>]),
+    ...Object.keys(bodies).map(
+      name => [name, () => rendering(name, renders)] as [string, () => Promise<unknown>],
+    ),
   ];
   for (const name of Object.keys(bodies)) await rendering(name, CALLERS);
   const probed = new Map(phases.map(([name]) => [name, [] as Probed[]]));

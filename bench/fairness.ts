@@ -1,5 +1,6 @@
-// `npm run bench:fairness [-- --rounds 8 --renders 60 --load 0.3]`: what two customers with a modest load feel of a third that floods the service.
-// Prints the figures; exits with 1 when the wanted one is missed. Ends by itself.
+// `npm run bench:fairness [-- --rounds 8 --renders 60 --load 0.3]`: what two customers with a
+// modest load feel of a third that floods the service. Prints the figures; exits with 1 when the
+// wanted one is missed. Ends by itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
@@ -7,12 +8,20 @@ import { type Felt, flood, modest } from './customers.ts';
 import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
 
-const { rounds, renders, load: share } = readNumbers({ rounds: 8, renders: 60, load: 0.3 }, USUAL_NUMBERS, RULES);
+const {
+  rounds,
+  renders,
+  load: share,
+} = readNumbers({ rounds: 8, renders: 60, load: 0.3 }, USUAL_NUMBERS, RULES);
 
 await runScript(LIMIT_MS, async atEnd => {
   const service = await startService();
   atEnd(service.close);
-  const [a, b, flooding] = [await service.customer('a'), await service.customer('b'), await service.customer('flood')];
+  const [a, b, flooding] = [
+    await service.customer('a'),
+    await service.customer('b'),
+    await service.customer('flood'),
+  ];
   const capacity = await capacityOf(a);
   const perSecond = (capacity * share) / 2;
   console.log(
@@ -22,7 +31,10 @@ await runScript(LIMIT_MS, async atEnd => {
   const beside: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
   let [served, refused, floodMs] = [0, 0, 0];
   await alternate(rounds, round => {
-    const times = { a: arrivals(renders, perSecond, 2 * round + 1), b: arrivals(renders, perSecond, 2 * round + 2) };
+    const times = {
+      a: arrivals(renders, perSecond, 2 * round + 1),
+      b: arrivals(renders, perSecond, 2 * round + 2),
+    };
     const bothInto = async (felt: Record<'a' | 'b', Felt[]>) => {
       const [ofA, ofB] = await Promise.all([modest(a, times.a), modest(b, times.b)]);
       felt.a.push(ofA);
@@ -44,7 +56,9 @@ await runScript(LIMIT_MS, async atEnd => {
       },
     };
   });
-  const figures = (['a', 'b'] as const).map(name => compared(name, 'flood', alone[name], beside[name]));
+  const figures = (['a', 'b'] as const).map(name =>
+    compared(name, 'flood', alone[name], beside[name]),
+  );
   const rate = (count: number, digits: number) => ((count * 1_000) / floodMs).toFixed(digits);
   console.log(`  the flood got ${rate(served, 1)} renders/s and ${rate(refused, 0)} refusals/s`);
   return figures;

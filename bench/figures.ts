@@ -1,4 +1,5 @@
-// Figures that were measured against those that are wanted, and the arithmetic on series of them. Pure.
+// Figures that were measured against those that are wanted, and the arithmetic on series of them.
+// Pure.
 import { median } from './load.ts';
 
 export interface Figure {
@@ -10,11 +11,15 @@ export interface Figure {
 }
 
 /** A value that is no number was not measured, and is not met. */
-export const isMet = ({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Figure): boolean =>
-  value <= atMost && value >= atLeast;
+export const isMet = ({
+  value,
+  atMost = Number.POSITIVE_INFINITY,
+  atLeast = Number.NEGATIVE_INFINITY,
+}: Figure): boolean => value <= atMost && value >= atLeast;
 
 /** Three digits are more than a shared machine is good for. */
-export const digits = (value: number): string => value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+export const digits = (value: number): string =>
+  value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 
 /** One line a figure: what it is, what is wanted, and whether that is met. */
 export function verdict(figures: readonly Figure[]): string[] {
@@ -29,7 +34,10 @@ export function verdict(figures: readonly Figure[]): string[] {
 export const spread = (values: readonly number[]): string =>
   `${digits(median(values))} (${digits(Math.min(...values))} to ${digits(Math.max(...values))})`;
 
-/** By how much `y` grows with each 1,000 of `x`: the straight line of least squares. NaN for fewer than two different `x`. */
+/**
+ * By how much `y` grows with each 1,000 of `x`: the straight line of least squares. NaN for fewer
+ * than two different `x`.
+ */
 export function slopePerThousand(points: readonly { x: number; y: number }[]): number {
   const mean = (of: 'x' | 'y') => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [x, y] = [mean('x'), mean('y')];

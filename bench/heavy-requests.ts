@@ -1,7 +1,11 @@
 // Requests whose bodies or PDFs are large, for what they cost the API's event loop. Pure.
 
-const ROW = '<tr class="line"><td>Hosting, dedicated machine</td>\n<td style="text-align:right">12.50</td></tr>\n';
-/** A single character like this makes a text two bytes a character in memory, and is three on its way. */
+const ROW =
+  '<tr class="line"><td>Hosting, dedicated machine</td>\n<td style="text-align:right">12.50</td></tr>\n';
+/**
+ * A single character like this makes a text two bytes a character in memory, and is three on its
+ * way.
+ */
 const EURO = '€';
 
 /** An html of about so many bytes that prints as one short page: what is large is not drawn. */
@@ -10,14 +14,20 @@ function largeHtml(bytes: number, row: string): string {
   return `<!doctype html><meta charset="utf-8"><title>Large</title><style>table{display:none}</style><p>Large</p><table>${rows}</table>`;
 }
 
-/** A whole request body of at most so many bytes, and nearly so many. `wide`: with characters beyond Latin-1. */
+/**
+ * A whole request body of at most so many bytes, and nearly so many. `wide`: with characters beyond
+ * Latin-1.
+ */
 export function largeBody(bytes: number, wide = false): string {
   const row = wide ? ROW + EURO : ROW;
   const growth = Buffer.byteLength(JSON.stringify(row)) / Buffer.byteLength(row);
   return JSON.stringify({ html: largeHtml(Math.floor((bytes - 1_000) / growth), row) });
 }
 
-/** Noise on canvases: no compression makes less of it. `sides`: pixels of each, which is square and has a page of its own. */
+/**
+ * Noise on canvases: no compression makes less of it. `sides`: pixels of each, which is square and
+ * has a page of its own.
+ */
 export function noisePages(sides: readonly number[], more: Record<string, unknown> = {}): string {
   const canvases = sides.map(side => `<canvas width="${side}" height="${side}"></canvas>`).join('');
   const html = `<!doctype html><title>Noise</title><style>canvas{display:block;width:100%;break-after:page}</style>${canvases}<script>
@@ -38,9 +48,14 @@ for (const canvas of document.querySelectorAll('canvas')) {
 
 /** So many pages of A4, with a table on each. */
 export function tablePages(pages: number, more: Record<string, unknown> = {}): string {
-  const row = (nth: number) => `<tr><td>${nth + 1}</td><td>Support contract, level two</td><td>${(nth * 137) % 9_500}.00</td></tr>`;
-  const table = (page: number) => `<table>${Array.from({ length: 35 }, (_, nth) => row(page * 35 + nth)).join('')}</table>`;
+  const row = (nth: number) =>
+    `<tr><td>${nth + 1}</td><td>Support contract, level two</td><td>${(nth * 137) % 9_500}.00</td></tr>`;
+  const table = (page: number) =>
+    `<table>${Array.from({ length: 35 }, (_, nth) => row(page * 35 + nth)).join('')}</table>`;
   const tables = Array.from({ length: pages }, (_, page) => table(page)).join('');
   const style = 'td{font:11px/20px Arial,sans-serif;padding:0 6px}table{break-after:page}';
-  return JSON.stringify({ html: `<!doctype html><title>Tables</title><style>${style}</style>${tables}`, ...more });
+  return JSON.stringify({
+    html: `<!doctype html><title>Tables</title><style>${style}</style>${tables}`,
+    ...more,
+  });
 }

@@ -1,10 +1,17 @@
-// The document that is measured: an A4 invoice of 40 rows, with the CSS that such documents have, no image and nothing to fetch.
+// The document that is measured: an A4 invoice of 40 rows, with the CSS that such documents have,
+// no image and nothing to fetch.
 
 const rows = (seed: number) =>
   Array.from({ length: 40 }, (_, i) => {
     const quantity = ((i * 7 + seed) % 12) + 1;
     const price = 480 + ((i * 137 + seed * 31) % 9_500);
-    return { article: `PR-${1_000 + i * 3}`, text: articles[(i + seed) % articles.length]!, quantity, price, total: quantity * price };
+    return {
+      article: `PR-${1_000 + i * 3}`,
+      text: articles[(i + seed) % articles.length]!,
+      quantity,
+      price,
+      total: quantity * price,
+    };
   });
 
 const articles = [
@@ -39,7 +46,10 @@ tbody tr:nth-child(even) td { background: #f9fbfe }
 .sums td { font-weight: 700; border-bottom: 0 }
 footer { margin-top: 18px; color: #778; font-size: 9px }`;
 
-/** A whole HTML document. Another `seed` gives other numbers, so that no two renders are the same text. */
+/**
+ * A whole HTML document. Another `seed` gives other numbers, so that no two renders are the same
+ * text.
+ */
 export function invoice(seed: number): string {
   const lines = rows(seed);
   const net = lines.reduce((sum, { total }) => sum + total, 0);

@@ -1,4 +1,5 @@
-// Admissions and settlements through the API's own adapter on a mongod of the bench's own: accounts of several kinds, and what a round of pairs takes.
+// Admissions and settlements through the API's own adapter on a mongod of the bench's own: accounts
+// of several kinds, and what a round of pairs takes.
 import { MongoClient } from 'mongodb';
 import type { Caller } from '../api/accounts/accepted-keys.ts';
 import { createAccounts } from '../api/accounts/accounts.ts';
@@ -25,7 +26,10 @@ const STOP_MS = 5_000;
 
 /** Many accounts; one; one with many keys; the same while the keys' hashes have no index. */
 type LeaseKind = 'many' | 'hot' | 'keys' | 'keys without index';
-/** `plain`: two updates of one number in small documents, the least that two acknowledged writes cost on this machine. */
+/**
+ * `plain`: two updates of one number in small documents, the least that two acknowledged writes
+ * cost on this machine.
+ */
 export type Kind = LeaseKind | 'plain';
 
 export interface PairRound extends Round {
@@ -44,12 +48,23 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   atEnd(mongod.stop);
   const plans = parsePlans([`crowd=${CALLERS}`]);
   const metrics = createMetrics();
-  const store = connectStore({ uri: mongod.uriFor('admission'), operationTimeoutMs: OPERATION_TIMEOUT_MS }, silentLog, metrics);
+  const store = connectStore(
+    { uri: mongod.uriFor('admission'), operationTimeoutMs: OPERATION_TIMEOUT_MS },
+    silentLog,
+    metrics,
+  );
   await store.start();
   atEnd(() => store.stop(AbortSignal.timeout(STOP_MS)));
   // A settlement that is slow here is a figure, not a count that comes later.
   const times = { settleWithinMs: OPERATION_TIMEOUT_MS };
-  const config = { plans, pastDueGraceMs: 0, dashboardUrl: '', retryAfterS: () => 1, metrics, times };
+  const config = {
+    plans,
+    pastDueGraceMs: 0,
+    dashboardUrl: '',
+    retryAfterS: () => 1,
+    metrics,
+    times,
+  };
   const leases = new MongoLeases(store, config, silentLog);
   await leases.start();
   atEnd(() => leases.stop(AbortSignal.timeout(STOP_MS)));
@@ -59,15 +74,23 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   async function account(name: string, keys = 1): Promise<Caller> {
     const { id } = await accounts.createAccount(name, { plan: 'crowd' });
     let text = '';
-    for (let nth = 0; nth < keys; nth++) ({ text } = await accounts.createKey(name, { name: `key ${nth}` }));
-    return { accountId: id, keyHash: hashKeyByEach(text, PEPPERS), clientIp: '192.0.2.1', requestId: name };
+    for (let nth = 0; nth < keys; nth++)
+      ({ text } = await accounts.createKey(name, { name: `key ${nth}` }));
+    return {
+      accountId: id,
+      keyHash: hashKeyByEach(text, PEPPERS),
+      clientIp: '192.0.2.1',
+      requestId: name,
+    };
   }
   const many: Caller[] = [];
   await load(ACCOUNTS, CALLERS, async nth => void many.push(await account(`account ${nth}`)));
   const [hot, keys] = [[await account('hot')], [await account('with many keys', KEYS)]];
   const callers: Record<LeaseKind, Caller[]> = { many, hot, keys, 'keys without index': keys };
 
-  const client = await MongoClient.connect(mongod.uriFor('admission'), { writeConcern: { w: 'majority' } });
+  const client = await MongoClient.connect(mongod.uriFor('admission'), {
+    writeConcern: { w: 'majority' },
+  });
   atEnd(() => client.close());
   const plain = client.db().collection<{ _id: number; writes: number }>('plain');
   await plain.insertMany(Array.from({ length: ACCOUNTS }, (_, _id) => ({ _id, writes: 0 })));
@@ -77,7 +100,11 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
     const [mongodMs, own] = [mongodCpuMs(), process.cpuUsage()];
     const round = await load(count, CALLERS, pair);
     const { user, system } = process.cpuUsage(own);
-    return { ...round, mongodCpuMs: (mongodCpuMs() - mongodMs) / count, nodeCpuMs: (user + system) / 1_000 / count };
+    return {
+      ...round,
+      mongodCpuMs: (mongodCpuMs() - mongodMs) / count,
+      nodeCpuMs: (user + system) / 1_000 / count,
+    };
   }
 
   const leasesOf = (of: Caller[]) => async (nth: number) => {
@@ -86,7 +113,8 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
     if (usage === undefined) throw new Error('a render was not counted in time');
   };
   const plainWrites = async (nth: number) => {
-    for (let write = 0; write < 2; write++) await plain.findOneAndUpdate({ _id: nth % ACCOUNTS }, { $inc: { writes: 1 } });
+    for (let write = 0; write < 2; write++)
+      await plain.findOneAndUpdate({ _id: nth % ACCOUNTS }, { $inc: { writes: 1 } });
   };
 
   return {

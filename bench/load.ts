@@ -21,7 +21,11 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** Runs `render` `renders` times, `parallel` at once. Rejects with the first failure. */
-export async function load(renders: number, parallel: number, render: (nth: number) => Promise<void>): Promise<Round> {
+export async function load(
+  renders: number,
+  parallel: number,
+  render: (nth: number) => Promise<void>,
+): Promise<Round> {
   const times: number[] = [];
   let next = 0;
   const lane = async () => {
@@ -34,5 +38,11 @@ export async function load(renders: number, parallel: number, render: (nth: numb
   const began = performance.now();
   await Promise.all(Array.from({ length: parallel }, lane));
   const elapsedMs = performance.now() - began;
-  return { renders, elapsedMs, perSecond: (renders * 1_000) / elapsedMs, p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) };
+  return {
+    renders,
+    elapsedMs,
+    perSecond: (renders * 1_000) / elapsedMs,
+    p50Ms: quantile(times, 0.5),
+    p95Ms: quantile(times, 0.95),
+  };
 }

@@ -1,5 +1,7 @@
-// `npm run bench [-- --rounds 6 --renders 48 --callers 1,2 --documents invoice,chart --sides bare,pressroom]`: Pressroom, bare Chrome and what people use from npm,
-// side by side in alternating rounds. Prints tables; writes artifacts/bench.json and bench.svg; exits with 1 when a wanted figure is missed. Ends by itself.
+// `npm run bench [-- --rounds 6 --renders 48 --callers 1,2 --documents invoice,chart --sides
+// bare,pressroom]`: Pressroom, bare Chrome and what people use from npm, side by side in
+// alternating rounds. Prints tables; writes artifacts/bench.json and bench.svg; exits with 1 when a
+// wanted figure is missed. Ends by itself.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -18,11 +20,20 @@ import type { Side } from './side.ts';
 import { judge } from './wanted.ts';
 
 const LIMIT_MS = 40 * 60_000;
-/** What a side still does after its last answer (contexts are closed, others opened ahead) is its own, and must not fall into another's round. */
+/**
+ * What a side still does after its last answer (contexts are closed, others opened ahead) is its
+ * own, and must not fall into another's round.
+ */
 const SETTLE_MS = 300;
-/** A process is young until V8 has optimised what each render runs, which takes some hundred of them. */
+/**
+ * A process is young until V8 has optimised what each render runs, which takes some hundred of
+ * them.
+ */
 const WARM_UP = { bare: 600, pressroom: 600, 'puppeteer-cluster': 8, puppeteer: 2 } as const;
-/** The sides warm up in turns of so many: some machines take the memory of whatever idles for a minute. */
+/**
+ * The sides warm up in turns of so many: some machines take the memory of whatever idles for a
+ * minute.
+ */
 const WARM_UP_TURN = 100;
 
 const options = readOptions(process.argv.slice(2));
@@ -42,7 +53,8 @@ const limit = setTimeout(() => {
   process.exitCode = 1;
   void close(); // what runs then fails
 }, LIMIT_MS);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().finally(() => process.exit(1)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void close().finally(() => process.exit(1)));
 
 async function measure(side: Side, cell: Cell): Promise<Measured> {
   const work = { ...cell, renders: rendersOf(cell, side.name, options.renders) };
@@ -66,7 +78,8 @@ async function openSides(): Promise<Map<SideName, Side>> {
     sides.set(side.name, side);
     closing.push(side.close);
   };
-  for (const name of options.sides) add(name === 'pressroom' ? await openPressroom(pages) : await openDriven(name, pages.base));
+  for (const name of options.sides)
+    add(name === 'pressroom' ? await openPressroom(pages) : await openDriven(name, pages.base));
   return sides;
 }
 
@@ -93,7 +106,13 @@ try {
     for (const side of sides.values()) {
       const renders = Math.min(WARM_UP_TURN, WARM_UP[side.name] - done);
       if (renders <= 0) continue;
-      const work = { document: 'invoice', by: 'html', stamped: false, callers: 2, renders } as const;
+      const work = {
+        document: 'invoice',
+        by: 'html',
+        stamped: false,
+        callers: 2,
+        renders,
+      } as const;
       await side.prepare(work);
       await side.run(work);
     }
@@ -103,7 +122,8 @@ try {
     const rounds: Round[] = [];
     for (let round = 0; round < cell.rounds; round++) {
       const measured: Round = {};
-      for (const name of turnOf(cell, round)) measured[name] = await measure(sides.get(name)!, cell);
+      for (const name of turnOf(cell, round))
+        measured[name] = await measure(sides.get(name)!, cell);
       rounds.push(measured);
     }
     results.push({ cell, rounds });
@@ -115,10 +135,16 @@ try {
   const folder = join(import.meta.dirname, '../../artifacts');
   await mkdir(folder, { recursive: true });
   const at = new Date().toISOString();
-  await writeFile(join(folder, 'bench.json'), `${JSON.stringify({ at, machine, options, verdicts, summaries, results }, null, 1)}\n`);
+  await writeFile(
+    join(folder, 'bench.json'),
+    `${JSON.stringify({ at, machine, options, verdicts, summaries, results }, null, 1)}\n`,
+  );
   await writeFile(
     join(folder, 'bench.svg'),
-    chartSvg(summaries, `${machine.cores} cores, ${versions}, Node ${machine.node}, ${at.slice(0, 10)}`),
+    chartSvg(
+      summaries,
+      `${machine.cores} cores, ${versions}, Node ${machine.node}, ${at.slice(0, 10)}`,
+    ),
   );
   if (verdicts.some(({ met }) => met === false)) process.exitCode = 1;
 } finally {

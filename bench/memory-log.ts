@@ -12,7 +12,10 @@ export interface Sample {
 }
 
 export interface MemoryLog {
-  /** From now on: how many renders lie between two samples, and how many between two that `say` hears of. */
+  /**
+   * From now on: how many renders lie between two samples, and how many between two that `say`
+   * hears of.
+   */
   every(sample: number, said: number, say: (sample: Sample) => void): void;
   /** One more render is done. */
   rendered(): void;
@@ -34,7 +37,12 @@ export function createMemoryLog({ api, worker }: { api: number; worker: number }
       renders += 1;
       if (renders % between !== 0) return;
       const residentMb = (pid: number) => memoryOfProcess(pid).residentMb;
-      const sample = { renders, apiMb: residentMb(api), workerMb: residentMb(worker), chromeMb: memoryOf({ worker }).chromeMb };
+      const sample = {
+        renders,
+        apiMb: residentMb(api),
+        workerMb: residentMb(worker),
+        chromeMb: memoryOf({ worker }).chromeMb,
+      };
       samples.push(sample);
       if (renders % betweenSaid < between) hears(sample);
     },

@@ -5,9 +5,14 @@ import type { Role, Roots } from './cpu.ts';
 export interface Memory {
   /** Resident memory of each Node process and of mongod, its program's file included. */
   residentMb: Partial<Record<Role, number>>;
-  /** The same without files: anonymous and shared memory. What a container's limit counts is near to it. */
+  /**
+   * The same without files: anonymous and shared memory. What a container's limit counts is near to
+   * it.
+   */
   ownMb: Partial<Record<Role, number>>;
-  /** Anonymous and shared memory of all of Chrome's processes; shared memory counts in each of them. */
+  /**
+   * Anonymous and shared memory of all of Chrome's processes; shared memory counts in each of them.
+   */
   chromeMb: number;
   renderers: number;
   renderersMb: number;
@@ -34,10 +39,14 @@ export function memoryOf(roots: Roots): Memory {
 
 /** The most that each part held. */
 export function most(samples: readonly Memory[]): Memory {
-  const highest = (of: (memory: Memory) => number | undefined) => Math.max(0, ...samples.map(memory => of(memory) ?? 0));
+  const highest = (of: (memory: Memory) => number | undefined) =>
+    Math.max(0, ...samples.map(memory => of(memory) ?? 0));
   const byRole = (of: (memory: Memory) => Memory['ownMb']) =>
     Object.fromEntries(
-      [...new Set(samples.flatMap(memory => Object.keys(of(memory)) as Role[]))].map(role => [role, highest(memory => of(memory)[role])]),
+      [...new Set(samples.flatMap(memory => Object.keys(of(memory)) as Role[]))].map(role => [
+        role,
+        highest(memory => of(memory)[role]),
+      ]),
     );
   const fullest = samples.toSorted((a, b) => b.chromeMb - a.chromeMb)[0];
   return {

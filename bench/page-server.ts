@@ -16,14 +16,24 @@ export async function startPageServer(): Promise<PageServer> {
   const page =
     (name: DocumentName): Page =>
     ({ url }, response) => {
-      const text = written.get(url!) ?? documents[name].html(Number(/seed=(\d+)/.exec(url!)?.[1]), file => `/report/${file}`);
+      const text =
+        written.get(url!) ??
+        documents[name].html(Number(/seed=(\d+)/.exec(url!)?.[1]), file => `/report/${file}`);
       written.set(url!, text);
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(text);
     };
-  const pages = Object.keys(documents).map(name => [`/${name}`, page(name as DocumentName)] as const);
+  const pages = Object.keys(documents).map(
+    name => [`/${name}`, page(name as DocumentName)] as const,
+  );
   const files = [...reportFiles()].map(([name, { type, bytes }]) => {
     const file: Page = (_, response) =>
-      void response.writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*', 'cache-control': 'max-age=60' }).end(bytes);
+      void response
+        .writeHead(200, {
+          'content-type': type,
+          'access-control-allow-origin': '*',
+          'cache-control': 'max-age=60',
+        })
+        .end(bytes);
     return [`/report/${name}`, file] as const;
   });
   const { port, close } = await startWebServer(Object.fromEntries([...pages, ...files]));

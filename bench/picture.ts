@@ -1,4 +1,5 @@
-// Pictures drawn in code, as PNG files (https://www.w3.org/TR/png/): a landscape of overlaid waves with some grain, so that it neither vanishes in compression nor swells.
+// Pictures drawn in code, as PNG files (https://www.w3.org/TR/png/): a landscape of overlaid waves
+// with some grain, so that it neither vanishes in compression nor swells.
 import { crc32, deflateSync } from 'node:zlib';
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -10,7 +11,11 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /** An RGB picture, 8 bits a channel; `colour` gives the channels of a point. */
-export function png(width: number, height: number, colour: (x: number, y: number) => readonly [number, number, number]): Buffer {
+export function png(
+  width: number,
+  height: number,
+  colour: (x: number, y: number) => readonly [number, number, number],
+): Buffer {
   const rows = Buffer.alloc(height * (1 + width * 3)); // each row begins with its filter: none
   for (let y = 0, at = 0; y < height; y++) {
     at += 1;
@@ -21,7 +26,12 @@ export function png(width: number, height: number, colour: (x: number, y: number
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 const [WIDTH, HEIGHT] = [480, 240];
@@ -33,6 +43,8 @@ export function landscape(number: number): Buffer {
     const above = y < HEIGHT / 2 - hill * 30;
     const grain = (x * 7 + y * 13 + ((x * y) % 11)) % 5;
     const shade = Math.round((y / HEIGHT) * 90) + grain;
-    return above ? [150 + shade, 190 + (shade >> 1), 235] : [40 + shade, 110 + (shade >> 1), 60 + number * 9];
+    return above
+      ? [150 + shade, 190 + (shade >> 1), 235]
+      : [40 + shade, 110 + (shade >> 1), 60 + number * 9];
   });
 }

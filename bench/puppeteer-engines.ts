@@ -1,5 +1,6 @@
-// What people use from npm: puppeteer that launches a Chrome for each render, and puppeteer-cluster with a context for each in one Chrome. Written as their
-// documentation does it, with their own flags, and with the same Chrome, sandbox, paper and waits as the other sides.
+// What people use from npm: puppeteer that launches a Chrome for each render, and puppeteer-cluster
+// with a context for each in one Chrome. Written as their documentation does it, with their own
+// flags, and with the same Chrome, sandbox, paper and waits as the other sides.
 import { availableParallelism } from 'node:os';
 import puppeteer, { type LaunchOptions, type Page } from 'puppeteer';
 import { findChrome } from '../worker/browser/find-chrome.ts';
@@ -8,19 +9,29 @@ import type { Job } from './documents.ts';
 import type { Engine } from './engine.ts';
 
 const MARGIN = '0.4in';
-const PAPER = { width: '210mm', height: '297mm', margin: { top: MARGIN, right: MARGIN, bottom: MARGIN, left: MARGIN } };
+const PAPER = {
+  width: '210mm',
+  height: '297mm',
+  margin: { top: MARGIN, right: MARGIN, bottom: MARGIN, left: MARGIN },
+};
 
 /** page.pdf waits for the fonts by itself. */
 async function print(page: Page, { source, until }: Job): Promise<Buffer> {
   if ('url' in source) await page.goto(source.url, { waitUntil: 'load' });
   else await page.setContent(source.html, { waitUntil: 'load' });
   if (until) await page.evaluate(until);
-  return Buffer.from(await page.pdf({ ...PAPER, printBackground: true, scale: 1, tagged: false, outline: false }));
+  return Buffer.from(
+    await page.pdf({ ...PAPER, printBackground: true, scale: 1, tagged: false, outline: false }),
+  );
 }
 
 function launchOptions(env: NodeJS.ProcessEnv): LaunchOptions {
   const { executable, sandbox } = readWorkerConfig(env).chrome;
-  return { executablePath: findChrome(executable), headless: 'shell', args: sandbox ? [] : ['--no-sandbox'] };
+  return {
+    executablePath: findChrome(executable),
+    headless: 'shell',
+    args: sandbox ? [] : ['--no-sandbox'],
+  };
 }
 
 async function versionOf(options: LaunchOptions): Promise<string> {

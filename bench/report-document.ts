@@ -9,8 +9,10 @@ const PICTURES = 10;
 /** What the report loads, by path below `/report/`. */
 export function reportFiles(): Map<string, { type: string; bytes: Buffer }> {
   const files = new Map<string, { type: string; bytes: Buffer }>();
-  for (const weight of ['regular', 'bold'] as const) files.set(`${weight}.ttf`, { type: 'font/ttf', bytes: webFont(weight) });
-  for (let n = 0; n < PICTURES; n++) files.set(`${n}.png`, { type: 'image/png', bytes: landscape(n) });
+  for (const weight of ['regular', 'bold'] as const)
+    files.set(`${weight}.ttf`, { type: 'font/ttf', bytes: webFont(weight) });
+  for (let n = 0; n < PICTURES; n++)
+    files.set(`${n}.png`, { type: 'image/png', bytes: landscape(n) });
   return files;
 }
 
@@ -25,7 +27,8 @@ const sentences = [
 const paragraph = (start: number, length: number) =>
   Array.from({ length }, (_, n) => sentences[(start * 3 + n) % sentences.length]!).join(' ');
 
-// Each section is a little lower than what the margins leave of an A4 page, so that the number of pages depends on no font.
+// Each section is a little lower than what the margins leave of an A4 page, so that the number of
+// pages depends on no font.
 const style = (file: (name: string) => string) => `
 @font-face { font-family: Report; font-weight: 400; src: url(${file('regular.ttf')}) }
 @font-face { font-family: Report; font-weight: 700; src: url(${file('bold.ttf')}) }

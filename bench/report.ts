@@ -1,4 +1,5 @@
-// What a run of the bench found: figures per cell and side, and the ratios to bare Chrome per round with their spread. Pure.
+// What a run of the bench found: figures per cell and side, and the ratios to bare Chrome per round
+// with their spread. Pure.
 import type { Cell, SideName } from './cells.ts';
 import { ROLES, type Role, type Spent } from './cpu.ts';
 import { median, quantile } from './load.ts';
@@ -47,7 +48,11 @@ export interface Summary {
   sides: SideSummary[];
 }
 
-const spread = (values: number[]): Spread => ({ min: Math.min(...values), median: median(values), max: Math.max(...values) });
+const spread = (values: number[]): Spread => ({
+  min: Math.min(...values),
+  median: median(values),
+  max: Math.max(...values),
+});
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
 function summariseSide(side: SideName, rounds: readonly Round[]): SideSummary | undefined {
@@ -56,7 +61,9 @@ function summariseSide(side: SideName, rounds: readonly Round[]): SideSummary | 
   const timesMs = own.flatMap(each => each.timesMs);
   const done = sum(own.map(each => each.done));
   const perRender = (of: (spent: Spent) => number) => sum(own.map(({ spent }) => of(spent))) / done;
-  const pairs = rounds.flatMap(({ bare, [side]: other }) => (bare && other && side !== 'bare' ? [{ bare, other }] : []));
+  const pairs = rounds.flatMap(({ bare, [side]: other }) =>
+    bare && other && side !== 'bare' ? [{ bare, other }] : [],
+  );
   return {
     side,
     rounds: own.length,
@@ -64,13 +71,19 @@ function summariseSide(side: SideName, rounds: readonly Round[]): SideSummary | 
     p50Ms: quantile(timesMs, 0.5),
     p95Ms: quantile(timesMs, 0.95),
     p99Ms: quantile(timesMs, 0.99),
-    cpuMs: Object.fromEntries(ROLES.map(role => [role, perRender(({ byRole }) => byRole[role])])) as Record<Role, number>,
+    cpuMs: Object.fromEntries(
+      ROLES.map(role => [role, perRender(({ byRole }) => byRole[role])]),
+    ) as Record<Role, number>,
     machineMs: perRender(({ machine }) => machine),
     memory: most(own.map(each => each.memory)),
     ...(pairs.length > 0 && {
       ratio: {
         throughput: spread(pairs.map(({ bare, other }) => other.perSecond / bare.perSecond)),
-        p50: spread(pairs.map(({ bare, other }) => quantile(other.timesMs, 0.5) / quantile(bare.timesMs, 0.5))),
+        p50: spread(
+          pairs.map(
+            ({ bare, other }) => quantile(other.timesMs, 0.5) / quantile(bare.timesMs, 0.5),
+          ),
+        ),
       },
     }),
   };

@@ -1,4 +1,5 @@
-// The whole service as `npm start` wires it (API, worker, Chrome, mongod), in processes of its own, on a data folder of its own.
+// The whole service as `npm start` wires it (API, worker, Chrome, mongod), in processes of its own,
+// on a data folder of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +21,10 @@ export interface BenchService {
   pid: number;
   /** Makes an account on the largest built-in plan; gives what renders with its key. */
   customer(name: string): Promise<Customer>;
-  /** A trial render from this address, which counts when the service was started to trust 127.0.0.1 as a proxy. */
+  /**
+   * A trial render from this address, which counts when the service was started to trust 127.0.0.1
+   * as a proxy.
+   */
   trial(html: string, address: string): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -37,7 +41,8 @@ export interface Answer {
 
 /** Throws when it is something else. */
 export function mustBePdf({ status, body }: Answer): void {
-  if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-') throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
+  if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-')
+    throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -79,7 +84,10 @@ export async function startService(env: Record<string, string> = {}): Promise<Be
   }
 }
 
-async function start(closing: (() => Promise<void>)[], env: Record<string, string>): Promise<Omit<BenchService, 'close'>> {
+async function start(
+  closing: (() => Promise<void>)[],
+  env: Record<string, string>,
+): Promise<Omit<BenchService, 'close'>> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));
   closing.push(() => rm(folder, { recursive: true, force: true }));
   const pepper = randomBytes(32).toString('base64url');
@@ -101,7 +109,8 @@ async function start(closing: (() => Promise<void>)[], env: Record<string, strin
       ...env,
     },
   });
-  // A socket that idles is given up before the service does so: a render sent at that moment would fail.
+  // A socket that idles is given up before the service does so: a render sent at that moment would
+  // fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });
   closing.push(async () => {
     agent.destroy();
@@ -110,17 +119,24 @@ async function start(closing: (() => Promise<void>)[], env: Record<string, strin
 
   const call = (path: string, method: string, who: Record<string, string> = {}, body = '') =>
     new Promise<Answer>((resolve, reject) => {
-      const headers = { ...who, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-      const sent = request({ host: '127.0.0.1', port, path, method, agent, headers }, async answer => {
-        try {
-          const pieces: Buffer[] = [];
-          for await (const piece of answer) pieces.push(piece);
-          const timings = String(answer.headers['server-timing'] ?? '');
-          resolve({ status: answer.statusCode!, timings, body: Buffer.concat(pieces) });
-        } catch (error) {
-          reject(error);
-        }
-      });
+      const headers = {
+        ...who,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      };
+      const sent = request(
+        { host: '127.0.0.1', port, path, method, agent, headers },
+        async answer => {
+          try {
+            const pieces: Buffer[] = [];
+            for await (const piece of answer) pieces.push(piece);
+            const timings = String(answer.headers['server-timing'] ?? '');
+            resolve({ status: answer.statusCode!, timings, body: Buffer.concat(pieces) });
+          } catch (error) {
+            reject(error);
+          }
+        },
+      );
       sent.on('error', reject);
       sent.end(body);
     });
@@ -132,11 +148,13 @@ async function start(closing: (() => Promise<void>)[], env: Record<string, strin
   const uri = await managedUri(join(folder, MONGOD_FOLDER));
   async function customer(name: string): Promise<Customer> {
     const key = await newKey(uri!, pepper, name);
-    return html => call('/v1/render', 'POST', { authorization: `Bearer ${key}` }, JSON.stringify({ html }));
+    return html =>
+      call('/v1/render', 'POST', { authorization: `Bearer ${key}` }, JSON.stringify({ html }));
   }
   return {
     pid: child.pid!,
     customer,
-    trial: (html, address) => call('/v1/trial/render', 'POST', { 'x-forwarded-for': address }, JSON.stringify({ html })),
+    trial: (html, address) =>
+      call('/v1/trial/render', 'POST', { 'x-forwarded-for': address }, JSON.stringify({ html })),
   };
 }

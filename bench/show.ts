@@ -20,18 +20,28 @@ const HEAD = [
 ];
 
 function cpu({ cpuMs, machineMs }: SideSummary): string {
-  const spent = ROLES.filter(role => cpuMs[role] >= 0.05).map(role => `${role} ${cpuMs[role].toFixed(1)}`);
+  const spent = ROLES.filter(role => cpuMs[role] >= 0.05).map(
+    role => `${role} ${cpuMs[role].toFixed(1)}`,
+  );
   return `${spent.join(', ')} | machine ${machineMs.toFixed(1)}`;
 }
 
-function megabytes({ memory: { residentMb, ownMb, chromeMb, renderers, renderersMb } }: SideSummary, busy: number): string {
-  const nodes = Object.entries(residentMb).map(([role, mb]) => `${role} ${mb.toFixed(0)} (own ${(ownMb[role as Role] ?? 0).toFixed(0)})`);
+function megabytes(
+  { memory: { residentMb, ownMb, chromeMb, renderers, renderersMb } }: SideSummary,
+  busy: number,
+): string {
+  const nodes = Object.entries(residentMb).map(
+    ([role, mb]) => `${role} ${mb.toFixed(0)} (own ${(ownMb[role as Role] ?? 0).toFixed(0)})`,
+  );
   const each = renderers > 0 ? `, a renderer ${(renderersMb / renderers).toFixed(0)}` : '';
   return `${nodes.join(', ')}, chrome ${chromeMb.toFixed(0)} (a busy slot ${(chromeMb / busy).toFixed(0)}${each})`;
 }
 
 /** `slots`: renders that run at once at a side at most. */
-export function showSummary({ cell, sides }: Summary, slots: (side: SideSummary['side']) => number): string[] {
+export function showSummary(
+  { cell, sides }: Summary,
+  slots: (side: SideSummary['side']) => number,
+): string[] {
   const rows = sides.map(side => [
     side.side,
     side.perSecond.toFixed(side.perSecond < 10 ? 2 : 1),
@@ -43,8 +53,11 @@ export function showSummary({ cell, sides }: Summary, slots: (side: SideSummary[
     cpu(side),
     megabytes(side, Math.min(cell.callers, slots(side.side))),
   ]);
-  const widths = HEAD.map((head, column) => Math.max(head.length, ...rows.map(row => row[column]!.length)));
-  const line = (row: string[]) => `  ${row.map((text, column) => text.padEnd(widths[column]!)).join('  ')}`.trimEnd();
+  const widths = HEAD.map((head, column) =>
+    Math.max(head.length, ...rows.map(row => row[column]!.length)),
+  );
+  const line = (row: string[]) =>
+    `  ${row.map((text, column) => text.padEnd(widths[column]!)).join('  ')}`.trimEnd();
   const heading = `${nameOf(cell)} (${cell.rounds} round${cell.rounds > 1 ? 's' : ''})`;
   return [heading, line(HEAD), ...rows.map(line)];
 }

@@ -1,4 +1,5 @@
-// One of those that are compared: the port that the bench has to it, whether it is a process that drives a Chrome or the whole service.
+// One of those that are compared: the port that the bench has to it, whether it is a process that
+// drives a Chrome or the whole service.
 import type { SideName } from './cells.ts';
 import type { Flow } from './closed-loop.ts';
 import type { Roots } from './cpu.ts';

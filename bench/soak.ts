@@ -1,5 +1,6 @@
-// `npm run soak [-- --renders 20000 --callers 4]`: so many renders through the service, and whether the memory of its processes grows with them. 20,000 take
-// a quarter of an hour on two quiet cores. Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+// `npm run soak [-- --renders 20000 --callers 4]`: so many renders through the service, and whether
+// the memory of its processes grows with them. 20,000 take a quarter of an hour on two quiet cores.
+// Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
 import { Agent } from 'node:http';
 import { startSite } from '../test/fault/harness/site.ts';
 import { renderCall } from '../test/support/http-call.ts';
@@ -27,7 +28,8 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const agent = new Agent({ keepAlive: true });
   atEnd(async () => agent.destroy());
   const keys: string[] = [];
-  while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, CROWD.callers)) keys.push((await site.account()).key);
+  while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, CROWD.callers))
+    keys.push((await site.account()).key);
   const { port, process: api } = site.apis[0]!;
   const log = createMemoryLog({ api: api.pid, worker: site.workers[0]!.process.pid });
 
@@ -42,7 +44,9 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
         log.rendered();
       });
     const began = performance.now();
-    await Promise.all(Array.from({ length: parallel }, (_, nth) => caller(keys[nth % keys.length]!)));
+    await Promise.all(
+      Array.from({ length: parallel }, (_, nth) => caller(keys[nth % keys.length]!)),
+    );
     return (share * parallel * 1_000) / (performance.now() - began);
   }
 
@@ -67,16 +71,39 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
         .slice(from)
         .map(sample => sample[of]),
     );
-  const slope = (of: keyof Sample) => slopePerThousand(half.map(sample => ({ x: sample.renders, y: sample[of] })));
-  console.log(`  ${soaked.toFixed(1)}/s at ${callers}, ${crowded.toFixed(1)}/s at ${CROWD.callers} callers`);
+  const slope = (of: keyof Sample) =>
+    slopePerThousand(half.map(sample => ({ x: sample.renders, y: sample[of] })));
+  console.log(
+    `  ${soaked.toFixed(1)}/s at ${callers}, ${crowded.toFixed(1)}/s at ${CROWD.callers} callers`,
+  );
   console.log(
     `  Chrome (all its processes, without its files): at most ${digits(most('chromeMb'))} MB, ${digits(slope('chromeMb'))} MB more with 1,000 renders`,
   );
   const unit = 'MB';
   return [
-    { what: 'growth of the API with 1,000 renders', value: slope('apiMb'), unit, atMost: WANTED.slope },
-    { what: "growth of the worker's Node with 1,000 renders", value: slope('workerMb'), unit, atMost: WANTED.slope },
-    { what: `most memory of the API at ${CROWD.callers} callers`, value: most('apiMb', crowd), unit, atMost: WANTED.api },
-    { what: "most memory of the worker's Node in the whole run", value: most('workerMb'), unit, atMost: WANTED.worker },
+    {
+      what: 'growth of the API with 1,000 renders',
+      value: slope('apiMb'),
+      unit,
+      atMost: WANTED.slope,
+    },
+    {
+      what: "growth of the worker's Node with 1,000 renders",
+      value: slope('workerMb'),
+      unit,
+      atMost: WANTED.slope,
+    },
+    {
+      what: `most memory of the API at ${CROWD.callers} callers`,
+      value: most('apiMb', crowd),
+      unit,
+      atMost: WANTED.api,
+    },
+    {
+      what: "most memory of the worker's Node in the whole run",
+      value: most('workerMb'),
+      unit,
+      atMost: WANTED.worker,
+    },
   ];
 });

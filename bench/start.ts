@@ -1,5 +1,6 @@
-// `npm run bench:start [-- --rounds 10]`: from `npm start` to ready when all that it needs is there, and the first render after it.
-// Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+// `npm run bench:start [-- --rounds 10]`: from `npm start` to ready when all that it needs is
+// there, and the first render after it. Prints the figures; exits with 1 when a wanted one is
+// missed. Ends by itself.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,10 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   atEnd(() => rm(folder, { recursive: true, force: true }));
   console.log(`${machineLine()}; ${rounds} starts`);
 
-  /** Once for the account and its key, and once more so that the data folder is one that a whole run has left. */
+  /**
+   * Once for the account and its key, and once more so that the data folder is one that a whole run
+   * has left.
+   */
   const first = await startWith(folder, atEnd);
   await first.stop();
   const key = first.key!;
@@ -26,18 +30,39 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   await warm.renderMs(key);
   await warm.stop();
 
-  const starts: (Pick<Started, 'readyMs' | 'ownMs'> & { firstRenderMs: number; nextRenderMs: number })[] = [];
+  const starts: (Pick<Started, 'readyMs' | 'ownMs'> & {
+    firstRenderMs: number;
+    nextRenderMs: number;
+  })[] = [];
   for (let round = 0; round < rounds; round++) {
     end.throwIfAborted();
     const started = await startWith(folder, atEnd);
-    starts.push({ ...started, firstRenderMs: await started.renderMs(key), nextRenderMs: await started.renderMs(key) });
+    starts.push({
+      ...started,
+      firstRenderMs: await started.renderMs(key),
+      nextRenderMs: await started.renderMs(key),
+    });
     await started.stop();
   }
   const of = (figure: keyof (typeof starts)[number]) => starts.map(start => start[figure]);
-  console.log(`  from npm start to ready    ${spread(of('readyMs'))} ms, of it in Pressroom's own process ${spread(of('ownMs'))} ms`);
-  console.log(`  the first render after it  ${spread(of('firstRenderMs'))} ms, the next ${spread(of('nextRenderMs'))} ms`);
+  console.log(
+    `  from npm start to ready    ${spread(of('readyMs'))} ms, of it in Pressroom's own process ${spread(of('ownMs'))} ms`,
+  );
+  console.log(
+    `  the first render after it  ${spread(of('firstRenderMs'))} ms, the next ${spread(of('nextRenderMs'))} ms`,
+  );
   return [
-    { what: 'from npm start to ready', value: median(of('readyMs')), unit: 'ms', atMost: WANTED_MS.ready },
-    { what: 'the first render after it', value: median(of('firstRenderMs')), unit: 'ms', atMost: WANTED_MS.firstRender },
+    {
+      what: 'from npm start to ready',
+      value: median(of('readyMs')),
+      unit: 'ms',
+      atMost: WANTED_MS.ready,
+    },
+    {
+      what: 'the first render after it',
+      value: median(of('firstRenderMs')),
+      unit: 'ms',
+      atMost: WANTED_MS.firstRender,
+    },
   ];
 });

@@ -2,8 +2,9 @@
 
 export const TABLE_PAGES = 300;
 /**
- * A4 with margins of 0.4 in is 1,045.7 px high; the head takes 24 of them and a row 84. With lower rows and more of them Chrome takes more
- * memory for it than a render may have by default: 0.9 GiB with 16 rows on each page, 1.4 GiB with 28.
+ * A4 with margins of 0.4 in is 1,045.7 px high; the head takes 24 of them and a row 84. With lower
+ * rows and more of them Chrome takes more memory for it than a render may have by default: 0.9 GiB
+ * with 16 rows on each page, 1.4 GiB with 28.
  */
 const ROWS_A_PAGE = 12;
 

@@ -1,5 +1,6 @@
-// `npm run bench:trial [-- --rounds 8 --renders 60 --load 0.3 --callers 200]`: what a customer with a modest load feels of trial callers who hammer the service.
-// Prints the figures; exits with 1 when the wanted one is missed. Ends by itself.
+// `npm run bench:trial [-- --rounds 8 --renders 60 --load 0.3 --callers 200]`: what a customer with
+// a modest load feels of trial callers who hammer the service. Prints the figures; exits with 1
+// when the wanted one is missed. Ends by itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
@@ -9,7 +10,12 @@ import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
 import { hammer } from './visitors.ts';
 
-const { rounds, renders, load: share, callers } = readNumbers({ rounds: 8, renders: 60, load: 0.3, callers: 200 }, USUAL_NUMBERS, RULES);
+const {
+  rounds,
+  renders,
+  load: share,
+  callers,
+} = readNumbers({ rounds: 8, renders: 60, load: 0.3, callers: 200 }, USUAL_NUMBERS, RULES);
 
 await runScript(LIMIT_MS, async atEnd => {
   const service = await startService({ PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' });

@@ -1,5 +1,6 @@
-// `npm run bench:keys [-- --calls 4000]`: whether a stranger who guesses keys learns from the time of the refusal if there is an account, how many keys it has or its state.
-// Prints the figures; exits with 1 when the wanted one is missed. Ends by itself.
+// `npm run bench:keys [-- --calls 4000]`: whether a stranger who guesses keys learns from the time
+// of the refusal if there is an account, how many keys it has or its state. Prints the figures;
+// exits with 1 when the wanted one is missed. Ends by itself.
 import { createAcceptedKeys } from '../api/accounts/accepted-keys.ts';
 import { createAccounts } from '../api/accounts/accounts.ts';
 import { createAccountId, createKeyText } from '../api/accounts/keys.ts';
@@ -12,7 +13,10 @@ import { median, quantile } from './load.ts';
 import { machineLine, readNumbers, runScript, whole } from './script.ts';
 
 const LIMIT_MS = 15 * 60_000;
-/** By how many of a hundred pairs it may differ from half, which is what it is when nothing can be told. */
+/**
+ * By how many of a hundred pairs it may differ from half, which is what it is when nothing can be
+ * told.
+ */
 const WANTED_PERCENT = 3;
 const PEPPERS = ['a pepper for the bench'];
 const WARM_UP = 300;
@@ -21,7 +25,9 @@ const { calls } = readNumbers({ calls: 4_000 }, whole(100, 100_000));
 
 /** The share of pairs in which the first is longer (the area under the ROC curve). */
 function longerThan(times: readonly number[], others: readonly number[]): number {
-  const all = [...times.map(ms => ({ ms, own: 1 })), ...others.map(ms => ({ ms, own: 0 }))].sort((a, b) => a.ms - b.ms);
+  const all = [...times.map(ms => ({ ms, own: 1 })), ...others.map(ms => ({ ms, own: 0 }))].sort(
+    (a, b) => a.ms - b.ms,
+  );
   let [shorter, pairs] = [0, 0];
   for (const { own } of all) {
     if (own) pairs += shorter;
@@ -45,7 +51,11 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     dashboardUrl: 'http://localhost/app',
   });
 
-  async function account(name: string, keys: number, settings: Parameters<typeof accounts.setAccount>[1] = {}): Promise<string> {
+  async function account(
+    name: string,
+    keys: number,
+    settings: Parameters<typeof accounts.setAccount>[1] = {},
+  ): Promise<string> {
     const { id } = await accounts.createAccount(name, { plan: 'scale', ...settings });
     for (let i = 0; i < keys; i++) await accounts.createKey(name, { name: `key ${i}` });
     return id;
@@ -89,6 +99,11 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     console.log(
       `  ${kind.padEnd(24)} p50 ${median(took).toFixed(3)} ms   p95 ${quantile(took, 0.95).toFixed(3)} ms   longer than an unknown one in ${longerPercent.toFixed(1)} % of all pairs`,
     );
-    return { what: `what the time tells of: ${kind}`, value: Math.abs(longerPercent - 50), unit: '% off half', atMost: WANTED_PERCENT };
+    return {
+      what: `what the time tells of: ${kind}`,
+      value: Math.abs(longerPercent - 50),
+      unit: '% off half',
+      atMost: WANTED_PERCENT,
+    };
   });
 });

@@ -1,4 +1,5 @@
-// Trial callers who hammer the service: each sends the next call when the one before is answered, and hardly waits when it is refused.
+// Trial callers who hammer the service: each sends the next call when the one before is answered,
+// and hardly waits when it is refused.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { document } from './customers.ts';
 import { type BenchService, mustBePdf } from './service.ts';
@@ -19,8 +20,15 @@ const newAddress = () => {
   return `10.${(made >> 16) & 255}.${(made >> 8) & 255}.${made & 255}`;
 };
 
-/** Until `end` aborts. Every other caller keeps its address, the others come from a new one each time, so that no limit of an address stops them. */
-export async function hammer(service: Pick<BenchService, 'trial'>, callers: number, end: AbortSignal): Promise<Visits> {
+/**
+ * Until `end` aborts. Every other caller keeps its address, the others come from a new one each
+ * time, so that no limit of an address stops them.
+ */
+export async function hammer(
+  service: Pick<BenchService, 'trial'>,
+  callers: number,
+  end: AbortSignal,
+): Promise<Visits> {
   const visits: Visits = { served: 0, refused: 0, unserved: 0 };
   const lane = async (caller: number) => {
     const own = newAddress();

@@ -9,7 +9,10 @@ export interface Verdict {
   met: boolean | undefined;
 }
 
-/** With the plain invoice. Ratios are those to bare Chrome with a fresh context for each render, as the median of the rounds. */
+/**
+ * With the plain invoice. Ratios are those to bare Chrome with a fresh context for each render, as
+ * the median of the rounds.
+ */
 export const WANTED = {
   callers: [2, 4, 8],
   throughputAtLeast: 0.95,
@@ -26,7 +29,11 @@ const two = (value: number) => value.toFixed(2);
 
 function pressroomAt(summaries: readonly Summary[], callers: number): SideSummary | undefined {
   const plain = summaries.find(
-    ({ cell }) => cell.document === 'invoice' && cell.by === 'html' && !cell.stamped && cell.callers === callers,
+    ({ cell }) =>
+      cell.document === 'invoice' &&
+      cell.by === 'html' &&
+      !cell.stamped &&
+      cell.callers === callers,
   );
   return plain?.sides.find(({ side }) => side === 'pressroom');
 }
@@ -54,9 +61,12 @@ const below = (what: string, wanted: number, found: number | undefined): Verdict
 
 export function judge(summaries: readonly Summary[]): Verdict[] {
   const at = (callers: number) => pressroomAt(summaries, callers);
-  const rest = (side: SideSummary | undefined) => side && side.cpuMs.worker + side.cpuMs.api + side.cpuMs.mongod;
+  const rest = (side: SideSummary | undefined) =>
+    side && side.cpuMs.worker + side.cpuMs.api + side.cpuMs.mongod;
   /** Of all cells: what was left over from large documents counts too. */
-  const workers = summaries.flatMap(({ sides }) => sides.flatMap(({ memory }) => memory.residentMb.worker ?? []));
+  const workers = summaries.flatMap(({ sides }) =>
+    sides.flatMap(({ memory }) => memory.residentMb.worker ?? []),
+  );
   return [
     ...WANTED.callers.map(callers =>
       atLeast(
@@ -66,16 +76,38 @@ export function judge(summaries: readonly Summary[]): Verdict[] {
       ),
     ),
     ...WANTED.callers.map(callers =>
-      atLeast(`throughput at ${callers} callers, ahead of bare Chrome's`, WANTED.aheadAtLeast, at(callers)?.ratio?.throughput.median),
+      atLeast(
+        `throughput at ${callers} callers, ahead of bare Chrome's`,
+        WANTED.aheadAtLeast,
+        at(callers)?.ratio?.throughput.median,
+      ),
     ),
-    atMost("p50 at 1 caller, as a share of bare Chrome's whole cycle", WANTED.p50AtMost, at(1)?.ratio?.p50.median),
+    atMost(
+      "p50 at 1 caller, as a share of bare Chrome's whole cycle",
+      WANTED.p50AtMost,
+      at(1)?.ratio?.p50.median,
+    ),
     ...WANTED.callers.map(callers =>
-      atMost(`CPU of all but Chrome at ${callers} callers`, WANTED.restCpuMsAtMost, rest(at(callers)), ' ms a render'),
+      atMost(
+        `CPU of all but Chrome at ${callers} callers`,
+        WANTED.restCpuMsAtMost,
+        rest(at(callers)),
+        ' ms a render',
+      ),
     ),
     ...WANTED.callers.map(callers =>
-      atMost(`CPU of the API at ${callers} callers`, WANTED.apiCpuMsAtMost, at(callers)?.cpuMs.api, ' ms a render'),
+      atMost(
+        `CPU of the API at ${callers} callers`,
+        WANTED.apiCpuMsAtMost,
+        at(callers)?.cpuMs.api,
+        ' ms a render',
+      ),
     ),
-    below("the API's resident memory at 32 callers", WANTED.apiMbBelow, at(32)?.memory.residentMb.api),
+    below(
+      "the API's resident memory at 32 callers",
+      WANTED.apiMbBelow,
+      at(32)?.memory.residentMb.api,
+    ),
     below(
       "resident memory of the worker's Node, in all of the run",
       WANTED.workerMbBelow,

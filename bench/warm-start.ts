@@ -1,4 +1,5 @@
-// `npm start` as a person types it, on a data folder that may exist already, and what it takes until it serves.
+// `npm start` as a person types it, on a data folder that may exist already, and what it takes
+// until it serves.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
@@ -16,7 +17,10 @@ const ASK_EVERY_MS = 5;
 export interface Started {
   /** From the spawn of npm until `/readyz` answers 200. */
   readyMs: number;
-  /** How much of that the process of Pressroom itself took, by its own word; the rest is npm and the launcher. */
+  /**
+   * How much of that the process of Pressroom itself took, by its own word; the rest is npm and the
+   * launcher.
+   */
   ownMs: number;
   /** The key that a first start shows. */
   key: string | undefined;
@@ -27,8 +31,12 @@ export interface Started {
 
 /** Without what npm adds when it runs this script: a person's shell does not have it. */
 function personsEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|MONGODB_URI$|NODE_COMPILE_CACHE$)/.test(name));
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(folder => !folder.includes('node_modules'));
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|MONGODB_URI$|NODE_COMPILE_CACHE$)/.test(name),
+  );
+  const folders = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter(folder => !folder.includes('node_modules'));
   return { ...Object.fromEntries(kept), PATH: folders.join(delimiter) };
 }
 
@@ -43,7 +51,10 @@ async function stop(npm: ChildProcess): Promise<void> {
 }
 
 /** Starts it; resolves when it is ready. `atEnd` hears how it is ended. */
-export async function startWith(dataDir: string, atEnd: (close: () => Promise<unknown>) => void): Promise<Started> {
+export async function startWith(
+  dataDir: string,
+  atEnd: (close: () => Promise<unknown>) => void,
+): Promise<Started> {
   const [port, operations] = [await ownPort(), await ownPort()];
   const began = performance.now();
   const npm = spawn('npm', ['start'], {
@@ -70,7 +81,8 @@ export async function startWith(dataDir: string, atEnd: (close: () => Promise<un
       () => false,
     );
   while (!(await isReady())) {
-    if (npm.exitCode !== null || performance.now() - began > START_MS) throw new Error(`npm start is not ready: ${said}`);
+    if (npm.exitCode !== null || performance.now() - began > START_MS)
+      throw new Error(`npm start is not ready: ${said}`);
     await sleep(ASK_EVERY_MS);
   }
   const readyMs = performance.now() - began;

@@ -2,7 +2,14 @@
 import { type Command, Option } from 'commander';
 import type { ShownKey } from '../api/accounts/account-keys.ts';
 import type { Account, Accounts } from '../api/accounts/accounts.ts';
-import { type AuditAction, accountChanged, accountCreated, createAudit, keyCreated, keyRevoked } from '../api/console/security/audit.ts';
+import {
+  type AuditAction,
+  accountChanged,
+  accountCreated,
+  createAudit,
+  keyCreated,
+  keyRevoked,
+} from '../api/console/security/audit.ts';
 import { ACCOUNT_STATES, type Store } from '../api/store/store.ts';
 import { CliError } from './failure.ts';
 import type { Work } from './on-accounts.ts';
@@ -36,16 +43,23 @@ const keyRow = (account: string, key: ShownKey) => [
 ];
 
 /** Writes into the account's own log, so that its members see the change. */
-const note = (store: Store, account: string, act: AuditAction) => createAudit(store).note({ account, actor: 'command line' }, act);
+const note = (store: Store, account: string, act: AuditAction) =>
+  createAudit(store).note({ account, actor: 'command line' }, act);
 
-export function addAccountCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
+export function addAccountCommands(
+  program: Command,
+  { print, notify, withAccounts }: Terminal,
+): void {
   const accounts = program.command('accounts').description('who may render, and how much at once');
 
   accounts
     .command('create')
     .argument('<name>', 'a name that no other account has')
     .description('make an account')
-    .option('--plan <plan>', 'its plan (free, starter, growth, scale, or one of PRESSROOM_PLANS; default: free)')
+    .option(
+      '--plan <plan>',
+      'its plan (free, starter, growth, scale, or one of PRESSROOM_PLANS; default: free)',
+    )
     .addHelpText('after', '\nExample:\n  pressroom accounts create acme --plan growth')
     .action(async (name: string, { plan }: { plan?: string }) => {
       const account = await withAccounts(async (all, { store }) => {
@@ -64,7 +78,12 @@ export function addAccountCommands(program: Command, { print, notify, withAccoun
     .description('all accounts, with the renders that run now and those counted this month')
     .action(async () => {
       const all = await withAccounts(store => store.listAccounts());
-      print(table(['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE'], all.map(accountRow)));
+      print(
+        table(
+          ['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE'],
+          all.map(accountRow),
+        ),
+      );
     });
 
   accounts
@@ -72,31 +91,46 @@ export function addAccountCommands(program: Command, { print, notify, withAccoun
     .argument('<name>', 'the account')
     .description('change an account; it holds for its next render')
     .option('--plan <plan>', 'its plan')
-    .addOption(new Option('--intranet <word>', 'whether its pages may open the addresses of PRESSROOM_EGRESS_ALLOW').choices(['on', 'off']))
+    .addOption(
+      new Option(
+        '--intranet <word>',
+        'whether its pages may open the addresses of PRESSROOM_EGRESS_ALLOW',
+      ).choices(['on', 'off']),
+    )
     .addOption(new Option('--state <state>', 'its subscription').choices([...ACCOUNT_STATES]))
     .addHelpText('after', '\nExample:\n  pressroom accounts set acme --plan scale --intranet on')
-    .action(async (name: string, { plan, intranet, state }: { plan?: string; intranet?: string; state?: string }) => {
-      const settings = {
-        ...(plan !== undefined && { plan }),
-        ...(intranet !== undefined && { intranet: intranet === 'on' }),
-        ...(state !== undefined && { state }),
-      };
-      const account = await withAccounts(async (all, { store }) => {
-        const before = await all.accountByName(name);
-        const after = await all.setAccountById(before.id, settings);
-        await note(store, after.id, accountChanged(before, after));
-        return after;
-      });
-      notify(`${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`);
-    });
+    .action(
+      async (
+        name: string,
+        { plan, intranet, state }: { plan?: string; intranet?: string; state?: string },
+      ) => {
+        const settings = {
+          ...(plan !== undefined && { plan }),
+          ...(intranet !== undefined && { intranet: intranet === 'on' }),
+          ...(state !== undefined && { state }),
+        };
+        const account = await withAccounts(async (all, { store }) => {
+          const before = await all.accountByName(name);
+          const after = await all.setAccountById(before.id, settings);
+          await note(store, after.id, accountChanged(before, after));
+          return after;
+        });
+        notify(
+          `${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`,
+        );
+      },
+    );
 }
 
 /** The account that has the key, when the person did not name it. */
 async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
   for (const account of await all.listAccounts()) {
-    if (account.keys > 0 && (await all.listKeys(account.name)).some(({ id }) => id === keyId)) return account;
+    if (account.keys > 0 && (await all.listKeys(account.name)).some(({ id }) => id === keyId))
+      return account;
   }
-  throw new CliError(`No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`);
+  throw new CliError(
+    `No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`,
+  );
 }
 
 export function addKeyCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
@@ -107,7 +141,10 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
     .description('make a key; stdout carries the key alone, once')
     .requiredOption('--account <name>', 'whose key it is')
     .option('--name <name>', 'what it is for', 'command line')
-    .addHelpText('after', '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")')
+    .addHelpText(
+      'after',
+      '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")',
+    )
     .action(async ({ account, name }: { account: string; name: string }) => {
       const { text, key } = await withAccounts(async (all, { store }) => {
         const { id } = await all.accountByName(account);
@@ -125,8 +162,13 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
     .option('--account <name>', 'only this account')
     .action(async ({ account }: { account?: string }) => {
       const rows = await withAccounts(async all => {
-        const names = account === undefined ? (await all.listAccounts()).map(({ name }) => name) : [account];
-        return (await Promise.all(names.map(async name => (await all.listKeys(name)).map(key => keyRow(name, key))))).flat();
+        const names =
+          account === undefined ? (await all.listAccounts()).map(({ name }) => name) : [account];
+        return (
+          await Promise.all(
+            names.map(async name => (await all.listKeys(name)).map(key => keyRow(name, key))),
+          )
+        ).flat();
       });
       print(table(['ID', 'ACCOUNT', 'NAME', 'KEY', 'CREATED', 'EXPIRES'], rows));
     });
@@ -138,7 +180,8 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
     .option('--account <name>', 'whose key it is (default: looked for in all accounts)')
     .action(async (keyId: string, { account }: { account?: string }) => {
       await withAccounts(async (all, { store }) => {
-        const { id, name } = account === undefined ? await ownerOf(all, keyId) : await all.accountByName(account);
+        const { id, name } =
+          account === undefined ? await ownerOf(all, keyId) : await all.accountByName(account);
         await note(store, id, keyRevoked(await all.revokeKey(name, keyId)));
       });
       notify(`The key ${keyId} is revoked.`);

@@ -1,4 +1,5 @@
-// `pressroom admin`: people who run the installation, and passwords that were forgotten: for whoever holds the database.
+// `pressroom admin`: people who run the installation, and passwords that were forgotten: for
+// whoever holds the database.
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -18,29 +19,45 @@ interface PasswordOptions {
   passwordStdin?: boolean;
 }
 
-const FILE = ['--password-file <file>', 'a file that holds the password; without it and --password-stdin it is asked for'] as const;
+const FILE = [
+  '--password-file <file>',
+  'a file that holds the password; without it and --password-stdin it is asked for',
+] as const;
 const STDIN = ['--password-stdin', 'the password comes on standard input'] as const;
 
 const withoutLineEnd = (written: string) => written.replace(/\r?\n$/, '');
 
 async function passwordOf({ passwordFile, passwordStdin }: PasswordOptions): Promise<string> {
-  if (passwordFile !== undefined && passwordStdin) throw wrongUsage('Give --password-file or --password-stdin, not both.');
+  if (passwordFile !== undefined && passwordStdin)
+    throw wrongUsage('Give --password-file or --password-stdin, not both.');
   if (passwordStdin) return withoutLineEnd(await text(process.stdin));
   if (passwordFile === undefined) return askPassword();
   try {
     return withoutLineEnd(await readFile(passwordFile, 'utf8'));
   } catch (error) {
-    throw new CliError(`${passwordFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 1, error);
+    throw new CliError(
+      `${passwordFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      1,
+      error,
+    );
   }
 }
 
-function checked<T>(option: string, parsed: { success: true; data: T } | { success: false; error: { issues: { message: string }[] } }): T {
+function checked<T>(
+  option: string,
+  parsed: { success: true; data: T } | { success: false; error: { issues: { message: string }[] } },
+): T {
   if (parsed.success) return parsed.data;
   throw wrongUsage(`${option} must be ${parsed.error.issues[0]!.message}.`);
 }
 
-export function addAdminCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
-  const admin = program.command('admin').description('who runs this installation, and forgotten passwords');
+export function addAdminCommands(
+  program: Command,
+  { print, notify, withAccounts }: Terminal,
+): void {
+  const admin = program
+    .command('admin')
+    .description('who runs this installation, and forgotten passwords');
 
   admin
     .command('create')
@@ -49,26 +66,41 @@ export function addAdminCommands(program: Command, { print, notify, withAccounts
     .option('--name <name>', 'what the person is called (default: what stands before the @)')
     .option(...FILE)
     .option(...STDIN)
-    .option('--account <name>', `an account that the person owns from now on (default: \`${WAITING_ACCOUNT}\`, when there is one)`)
-    .addHelpText('after', '\nExample:\n  pressroom admin create --email ada@example.com --name "Ada Lovelace"')
-    .action(async (options: PasswordOptions & { email: string; name?: string; account?: string }) => {
-      const email = checked('--email', emailText.safeParse(options.email));
-      const name = checked('--name', nameText().safeParse(options.name ?? email.split('@')[0]));
-      const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
-      const owned = await withAccounts(async (_accounts, { store, plans }) => {
-        const firstOwner = createFirstOwner(store, plans);
-        const wanted = options.account ?? WAITING_ACCOUNT;
-        const there = await firstOwner.isTaken(wanted);
-        if (!there && options.account !== undefined)
-          throw new CliError(`There is no account named \`${wanted}\`. \`pressroom accounts list\` shows them.`);
-        const user = await createUsers(store).create({ email, name, password, operator: true });
-        if (there) await firstOwner.addOwner(wanted, user._id);
-        await createAudit(store).note({ actor: 'command line' }, { action: 'operator.created', target: email });
-        return there ? wanted : undefined;
-      });
-      print(`${email}\n`);
-      notify(`${name} can sign in now and runs this installation${owned === undefined ? '' : `; the account \`${owned}\` is theirs`}.`);
-    });
+    .option(
+      '--account <name>',
+      `an account that the person owns from now on (default: \`${WAITING_ACCOUNT}\`, when there is one)`,
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  pressroom admin create --email ada@example.com --name "Ada Lovelace"',
+    )
+    .action(
+      async (options: PasswordOptions & { email: string; name?: string; account?: string }) => {
+        const email = checked('--email', emailText.safeParse(options.email));
+        const name = checked('--name', nameText().safeParse(options.name ?? email.split('@')[0]));
+        const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
+        const owned = await withAccounts(async (_accounts, { store, plans }) => {
+          const firstOwner = createFirstOwner(store, plans);
+          const wanted = options.account ?? WAITING_ACCOUNT;
+          const there = await firstOwner.isTaken(wanted);
+          if (!there && options.account !== undefined)
+            throw new CliError(
+              `There is no account named \`${wanted}\`. \`pressroom accounts list\` shows them.`,
+            );
+          const user = await createUsers(store).create({ email, name, password, operator: true });
+          if (there) await firstOwner.addOwner(wanted, user._id);
+          await createAudit(store).note(
+            { actor: 'command line' },
+            { action: 'operator.created', target: email },
+          );
+          return there ? wanted : undefined;
+        });
+        print(`${email}\n`);
+        notify(
+          `${name} can sign in now and runs this installation${owned === undefined ? '' : `; the account \`${owned}\` is theirs`}.`,
+        );
+      },
+    );
 
   admin
     .command('reset-password')
@@ -88,7 +120,10 @@ export function addAdminCommands(program: Command, { print, notify, withAccounts
         if (options.twoFactorOff) await twoFactorOff(store, user._id);
         const sessionsEnded = await createSessions(store).endAll(user._id);
         const details = { sessionsEnded, twoFactorOff: options.twoFactorOff ?? false };
-        await createAudit(store).note({ actor: 'command line' }, { action: 'person.password_reset', target: user.email, details });
+        await createAudit(store).note(
+          { actor: 'command line' },
+          { action: 'person.password_reset', target: user.email, details },
+        );
         return sessionsEnded;
       });
       notify(`The password is set. Sessions that were ended: ${ended}.`);

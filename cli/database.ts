@@ -1,4 +1,5 @@
-// Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed one, started for the moment.
+// Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed
+// one, started for the moment.
 import { join } from 'node:path';
 import { readApiConfig } from '../api/config.ts';
 import { takeLock } from '../standalone/lock.ts';
@@ -12,15 +13,25 @@ interface Database extends OpenDatabase {
   close(): Promise<void>;
 }
 
-/** The managed mongod of the data folder: of the standalone that runs, else started here. Waits while another command has it. */
-async function managedDatabase(folder: string, env: NodeJS.ProcessEnv, notify: Notify): Promise<Omit<Database, 'secret'>> {
+/**
+ * The managed mongod of the data folder: of the standalone that runs, else started here. Waits
+ * while another command has it.
+ */
+async function managedDatabase(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  notify: Notify,
+): Promise<Omit<Database, 'secret'>> {
   await openDataFolder(folder);
   const pepper = await keepSecret(folder, 'pepper');
   for (;;) {
     const lock = await takeLock(folder, 'command');
     if (lock.held) {
       try {
-        const mongod = await startMongod({ binary: (await findOrInstallMongod(env, notify)).path, dataDir: join(folder, MONGOD_FOLDER) });
+        const mongod = await startMongod({
+          binary: (await findOrInstallMongod(env, notify)).path,
+          dataDir: join(folder, MONGOD_FOLDER),
+        });
         return { uri: mongod.uri, pepper, close: () => mongod.stop().finally(lock.release) };
       } catch (error) {
         await lock.release();
@@ -46,11 +57,23 @@ async function openDatabase(env: NodeJS.ProcessEnv, notify: Notify): Promise<Dat
   const kept = async (name: 'pepper' | 'secret') => keepSecret(await openDataFolder(folder), name);
   const secret = async () => dashboard.secret ?? (await kept('secret'));
   if (!mongodbUri) return { ...(await managedDatabase(folder, env, notify)), secret };
-  return { uri: mongodbUri, pepper: pepper ?? (await kept('pepper')), secret, close: async () => {} };
+  return {
+    uri: mongodbUri,
+    pepper: pepper ?? (await kept('pepper')),
+    secret,
+    close: async () => {},
+  };
 }
 
-/** Runs `work` on the accounts of the installation that `env` describes. What it throws passes through; everything is closed at the end. */
-export async function withAccounts<T>(env: NodeJS.ProcessEnv, notify: Notify, work: Work<T>): Promise<T> {
+/**
+ * Runs `work` on the accounts of the installation that `env` describes. What it throws passes
+ * through; everything is closed at the end.
+ */
+export async function withAccounts<T>(
+  env: NodeJS.ProcessEnv,
+  notify: Notify,
+  work: Work<T>,
+): Promise<T> {
   const database = await openDatabase(env, notify);
   try {
     return await onAccounts(database, env, work);

@@ -45,9 +45,13 @@ program
     if (!(await doctor(process.env, terminal.print))) process.exitCode = 1;
   });
 
-// These three are started by the command itself (pressroom.mjs) without going through this process; they stand here for the help.
+// These three are started by the command itself (pressroom.mjs) without going through this process;
+// they stand here for the help.
 for (const [name, what] of [
-  ['standalone', 'everything on this machine: Chrome, mongod, worker and API (the same as npm start)'],
+  [
+    'standalone',
+    'everything on this machine: Chrome, mongod, worker and API (the same as npm start)',
+  ],
   ['api', 'one API process; MONGODB_URI, PRESSROOM_PEPPER and PRESSROOM_POOL_SECRET must be set'],
   ['worker', 'one worker; PRESSROOM_POOL_SECRET must be set'],
 ] as const) {

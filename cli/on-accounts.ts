@@ -21,8 +21,15 @@ export interface OpenDatabase {
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with `pepper`. Throws CliError when MongoDB does not answer. */
-export async function onAccounts<T>({ uri, pepper, secret }: OpenDatabase, env: NodeJS.ProcessEnv, work: Work<T>): Promise<T> {
+/**
+ * Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with
+ * `pepper`. Throws CliError when MongoDB does not answer.
+ */
+export async function onAccounts<T>(
+  { uri, pepper, secret }: OpenDatabase,
+  env: NodeJS.ProcessEnv,
+  work: Work<T>,
+): Promise<T> {
   const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
@@ -33,11 +40,14 @@ export async function onAccounts<T>({ uri, pepper, secret }: OpenDatabase, env: 
   }
   try {
     const { plans, peppers, billing } = readApiConfig(env);
-    return await work(createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }), {
-      store,
-      plans,
-      secret,
-    });
+    return await work(
+      createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }),
+      {
+        store,
+        plans,
+        secret,
+      },
+    );
   } finally {
     await store.stop(AbortSignal.timeout(5_000));
   }

@@ -11,21 +11,26 @@ import { CliError, wrongUsage } from './failure.ts';
 
 const number = (value: string): number => {
   const parsed = Number(value);
-  if (value.trim() === '' || !Number.isFinite(parsed)) throw new InvalidArgumentError('A number is needed.');
+  if (value.trim() === '' || !Number.isFinite(parsed))
+    throw new InvalidArgumentError('A number is needed.');
   return parsed;
 };
 
 const object = (value: string): Record<string, unknown> => {
   try {
     const parsed: unknown = JSON.parse(value);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+      return parsed as Record<string, unknown>;
   } catch {
     // said below
   }
   throw new InvalidArgumentError('A JSON object is needed, such as \'{"margin":{"top":"2cm"}}\'.');
 };
 
-/** Each one is a field of the request with the same name, written with dashes. The API checks their values: it has the better sentences. */
+/**
+ * Each one is a field of the request with the same name, written with dashes. The API checks their
+ * values: it has the better sentences.
+ */
 const fields: Option[] = [
   new Option('--format <size>', 'A4, Letter, … or WIDTHxHEIGHT such as 10cmx15cm or 800xauto'),
   new Option('--paper-width <length>', 'with --paper-height, instead of --format'),
@@ -52,13 +57,25 @@ interface Own {
   json?: Record<string, unknown>;
 }
 
-/** `--wait-for-selector` to `wait_for_selector`; what the person did not say is not sent, so that the API's defaults hold. */
+/**
+ * `--wait-for-selector` to `wait_for_selector`; what the person did not say is not sent, so that
+ * the API's defaults hold.
+ */
 function requestFields(command: Command): Record<string, unknown> {
-  const said = fields.map(option => option.attributeName()).filter(name => command.getOptionValueSource(name) === 'cli');
+  const said = fields
+    .map(option => option.attributeName())
+    .filter(name => command.getOptionValueSource(name) === 'cli');
   const { margin, json } = command.opts<Own>();
   return {
-    ...Object.fromEntries(said.map(name => [name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`), command.getOptionValue(name)])),
-    ...(margin !== undefined && { margin: { top: margin, right: margin, bottom: margin, left: margin } }),
+    ...Object.fromEntries(
+      said.map(name => [
+        name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+        command.getOptionValue(name),
+      ]),
+    ),
+    ...(margin !== undefined && {
+      margin: { top: margin, right: margin, bottom: margin, left: margin },
+    }),
     ...json,
   };
 }
@@ -97,7 +114,9 @@ async function send(server: string, key: string, body: unknown): Promise<Respons
 async function refusal(response: Response): Promise<CliError> {
   const said = await response.text();
   try {
-    const { error } = JSON.parse(said) as { error: { code: string; message: string; request_id: string } };
+    const { error } = JSON.parse(said) as {
+      error: { code: string; message: string; request_id: string };
+    };
     return new CliError(`${error.message} (${error.code}, request ${error.request_id})`);
   } catch {
     return new CliError(`The server answered ${response.status} and no PDF. Is it Pressroom?`);
@@ -124,22 +143,45 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
     .description('make a PDF by a running Pressroom')
     .requiredOption('-o, --output <file>', 'where the PDF goes; - for standard output')
     .addOption(new Option('--key <key>', 'an API key').env('PRESSROOM_KEY'))
-    .addOption(new Option('--server <url>', 'where Pressroom is').env('PRESSROOM_SERVER').default('http://localhost:8080'))
+    .addOption(
+      new Option('--server <url>', 'where Pressroom is')
+        .env('PRESSROOM_SERVER')
+        .default('http://localhost:8080'),
+    )
     .option('--margin <length>', 'the same on all four sides, such as 2cm')
     .addOption(new Option('--json <object>', 'more fields of the request').argParser(object));
   for (const option of fields) command.addOption(option);
   command
-    .addHelpText('after', '\nExamples:\n  pressroom render invoice.html -o invoice.pdf --format A4 --margin 2cm')
-    .addHelpText('after', '  pressroom render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pressroom render invoice.html -o invoice.pdf --format A4 --margin 2cm',
+    )
+    .addHelpText(
+      'after',
+      '  pressroom render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"',
+    )
     .addHelpText('after', '  cat page.html | pressroom render - -o - > render.pdf')
     .action(async (from: string, { output, key, server }: Own) => {
-      if (!key) throw wrongUsage('A key is needed: give --key, or set PRESSROOM_KEY. `pressroom keys create` makes one.');
-      if (!URL.canParse(server)) throw wrongUsage(`--server ${server} is no URL, such as http://localhost:8080.`);
-      const response = await send(server, key, { ...(await source(from)), ...requestFields(command) });
-      if (!response.ok || !response.body || !response.headers.get('content-type')?.startsWith('application/pdf'))
+      if (!key)
+        throw wrongUsage(
+          'A key is needed: give --key, or set PRESSROOM_KEY. `pressroom keys create` makes one.',
+        );
+      if (!URL.canParse(server))
+        throw wrongUsage(`--server ${server} is no URL, such as http://localhost:8080.`);
+      const response = await send(server, key, {
+        ...(await source(from)),
+        ...requestFields(command),
+      });
+      if (
+        !response.ok ||
+        !response.body ||
+        !response.headers.get('content-type')?.startsWith('application/pdf')
+      )
         throw await refusal(response);
       await save(response.body, output);
       const pages = response.headers.get('x-pdf-pages');
-      notify(`${output === '-' ? 'The PDF' : output} is there${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`);
+      notify(
+        `${output === '-' ? 'The PDF' : output} is there${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`,
+      );
     });
 }

@@ -1,4 +1,5 @@
-// Runs a program of commands to its end: its help, its exit codes, and one line for what went wrong.
+// Runs a program of commands to its end: its help, its exit codes, and one line for what went
+// wrong.
 import { type Command, CommanderError } from 'commander';
 import { ConfigError } from '../common/config.ts';
 import { ApiError } from '../common/contract/errors.ts';
@@ -15,17 +16,27 @@ function everywhere(command: Command, act: (each: Command) => void): void {
 /** Reads the command line of this process and sets its exit code. */
 export async function runProgram(program: Command): Promise<void> {
   everywhere(program, each => {
-    each.exitOverride().showSuggestionAfterError().showHelpAfterError('`--help` shows what is accepted.');
-    if (each !== program && each.commands.length === 0) each.addHelpText('after', `\n${EXIT_CODES}`);
+    each
+      .exitOverride()
+      .showSuggestionAfterError()
+      .showHelpAfterError('`--help` shows what is accepted.');
+    if (each !== program && each.commands.length === 0)
+      each.addHelpText('after', `\n${EXIT_CODES}`);
   });
   try {
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
-      const expected = error instanceof CliError || error instanceof ApiError || error instanceof ConfigError;
-      notify(expected || !process.env.PRESSROOM_LOG_LEVEL ? (error as Error).message : String((error as Error).stack));
-      process.exitCode = error instanceof CliError ? error.exitCode : error instanceof ConfigError ? 2 : 1;
+      const expected =
+        error instanceof CliError || error instanceof ApiError || error instanceof ConfigError;
+      notify(
+        expected || !process.env.PRESSROOM_LOG_LEVEL
+          ? (error as Error).message
+          : String((error as Error).stack),
+      );
+      process.exitCode =
+        error instanceof CliError ? error.exitCode : error instanceof ConfigError ? 2 : 1;
     }
   }
 }

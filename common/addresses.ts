@@ -1,10 +1,14 @@
-// What an IP address is: public or not, private or not, inside a network or not. Pure, and the only file that imports ipaddr.js.
+// What an IP address is: public or not, private or not, inside a network or not. Pure, and the only
+// file that imports ipaddr.js.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A range of addresses. `cidr` is its canonical text: host bits cleared, an IPv4-mapped range written as IPv4. */
+/**
+ * A range of addresses. `cidr` is its canonical text: host bits cleared, an IPv4-mapped range
+ * written as IPv4.
+ */
 export interface Network {
   readonly cidr: string;
   readonly range: readonly [Parsed, number];
@@ -13,11 +17,15 @@ export interface Network {
 const IPV4_MAPPED_BITS = 96;
 
 const dottedTail = (text: string) =>
-  text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => `${(a * 256 + +b).toString(16)}:${(c * 256 + +d).toString(16)}`);
+  text.replace(
+    /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
+    (_, a, b, c, d) => `${(a * 256 + +b).toString(16)}:${(c * 256 + +d).toString(16)}`,
+  );
 
 /**
- * Takes only what `net.isIP` takes too: ipaddr.js alone would read `127.1` and `0x7f000001` as addresses. It also reads `::1.2.3.4` as
- * `::ffff:1.2.3.4` (2.5.0), so it never sees an IPv6 address with dots.
+ * Takes only what `net.isIP` takes too: ipaddr.js alone would read `127.1` and `0x7f000001` as
+ * addresses. It also reads `::1.2.3.4` as `::ffff:1.2.3.4` (2.5.0), so it never sees an IPv6
+ * address with dots.
  */
 function parse(text: string): Parsed | undefined {
   const version = text.includes('%') ? 0 : isIP(text);
@@ -25,16 +33,23 @@ function parse(text: string): Parsed | undefined {
 }
 
 const unmapped = (address: Parsed): Parsed =>
-  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()
+    ? address.toIPv4Address()
+    : address;
 
-const matches = (address: Parsed, { range: [base, bits] }: Network) => address.kind() === base.kind() && address.match(base, bits);
+const matches = (address: Parsed, { range: [base, bits] }: Network) =>
+  address.kind() === base.kind() && address.match(base, bits);
 
-/** A CIDR (`10.0.0.0/8`, `fd00::/8`) or a single address. Undefined when the text is neither; zone ids are not accepted. */
+/**
+ * A CIDR (`10.0.0.0/8`, `fd00::/8`) or a single address. Undefined when the text is neither; zone
+ * ids are not accepted.
+ */
 export function parseNetwork(text: string): Network | undefined {
   const [host = '', prefix, ...rest] = text.split('/');
   const address = parse(host);
   const width = isIP(host) === 4 ? 32 : 128;
-  const bits = prefix === undefined ? width : /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number(prefix) : Number.NaN;
+  const bits =
+    prefix === undefined ? width : /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number(prefix) : Number.NaN;
   if (!address || rest.length > 0 || !(bits <= width)) return undefined;
   const plain = bits >= IPV4_MAPPED_BITS ? unmapped(address) : address;
   const plainBits = plain === address ? bits : bits - IPV4_MAPPED_BITS;
@@ -45,11 +60,16 @@ export function parseNetwork(text: string): Network | undefined {
 
 const base = (network: Network) => network.cidr.split('/')[0];
 
-/** The same for an entry of a list, or an Error whose message names the entry and how to mend it. `place`: the part of the entry that is the network. */
+/**
+ * The same for an entry of a list, or an Error whose message names the entry and how to mend it.
+ * `place`: the part of the entry that is the network.
+ */
 export function networkOf(entry: string, place = entry): Network {
   const network = parseNetwork(place);
   if (!network)
-    throw new Error(`\`${entry}\` is no network: write an address, a slash and the number of bits, such as \`10.0.0.0/8\` or \`fd00::/8\``);
+    throw new Error(
+      `\`${entry}\` is no network: write an address, a slash and the number of bits, such as \`10.0.0.0/8\` or \`fd00::/8\``,
+    );
   const address = place.split('/')[0]!;
   // 10.1.2.3/8 may mean one address or sixteen million: which it is to be is not ours to choose.
   if (base(network) !== base(parseNetwork(address)!))
@@ -62,16 +82,21 @@ export function networkOf(entry: string, place = entry): Network {
 const table = (cidrs: string[]): Network[] => cidrs.map(cidr => parseNetwork(cidr)!);
 
 // https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-special-registry. Rows that the registry calls globally reachable are
-// here as well when they are anycast services of whatever network is nearest (AS112, AMT, PCP, TURN): no page lives there, and the nearest may be ours.
+// here as well when they are anycast services of whatever network is nearest (AS112, AMT, PCP,
+// TURN): no page lives there, and the nearest may be ours.
 const NOT_PUBLIC = table([
   '0.0.0.0/8', // this network, RFC 791; connecting to 0.0.0.0 reaches this host
   '10.0.0.0/8', // private use, RFC 1918
-  '100.64.0.0/10', // shared address space of carriers, RFC 6598; Alibaba's metadata is 100.100.100.200
+  // shared address space of carriers, RFC 6598; Alibaba's metadata is 100.100.100.200
+  '100.64.0.0/10',
   '127.0.0.0/8', // loopback, RFC 1122
-  '168.63.129.16/32', // not in the registry: Azure's host agent answers there on every virtual machine
+  // not in the registry: Azure's host agent answers there on every virtual machine
+  '168.63.129.16/32',
   '169.254.0.0/16', // link-local, RFC 3927; the metadata services of most clouds
   '172.16.0.0/12', // private use, RFC 1918
-  '192.0.0.0/24', // IETF protocol assignments, RFC 6890 (DS-Lite, dummy, PCP and TURN anycast, NAT64 discovery); Oracle's old metadata is .192
+  // IETF protocol assignments, RFC 6890 (DS-Lite, dummy, PCP and TURN anycast, NAT64 discovery);
+  // Oracle's old metadata is .192
+  '192.0.0.0/24',
   '192.0.2.0/24', // documentation, RFC 5737
   '192.31.196.0/24', // AS112, RFC 7535
   '192.52.193.0/24', // AMT relays, RFC 7450
@@ -83,16 +108,19 @@ const NOT_PUBLIC = table([
   '203.0.113.0/24', // documentation, RFC 5737
   '224.0.0.0/4', // multicast, RFC 5771
   '240.0.0.0/4', // reserved, RFC 1112; 255.255.255.255 is limited broadcast
-  '2001::/23', // IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID and ORCHIDv2, drone ids, PCP, TURN
+  // IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID and ORCHIDv2,
+  // drone ids, PCP, TURN
+  '2001::/23',
   '2001:db8::/32', // documentation, RFC 3849
   '2002::/16', // 6to4, RFC 3056: carries any IPv4 address
   '2620:4f:8000::/48', // AS112 direct delegation, RFC 7534
   '3fff::/20', // documentation, RFC 9637
 ]);
 
-// IANA hands out IPv6 unicast from 2000::/3 only (https://www.iana.org/assignments/ipv6-address-space). Outside it, and so never public: ::, ::1,
-// IPv4-compatible ::/96, IPv4-mapped, NAT64 64:ff9b::/96 and 64:ff9b:1::/48, discard 100::/64, dummy 100:0:0:1::/64, SRv6 5f00::/16, fc00::/7, fe80::/10,
-// fec0::/10, ff00::/8.
+// IANA hands out IPv6 unicast from 2000::/3 only
+// (https://www.iana.org/assignments/ipv6-address-space). Outside it, and so never public: ::, ::1,
+// IPv4-compatible ::/96, IPv4-mapped, NAT64 64:ff9b::/96 and 64:ff9b:1::/48, discard 100::/64,
+// dummy 100:0:0:1::/64, SRv6 5f00::/16, fc00::/7, fe80::/10, fec0::/10, ff00::/8.
 const IPV6_UNICAST = parseNetwork('2000::/3')!;
 
 const PRIVATE_USE = table([
@@ -113,26 +141,46 @@ const CLOUD_SERVICES = table([
   'fd00:a9fe:a9fe::1/128', // Linode
 ]);
 
-/** An interface id that carries an IPv4 address (RFC 5214 section 6.1), whatever network it stands in and whichever address: `…:0:5efe:a.b.c.d`, `…:200:5efe:…`. */
-const isIsatap = (address: Parsed) => address instanceof ipaddr.IPv6 && (address.parts[4]! & ~0x0300) === 0 && address.parts[5] === 0x5efe;
+/**
+ * An interface id that carries an IPv4 address (RFC 5214 section 6.1), whatever network it stands
+ * in and whichever address: `…:0:5efe:a.b.c.d`, `…:200:5efe:…`.
+ */
+const isIsatap = (address: Parsed) =>
+  address instanceof ipaddr.IPv6 &&
+  (address.parts[4]! & ~0x0300) === 0 &&
+  address.parts[5] === 0x5efe;
 
-/** True only for a globally reachable unicast address. False for anything else, text that is no address included. */
+/**
+ * True only for a globally reachable unicast address. False for anything else, text that is no
+ * address included.
+ */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
-  if (!parsed || isIsatap(parsed) || NOT_PUBLIC.some(network => matches(parsed, network))) return false;
+  if (!parsed || isIsatap(parsed) || NOT_PUBLIC.some(network => matches(parsed, network)))
+    return false;
   // The library's own list is asked as well: two tables must both be wrong.
-  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || matches(parsed, IPV6_UNICAST));
-}
-
-/** True for an address of a company's own network. Loopback, link-local and the clouds' metadata services are none. */
-export function isPrivateUseAddress(address: string): boolean {
-  const parsed = parse(address);
-  return parsed !== undefined && PRIVATE_USE.some(at => matches(parsed, at)) && !CLOUD_SERVICES.some(at => matches(parsed, at));
+  return (
+    parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || matches(parsed, IPV6_UNICAST))
+  );
 }
 
 /**
- * The address that a WHATWG `URL.hostname` is, without brackets; undefined when it is a name. The URL parser has turned decimal, octal, hexadecimal and
- * short forms into four decimals before (https://url.spec.whatwg.org/#concept-ipv4-parser).
+ * True for an address of a company's own network. Loopback, link-local and the clouds' metadata
+ * services are none.
+ */
+export function isPrivateUseAddress(address: string): boolean {
+  const parsed = parse(address);
+  return (
+    parsed !== undefined &&
+    PRIVATE_USE.some(at => matches(parsed, at)) &&
+    !CLOUD_SERVICES.some(at => matches(parsed, at))
+  );
+}
+
+/**
+ * The address that a WHATWG `URL.hostname` is, without brackets; undefined when it is a name. The
+ * URL parser has turned decimal, octal, hexadecimal and short forms into four decimals before
+ * (https://url.spec.whatwg.org/#concept-ipv4-parser).
  */
 export function literalAddress(hostname: string): string | undefined {
   const bare = /^\[(.*)\]$/.exec(hostname)?.[1];
@@ -140,20 +188,29 @@ export function literalAddress(hostname: string): string | undefined {
   return isIP(hostname) === 4 ? hostname : undefined;
 }
 
-/** The one text of an address, to compare and to count by: `::ffff:a.b.c.d` becomes `a.b.c.d`, a zone id goes, IPv6 as RFC 5952 writes it. Undefined when it is no address. */
+/**
+ * The one text of an address, to compare and to count by: `::ffff:a.b.c.d` becomes `a.b.c.d`, a
+ * zone id goes, IPv6 as RFC 5952 writes it. Undefined when it is no address.
+ */
 export function normalizeAddress(text: string): string | undefined {
   const address = parse(text.replace(/%.*$/s, ''));
   return address && unmapped(address).toString();
 }
 
-/** An address and those that its owner can have as well: an IPv4 address stands for itself, an IPv6 address for its /64 (RFC 4291 §2.5.4), and what is no address (a pipe in front of us) for itself. */
+/**
+ * An address and those that its owner can have as well: an IPv4 address stands for itself, an IPv6
+ * address for its /64 (RFC 4291 §2.5.4), and what is no address (a pipe in front of us) for itself.
+ */
 export function subscriberOf(address: string): string {
   const normal = normalizeAddress(address);
   if (normal === undefined) return address;
   return isIP(normal) === 6 ? parseNetwork(`${normal}/64`)!.cidr : normal;
 }
 
-/** Whether the address lies in the network. IPv4-mapped IPv6 counts as the IPv4 address that it holds. */
+/**
+ * Whether the address lies in the network. IPv4-mapped IPv6 counts as the IPv4 address that it
+ * holds.
+ */
 export function inNetwork(address: string, network: Network): boolean {
   const normal = normalizeAddress(address);
   return normal !== undefined && matches(parse(normal)!, network);

@@ -1,19 +1,25 @@
-// Configuration from the environment: one zod schema a process, read once, every wrong variable reported at once.
+// Configuration from the environment: one zod schema a process, read once, every wrong variable
+// reported at once.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { networkOf } from './addresses.ts';
 import { parseBytes, parseDurationMs } from './units.ts';
 
-/** What docs/configuration.md and `doctor` show of a variable. `fallback` is the default as a person would write it. */
+/**
+ * What docs/configuration.md and `doctor` show of a variable. `fallback` is the default as a person
+ * would write it.
+ */
 export interface VariableMeta {
   kind: 'duration' | 'bytes' | 'integer' | 'boolean' | 'list' | 'text' | 'secret' | 'choice';
   fallback?: string;
   accepts: string;
 }
 
-export const variableMeta = (type: z.ZodType) => type.meta() as (VariableMeta & { description?: string }) | undefined;
+export const variableMeta = (type: z.ZodType) =>
+  type.meta() as (VariableMeta & { description?: string }) | undefined;
 
-const describeAs = <T extends z.ZodType>(type: T, meta: VariableMeta): T => type.meta({ ...meta }) as T;
+const describeAs = <T extends z.ZodType>(type: T, meta: VariableMeta): T =>
+  type.meta({ ...meta }) as T;
 
 /** A duration in Go's notation; the parsed value is in milliseconds. */
 export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
@@ -24,7 +30,10 @@ export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
       .transform((text, context) => {
         const ms = parseDurationMs(text);
         if (ms !== undefined && ms >= minMs && ms <= maxMs) return ms;
-        context.addIssue({ code: 'custom', message: `must be a duration from ${minMs}ms to ${maxMs / 1000}s, such as 500ms, 30s or 2m` });
+        context.addIssue({
+          code: 'custom',
+          message: `must be a duration from ${minMs}ms to ${maxMs / 1000}s, such as 500ms, 30s or 2m`,
+        });
         return z.NEVER;
       }),
     { kind: 'duration', fallback, accepts: 'a duration such as `500ms`, `30s`, `2m`' },
@@ -39,7 +48,10 @@ export const bytes = (fallback: string, minBytes = 1) =>
       .transform((text, context) => {
         const size = parseBytes(text);
         if (size !== undefined && size >= minBytes) return size;
-        context.addIssue({ code: 'custom', message: `must be a size of at least ${minBytes} bytes, such as 4096, 512KiB, 10MiB or 1GiB` });
+        context.addIssue({
+          code: 'custom',
+          message: `must be a size of at least ${minBytes} bytes, such as 4096, 512KiB, 10MiB or 1GiB`,
+        });
         return z.NEVER;
       }),
     { kind: 'bytes', fallback, accepts: 'a size such as `512KiB`, `10MiB`, `1GiB`' },
@@ -53,7 +65,10 @@ export const integer = (fallback: string, min: number, max: number) =>
       .transform((text, context) => {
         const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
         if (value >= min && value <= max) return value;
-        context.addIssue({ code: 'custom', message: `must be a whole number from ${min} to ${max}` });
+        context.addIssue({
+          code: 'custom',
+          message: `must be a whole number from ${min} to ${max}`,
+        });
         return z.NEVER;
       }),
     { kind: 'integer', fallback, accepts: `a whole number from ${min} to ${max}` },
@@ -69,12 +84,18 @@ export const onOff = (fallback: 'on' | 'off') =>
   );
 
 /** The cast: TypeScript does not resolve the output of an enum whose words are a type parameter. */
-export const choice = <const T extends readonly [string, ...string[]]>(words: T, fallback: T[number]) =>
-  describeAs(z.enum(words, { error: `must be one of ${words.join(', ')}` }).default(fallback as never), {
-    kind: 'choice',
-    fallback,
-    accepts: words.map(word => `\`${word}\``).join(' or '),
-  });
+export const choice = <const T extends readonly [string, ...string[]]>(
+  words: T,
+  fallback: T[number],
+) =>
+  describeAs(
+    z.enum(words, { error: `must be one of ${words.join(', ')}` }).default(fallback as never),
+    {
+      kind: 'choice',
+      fallback,
+      accepts: words.map(word => `\`${word}\``).join(' or '),
+    },
+  );
 
 /** Comma-separated words; the parsed value is an array without empty entries. */
 export const list = (fallback: string, accepts = 'comma-separated values') =>
@@ -91,7 +112,9 @@ export const list = (fallback: string, accepts = 'comma-separated values') =>
     { kind: 'list', fallback, accepts },
   );
 
-/** Reads each entry of a list. Every wrong one is reported at once: the Error has a line for each. */
+/**
+ * Reads each entry of a list. Every wrong one is reported at once: the Error has a line for each.
+ */
 export function readEach<T>(entries: readonly string[], read: (entry: string) => T): T[] {
   const all: T[] = [];
   const problems: string[] = [];
@@ -113,7 +136,10 @@ export const parsed = <S extends z.ZodType, T>(type: S, parse: (value: z.output<
       try {
         return parse(value);
       } catch (error) {
-        context.addIssue({ code: 'custom', message: (error as Error).message.replaceAll('\n', '; ') });
+        context.addIssue({
+          code: 'custom',
+          message: (error as Error).message.replaceAll('\n', '; '),
+        });
         return z.NEVER;
       }
     }),
@@ -131,7 +157,10 @@ export const ports = (fallback: string) =>
   );
 
 export function text(fallback: string, accepts?: string): z.ZodType<string, string | undefined>;
-export function text(fallback?: undefined, accepts?: string): z.ZodType<string | undefined, string | undefined>;
+export function text(
+  fallback?: undefined,
+  accepts?: string,
+): z.ZodType<string | undefined, string | undefined>;
 export function text(fallback?: string, accepts = 'text') {
   return describeAs<z.ZodType<string | undefined, string | undefined>>(
     fallback === undefined ? z.string().min(1).optional() : z.string().min(1).default(fallback),
@@ -144,7 +173,8 @@ export function text(fallback?: string, accepts = 'text') {
 }
 
 /** Comma-separated addresses and networks; the parsed value is an array of Network. */
-export const networks = () => parsed(list('', 'addresses and CIDRs'), entries => readEach(entries, entry => networkOf(entry)));
+export const networks = () =>
+  parsed(list('', 'addresses and CIDRs'), entries => readEach(entries, entry => networkOf(entry)));
 
 /** The path of a PEM file; the parsed value is what the file holds. */
 export const pemFile = () =>
@@ -157,7 +187,10 @@ export const pemFile = () =>
     }
   });
 
-/** Like `text`, without a default. Its value is never shown, and `NAME_FILE` may name a file that holds it. */
+/**
+ * Like `text`, without a default. Its value is never shown, and `NAME_FILE` may name a file that
+ * holds it.
+ */
 export const secret = (minLength = 1) =>
   describeAs(
     z
@@ -176,21 +209,24 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the variables that `schema` names from `env`. An empty value counts as absent.
- * Throws ConfigError that names each wrong variable, its value (never a secret's) and what is accepted.
+ * Reads the variables that `schema` names from `env`. An empty value counts as absent. Throws
+ * ConfigError that names each wrong variable, its value (never a secret's) and what is accepted.
  */
 export function readConfig<T extends z.ZodObject>(schema: T, env: NodeJS.ProcessEnv): z.output<T> {
   const values: Record<string, string> = {};
   const problems: string[] = [];
   for (const [name, type] of Object.entries(schema.shape)) {
     const value = env[name];
-    const file = variableMeta(type as z.ZodType)?.kind === 'secret' ? env[`${name}_FILE`] : undefined;
+    const file =
+      variableMeta(type as z.ZodType)?.kind === 'secret' ? env[`${name}_FILE`] : undefined;
     if (value !== undefined && value !== '') values[name] = value;
     else if (file) {
       try {
         values[name] = readFileSync(file, 'utf8').trim();
       } catch (error) {
-        problems.push(`${name}_FILE=${file}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+        problems.push(
+          `${name}_FILE=${file}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
+        );
       }
     }
   }
@@ -200,27 +236,48 @@ export function readConfig<T extends z.ZodObject>(schema: T, env: NodeJS.Process
     const type = schema.shape[name] as z.ZodType | undefined;
     const value = values[name];
     const shown = type && variableMeta(type)?.kind === 'secret' ? '(secret)' : value;
-    problems.push(value === undefined ? `${name} is missing: it ${issue.message}` : `${name}=${shown}: ${issue.message}`);
+    problems.push(
+      value === undefined
+        ? `${name} is missing: it ${issue.message}`
+        : `${name}=${shown}: ${issue.message}`,
+    );
   }
-  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n${problems.map(line => `  ${line}`).join('\n')}`);
+  if (problems.length > 0)
+    throw new ConfigError(
+      `The configuration is wrong:\n${problems.map(line => `  ${line}`).join('\n')}`,
+    );
   return parsed.data as z.output<T>;
 }
 
 /** What every process reads. */
 export const processVariables = z.object({
-  PRESSROOM_OPERATIONS_HOST: text('0.0.0.0', 'an address').describe('Address of the operations port.'),
-  PRESSROOM_OPERATIONS_PORT: integer('9090', 0, 65_535).describe('Port of `/livez`, `/readyz` and `/metrics`.'),
-  PRESSROOM_LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info').describe(
-    'The least level that is logged.',
+  PRESSROOM_OPERATIONS_HOST: text('0.0.0.0', 'an address').describe(
+    'Address of the operations port.',
   ),
-  PRESSROOM_DRAIN_TIMEOUT: duration('150s').describe('How long a stopping process waits for what still runs.'),
+  PRESSROOM_OPERATIONS_PORT: integer('9090', 0, 65_535).describe(
+    'Port of `/livez`, `/readyz` and `/metrics`.',
+  ),
+  PRESSROOM_LOG_LEVEL: choice(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'info',
+  ).describe('The least level that is logged.'),
+  PRESSROOM_DRAIN_TIMEOUT: duration('150s').describe(
+    'How long a stopping process waits for what still runs.',
+  ),
 });
 
 /** What the API and the workers of one pool must agree on. */
 export const poolVariables = z.object({
-  PRESSROOM_POOL: text('default', 'a name').describe('The pool of workers that an API serves; both share a secret.'),
-  PRESSROOM_POOL_SECRET: secret(16).describe('Signs the tickets that open a slot. The same for the API and the workers of a pool.'),
-  PRESSROOM_EGRESS_ALLOW: list('', 'host patterns and CIDRs, each with an optional `:port`').describe(
+  PRESSROOM_POOL: text('default', 'a name').describe(
+    'The pool of workers that an API serves; both share a secret.',
+  ),
+  PRESSROOM_POOL_SECRET: secret(16).describe(
+    'Signs the tickets that open a slot. The same for the API and the workers of a pool.',
+  ),
+  PRESSROOM_EGRESS_ALLOW: list(
+    '',
+    'host patterns and CIDRs, each with an optional `:port`',
+  ).describe(
     'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
   ),
   PRESSROOM_EGRESS_DENY: networks().describe(

@@ -1,9 +1,16 @@
-// The error boundary of a connection: an exception in one of its event handlers is logged and closes that connection. Uncaught,
-// it would end the process and every render in it.
+// The error boundary of a connection: an exception in one of its event handlers is logged and
+// closes that connection. Uncaught, it would end the process and every render in it.
 import type { Log } from './log.ts';
 
-/** A handler that never throws or rejects: `close` is called with the same arguments instead. `close` must not throw. */
-export function edge<A extends unknown[]>(log: Log, handler: (...args: A) => unknown, close: (...args: A) => void): (...args: A) => void {
+/**
+ * A handler that never throws or rejects: `close` is called with the same arguments instead.
+ * `close` must not throw.
+ */
+export function edge<A extends unknown[]>(
+  log: Log,
+  handler: (...args: A) => unknown,
+  close: (...args: A) => void,
+): (...args: A) => void {
   return (...args) => {
     const failed = (error: unknown) => {
       log.error({ err: error }, 'an event handler failed; its connection is closed');

@@ -1,12 +1,19 @@
-// Starts services in order and stops them in reverse under one deadline; readiness falls first; a second signal ends at once.
+// Starts services in order and stops them in reverse under one deadline; readiness falls first; a
+// second signal ends at once.
 import type { Server } from 'node:net';
 import { exitAfter, type Log } from './log.ts';
 
 export interface Service {
   name: string;
-  /** `signal` aborts when the process must stop meanwhile, and never later: a start that waits for something then rejects. */
+  /**
+   * `signal` aborts when the process must stop meanwhile, and never later: a start that waits for
+   * something then rejects.
+   */
   start(signal?: AbortSignal): Promise<void>;
-  /** Ends it. `deadline` aborts when the time is up: what still waits then is aborted. Called once, only after a start that succeeded. */
+  /**
+   * Ends it. `deadline` aborts when the time is up: what still waits then is aborted. Called once,
+   * only after a start that succeeded.
+   */
   stop(deadline: AbortSignal): Promise<void>;
 }
 
@@ -14,9 +21,14 @@ export type LifecycleState = 'new' | 'starting' | 'running' | 'stopping' | 'stop
 
 export interface Lifecycle {
   state(): LifecycleState;
-  /** Starts all in order. When one fails, those already started are stopped and the error is thrown. */
+  /**
+   * Starts all in order. When one fails, those already started are stopped and the error is thrown.
+   */
   start(): Promise<void>;
-  /** Stops in reverse; calling it again returns the same promise. True when everything stopped inside the deadline without an error. */
+  /**
+   * Stops in reverse; calling it again returns the same promise. True when everything stopped
+   * inside the deadline without an error.
+   */
   stop(): Promise<boolean>;
 }
 
@@ -89,10 +101,15 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT: starts, waits, stops, sets the exit code (0 when clean). A second signal exits with 1 at once.
- * `alsoOn` resolves with another reason to stop (see standalone).
+ * Runs a process until SIGTERM or SIGINT: starts, waits, stops, sets the exit code (0 when clean).
+ * A second signal exits with 1 at once. `alsoOn` resolves with another reason to stop (see
+ * standalone).
  */
-export async function runUntilSignal(log: Log, lifecycle: Lifecycle, alsoOn?: Promise<string>): Promise<void> {
+export async function runUntilSignal(
+  log: Log,
+  lifecycle: Lifecycle,
+  alsoOn?: Promise<string>,
+): Promise<void> {
   let signaled = false;
   const first = Promise.withResolvers<string>();
   const onSignal = (signal: string) => {
@@ -122,10 +139,15 @@ export async function runUntilSignal(log: Log, lifecycle: Lifecycle, alsoOn?: Pr
 }
 
 /**
- * Resolves when the server listens, rejects when it cannot. Its later errors (no file descriptors left for a connection, say) go to `onError`:
- * without a listener, they would end the process.
+ * Resolves when the server listens, rejects when it cannot. Its later errors (no file descriptors
+ * left for a connection, say) go to `onError`: without a listener, they would end the process.
  */
-export async function listen(server: Server, port: number, host: string, onError: (error: Error) => void): Promise<void> {
+export async function listen(
+  server: Server,
+  port: number,
+  host: string,
+  onError: (error: Error) => void,
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -136,8 +158,14 @@ export async function listen(server: Server, port: number, host: string, onError
   server.on('error', onError);
 }
 
-/** Waits for the end of `work` while a service stops, but no longer than until `deadline` aborts. Rejects as `work` does. */
-export async function untilDeadline(work: Promise<unknown> | undefined, deadline: AbortSignal): Promise<void> {
+/**
+ * Waits for the end of `work` while a service stops, but no longer than until `deadline` aborts.
+ * Rejects as `work` does.
+ */
+export async function untilDeadline(
+  work: Promise<unknown> | undefined,
+  deadline: AbortSignal,
+): Promise<void> {
   const passed = Promise.withResolvers<void>();
   const onDeadline = () => passed.resolve();
   deadline.addEventListener('abort', onDeadline);

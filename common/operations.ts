@@ -1,5 +1,6 @@
-// The operations port of every process (9090): /livez, /readyz and /metrics, and the registry that all metrics live in.
-// The probes say only that this process works and is not draining: dependencies are reported elsewhere, never here.
+// The operations port of every process (9090): /livez, /readyz and /metrics, and the registry that
+// all metrics live in. The probes say only that this process works and is not draining:
+// dependencies are reported elsewhere, never here.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,12 +17,16 @@ export interface MetricDescription {
   labels: readonly string[];
 }
 
-/** One registry a process. Names carry `pressroom_`, base units and, for counters, `_total`; never an account id as a label. */
+/**
+ * One registry a process. Names carry `pressroom_`, base units and, for counters, `_total`; never
+ * an account id as a label.
+ */
 export interface Metrics {
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
   /**
-   * A counter by one label whose values are a closed list; gives what counts one. All of `values` are there from the start, since a rate does
-   * not see the first step of a series that was not there before it. `fixed` are labels that never change.
+   * A counter by one label whose values are a closed list; gives what counts one. All of `values`
+   * are there from the start, since a rate does not see the first step of a series that was not
+   * there before it. `fixed` are labels that never change.
    */
   counterBy<V extends string>(
     name: string,
@@ -31,28 +36,54 @@ export interface Metrics {
     fixed?: Record<string, string>,
   ): (value: V) => void;
   /** With `collect` the value is read at the scrape. */
-  gauge<L extends string>(name: string, help: string, labels?: readonly L[], collect?: (gauge: Gauge<L>) => void | Promise<void>): Gauge<L>;
-  histogram<L extends string>(name: string, help: string, labels: readonly L[], buckets: number[]): Histogram<L>;
+  gauge<L extends string>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    collect?: (gauge: Gauge<L>) => void | Promise<void>,
+  ): Gauge<L>;
+  histogram<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    buckets: number[],
+  ): Histogram<L>;
   text(): Promise<string>;
-  /** All that was made here, oldest first. What prom-client tells of the process by itself is not in it. */
+  /**
+   * All that was made here, oldest first. What prom-client tells of the process by itself is not in
+   * it.
+   */
   described(): MetricDescription[];
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 export interface MetricsOptions {
   /** What every process tells of itself: Node's numbers and the release. */
   processDefaults?: boolean;
-  /** Labels of every series of the process, so that whoever adds numbers up finds them on all of them. A metric's own label of that name wins. */
+  /**
+   * Labels of every series of the process, so that whoever adds numbers up finds them on all of
+   * them. A metric's own label of that name wins.
+   */
   labels?: Record<string, string>;
 }
 
-export function createMetrics({ processDefaults = true, labels: everywhere = {} }: MetricsOptions = {}): Metrics {
+export function createMetrics({
+  processDefaults = true,
+  labels: everywhere = {},
+}: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels(everywhere);
   const descriptions: MetricDescription[] = [];
   const registers = [registry];
-  const settings = <L extends string>(type: MetricDescription['type'], name: string, help: string, labels: readonly L[]) => {
+  const settings = <L extends string>(
+    type: MetricDescription['type'],
+    name: string,
+    help: string,
+    labels: readonly L[],
+  ) => {
     descriptions.push({ name, type, help, labels });
     return { name, help, labelNames: [...labels], registers };
   };
@@ -71,17 +102,19 @@ export function createMetrics({ processDefaults = true, labels: everywhere = {} 
       });
       return gauge;
     },
-    histogram: (name, help, labels, buckets) => new Histogram({ ...settings('histogram', name, help, labels), buckets }),
+    histogram: (name, help, labels, buckets) =>
+      new Histogram({ ...settings('histogram', name, help, labels), buckets }),
     text: () => registry.metrics(),
     described: () => [...descriptions],
   };
   if (processDefaults) {
     collectDefaultMetrics({ register: registry });
     metrics
-      .gauge('pressroom_build_info', 'Always 1: the release, and the protocol that it speaks between API and workers.', [
-        'version',
-        'protocol',
-      ])
+      .gauge(
+        'pressroom_build_info',
+        'Always 1: the release, and the protocol that it speaks between API and workers.',
+        ['version', 'protocol'],
+      )
       .set({ version, protocol: String(PROTOCOL) }, 1);
   }
   return metrics;
@@ -107,7 +140,11 @@ export interface OperationsServer extends Service {
 }
 
 /** `ready` is asked at every probe; it must answer from memory. */
-export function operationsServer(config: { host: string; port: number }, metrics: Metrics, ready: () => boolean): OperationsServer {
+export function operationsServer(
+  config: { host: string; port: number },
+  metrics: Metrics,
+  ready: () => boolean,
+): OperationsServer {
   const server = createServer((request, response) => {
     const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);

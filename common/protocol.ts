@@ -1,12 +1,17 @@
-// Messages between the API and a worker besides CDP. Both import this file; a release supports PROTOCOL and the number before it.
+// Messages between the API and a worker besides CDP. Both import this file; a release supports
+// PROTOCOL and the number before it.
 export const PROTOCOL = 1;
 
-/** Both ends of a slot's socket ask every PING_MS for a sign of life. A worker that hears nothing for SILENCE_MS ends the slot. */
+/**
+ * Both ends of a slot's socket ask every PING_MS for a sign of life. A worker that hears nothing
+ * for SILENCE_MS ends the slot.
+ */
 export const PING_MS = 2_000;
 export const SILENCE_MS = 8_000;
 /**
- * So long after the last that an API has sent, its worker has ended the slot, whatever lies between them: the silence, and how often a worker looks. Only then
- * may the API render the same again elsewhere, or the account would have one more running than its plan allows.
+ * So long after the last that an API has sent, its worker has ended the slot, whatever lies between
+ * them: the silence, and how often a worker looks. Only then may the API render the same again
+ * elsewhere, or the account would have one more running than its plan allows.
  */
 export const SLOT_ENDS_MS = SILENCE_MS + PING_MS;
 
@@ -18,7 +23,10 @@ export interface WorkerStatus {
   capacity: number;
   /** Slots that a claim of this API would get at once. Never more than `capacity - busy`. */
   ready: number;
-  /** Of these: offered to this API, and ready for no other. Left out for an API without a name, and by a worker of the release before. */
+  /**
+   * Of these: offered to this API, and ready for no other. Left out for an API without a name, and
+   * by a worker of the release before.
+   */
   offered?: number | undefined;
   busy: number;
   draining: boolean;
@@ -28,9 +36,9 @@ export interface WorkerStatus {
 
 /**
  * Sent by an API on `/v1/status` while renders wait in it and no worker has a slot for it: every
- * WAITING_MS, and at the end once without `params`. The worker offers each slot that becomes free to
- * one API process: only in the status of that process it is `ready`. A worker of the release before
- * ignores the message; the processes then claim what is ready for all of them.
+ * WAITING_MS, and at the end once without `params`. The worker offers each slot that becomes free
+ * to one API process: only in the status of that process it is `ready`. A worker of the release
+ * before ignores the message; the processes then claim what is ready for all of them.
  */
 export const WAITING = 'Pressroom.waiting';
 export const WAITING_MS = 100;
@@ -46,8 +54,8 @@ export interface Waiting {
   /** Slots that the account holds through the API, plus the mean of those it held lately. */
   held: number;
   /**
-   * The account uses more than its share: while nothing else waits, the last free slot stays free for
-   * others. It is offered when it would be used anyway.
+   * The account uses more than its share: while nothing else waits, the last free slot stays free
+   * for others. It is offered when it would be used anyway.
    */
   heldBack?: boolean | undefined;
 }
@@ -70,11 +78,22 @@ export interface SlotEnded {
 }
 
 export const EGRESS_DENIED = 'Pressroom.egressDenied';
-/** The guard made no connection for the page. `reason` is a closed list, for logs and metrics: `unresolved` is a name without an address, the others are refusals. */
+/**
+ * The guard made no connection for the page. `reason` is a closed list, for logs and metrics:
+ * `unresolved` is a name without an address, the others are refusals.
+ */
 export interface EgressDenied {
   host: string;
   port: number;
-  reason: 'address' | 'port' | 'name' | 'unresolved' | 'requests' | 'connections' | 'bytes' | 'closed';
+  reason:
+    | 'address'
+    | 'port'
+    | 'name'
+    | 'unresolved'
+    | 'requests'
+    | 'connections'
+    | 'bytes'
+    | 'closed';
   atMs: number;
 }
 
@@ -89,8 +108,9 @@ export interface EgressRefused {
 }
 
 /**
- * The events of a page that an API reads; a worker passes on no others. A page makes many that nobody would look at, for each message of a WebSocket too. What the
- * release before has here must stay, since its APIs listen to it.
+ * The events of a page that an API reads; a worker passes on no others. A page makes many that
+ * nobody would look at, for each message of a WebSocket too. What the release before has here must
+ * stay, since its APIs listen to it.
  */
 export const PAGE_EVENTS = [
   'Fetch.authRequired',
@@ -111,7 +131,10 @@ export const PAGE_EVENTS = [
 ] as const;
 export type PageEvent = (typeof PAGE_EVENTS)[number];
 
-/** A command that the gateway answers itself, with PingAnswer. The API sends it first, and then every PING_MS. */
+/**
+ * A command that the gateway answers itself, with PingAnswer. The API sends it first, and then
+ * every PING_MS.
+ */
 export const PING = 'Pressroom.ping';
 export interface PingAnswer {
   /** The page's main frame. */
@@ -121,19 +144,22 @@ export interface PingAnswer {
 }
 
 /**
- * A command that the gateway answers itself, with PingAnswer: opens the next slot on a socket whose last one is gone, by a `ticket` of its own. It costs less than
- * a new socket. Answered with an error when no slot is free; after any other fault the socket closes.
+ * A command that the gateway answers itself, with PingAnswer: opens the next slot on a socket whose
+ * last one is gone, by a `ticket` of its own. It costs less than a new socket. Answered with an
+ * error when no slot is free; after any other fault the socket closes.
  */
 export const OPEN = 'Pressroom.open';
 
 /**
- * A command that the gateway answers itself, with `{}`: the page is still, so that it needs no screen frames. The worker leaves it hidden when this is said before any
- * command to the page; otherwise it shows the page at the first of them.
+ * A command that the gateway answers itself, with `{}`: the page is still, so that it needs no
+ * screen frames. The worker leaves it hidden when this is said before any command to the page;
+ * otherwise it shows the page at the first of them.
  */
 export const STILL = 'Pressroom.still';
 
 /**
- * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: then the socket is free for the next, and a render that was given up has
- * surely ended. A slot ends, too, when its socket closes.
+ * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: then
+ * the socket is free for the next, and a render that was given up has surely ended. A slot ends,
+ * too, when its socket closes.
  */
 export const END = 'Pressroom.end';

@@ -9,24 +9,38 @@ export interface Ticket {
   /** The render's request id, for the worker's log. Empty for status. */
   renderId: string;
   egress: EgressPolicy;
-  /** Whose render it is; each trial caller is an account of its own. An API of the release before leaves it out. */
+  /**
+   * Whose render it is; each trial caller is an account of its own. An API of the release before
+   * leaves it out.
+   */
   account?: string;
   /** The API process, by a random name. Absent in tickets of the release before. */
   api?: string;
   /** The worker ends the slot when it is this old. */
   maxMs: number;
-  /** Unix time in ms after which the ticket opens nothing. Generous, since clocks of two machines are compared: replay is stopped by `id`. */
+  /**
+   * Unix time in ms after which the ticket opens nothing. Generous, since clocks of two machines
+   * are compared: replay is stopped by `id`.
+   */
   notAfterMs: number;
   /** A ticket opens one slot or status, once. */
   id: string;
 }
 
-/** How long a ticket may travel; hosts whose clocks differ by more than this cannot work together, and the worker says so. */
+/**
+ * How long a ticket may travel; hosts whose clocks differ by more than this cannot work together,
+ * and the worker says so.
+ */
 export const TICKET_LIFE_MS = 60_000;
 
-const mac = (secret: string, payload: string) => createHmac('sha256', secret).update(payload).digest();
+const mac = (secret: string, payload: string) =>
+  createHmac('sha256', secret).update(payload).digest();
 
-export function signTicket(secret: string, ticket: Omit<Ticket, 'id' | 'notAfterMs'>, nowMs = Date.now()): string {
+export function signTicket(
+  secret: string,
+  ticket: Omit<Ticket, 'id' | 'notAfterMs'>,
+  nowMs = Date.now(),
+): string {
   const full: Ticket = { ...ticket, notAfterMs: nowMs + TICKET_LIFE_MS, id: randomUUID() };
   const payload = Buffer.from(JSON.stringify(full)).toString('base64url');
   return `${payload}.${mac(secret, payload).toString('base64url')}`;
@@ -40,26 +54,33 @@ export type TicketCheck =
 function readPayload(payload: string): Ticket | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Ticket) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Ticket)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Checks tickets for one pool and remembers which were used until they would have expired anyway. */
+/**
+ * Checks tickets for one pool and remembers which were used until they would have expired anyway.
+ */
 export function createTicketChecker(secret: string, pool: string) {
   const used = new Map<string, number>();
   return (text: string, purpose: Ticket['purpose'], nowMs = Date.now()): TicketCheck => {
     const [payload, signature, ...rest] = text.split('.');
-    if (!payload || !signature || rest.length > 0 || text.length > 2_048) return { ok: false, reason: 'malformed' };
+    if (!payload || !signature || rest.length > 0 || text.length > 2_048)
+      return { ok: false, reason: 'malformed' };
     const given = Buffer.from(signature, 'base64url');
     const wanted = mac(secret, payload);
-    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return { ok: false, reason: 'signature' };
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
+      return { ok: false, reason: 'signature' };
     const ticket = readPayload(payload);
     if (!ticket) return { ok: false, reason: 'malformed' };
     if (ticket.pool !== pool) return { ok: false, reason: 'pool' };
     if (ticket.purpose !== purpose) return { ok: false, reason: 'purpose' };
-    if (nowMs > ticket.notAfterMs || ticket.notAfterMs > nowMs + 2 * TICKET_LIFE_MS) return { ok: false, reason: 'expired' };
+    if (nowMs > ticket.notAfterMs || ticket.notAfterMs > nowMs + 2 * TICKET_LIFE_MS)
+      return { ok: false, reason: 'expired' };
     for (const [id, notAfterMs] of used) if (notAfterMs < nowMs) used.delete(id);
     if (used.has(ticket.id)) return { ok: false, reason: 'used' };
     used.set(ticket.id, ticket.notAfterMs);

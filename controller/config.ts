@@ -4,12 +4,15 @@ import { z } from 'zod';
 import { ConfigError, duration, list, parsed, readConfig, secret, text } from '../common/config.ts';
 
 const namespaceName = (name: string) => {
-  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) throw new Error(`\`${name}\` is no name of a namespace`);
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
+    throw new Error(`\`${name}\` is no name of a namespace`);
   return name;
 };
 
 export const controllerVariables = z.object({
-  PRESSROOM_NAMESPACES: parsed(list('', 'names of namespaces'), names => names.map(namespaceName)).describe(
+  PRESSROOM_NAMESPACES: parsed(list('', 'names of namespaces'), names =>
+    names.map(namespaceName),
+  ).describe(
     'Only pools in these namespaces are looked after (default: in all). `--namespace` on the command line says the same.',
   ),
   PRESSROOM_PROMETHEUS_URL: text(undefined, 'an http(s) URL').describe(
@@ -23,15 +26,23 @@ export const controllerVariables = z.object({
     'Where the Lease lies by which several controllers agree on one (default: the namespace of the pod).',
   ),
   PRESSROOM_LEASE_NAME: text('pressroom-controller', 'a name').describe('The name of that Lease.'),
-  PRESSROOM_POD_NAME: text(undefined, 'a name').describe('Who this controller is, in that Lease (default: the name of the host).'),
+  PRESSROOM_POD_NAME: text(undefined, 'a name').describe(
+    'Who this controller is, in that Lease (default: the name of the host).',
+  ),
 });
 
 /**
- * Reads the controller's part of the environment. `namespaces` are those of the command line, which count instead of the variable; `ownNamespace` is where the
- * kubeconfig says that this process is. Throws ConfigError.
+ * Reads the controller's part of the environment. `namespaces` are those of the command line, which
+ * count instead of the variable; `ownNamespace` is where the kubeconfig says that this process is.
+ * Throws ConfigError.
  */
-export function readControllerConfig(env: NodeJS.ProcessEnv, namespaces: readonly string[] = [], ownNamespace = 'default') {
-  const given = namespaces.length > 0 ? { ...env, PRESSROOM_NAMESPACES: namespaces.join(',') } : env;
+export function readControllerConfig(
+  env: NodeJS.ProcessEnv,
+  namespaces: readonly string[] = [],
+  ownNamespace = 'default',
+) {
+  const given =
+    namespaces.length > 0 ? { ...env, PRESSROOM_NAMESPACES: namespaces.join(',') } : env;
   const e = readConfig(controllerVariables, given);
   const url = e.PRESSROOM_PROMETHEUS_URL;
   if (url !== undefined && (!/^https?:\/\//.test(url) || !URL.canParse(url)))

@@ -27,23 +27,31 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
       'Whether the size is to follow the load: 1, or 0 for a fixed size and for a paused pool.',
       POOL,
     ),
-    busy: metrics.gauge('pressroom_pool_busy_slots', 'Slots with a render on them, as Prometheus told; absent while it does not.', POOL),
+    busy: metrics.gauge(
+      'pressroom_pool_busy_slots',
+      'Slots with a render on them, as Prometheus told; absent while it does not.',
+      POOL,
+    ),
     queued: metrics.gauge(
       'pressroom_pool_queued_renders',
       'Renders that wait for a slot, as Prometheus told; absent while it does not.',
       POOL,
     ),
   };
-  const conditions = metrics.gauge('pressroom_pool_condition', 'Conditions of a pool: 1 for the status that it has, else 0.', [
-    ...POOL,
-    'type',
-    'status',
-  ]);
-  const decisions = metrics.counter('pressroom_scale_decisions_total', 'Decisions that changed the size of a pool, by why.', [
-    ...POOL,
-    'reason',
-  ]);
-  const labelsOf = ({ metadata }: BrowserPool) => ({ namespace: metadata.namespace, pool: metadata.name });
+  const conditions = metrics.gauge(
+    'pressroom_pool_condition',
+    'Conditions of a pool: 1 for the status that it has, else 0.',
+    [...POOL, 'type', 'status'],
+  );
+  const decisions = metrics.counter(
+    'pressroom_scale_decisions_total',
+    'Decisions that changed the size of a pool, by why.',
+    [...POOL, 'reason'],
+  );
+  const labelsOf = ({ metadata }: BrowserPool) => ({
+    namespace: metadata.namespace,
+    pool: metadata.name,
+  });
 
   return {
     report(report, holding) {
@@ -62,14 +70,16 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
         gauges.queued.remove(labels);
       }
       for (const { type, status } of holding)
-        for (const each of STATUSES) conditions.set({ ...labels, type, status: each }, each === status ? 1 : 0);
+        for (const each of STATUSES)
+          conditions.set({ ...labels, type, status: each }, each === status ? 1 : 0);
       for (const reason of REASONS) decisions.inc({ ...labels, reason }, 0);
     },
     decided: (pool, reason) => decisions.inc({ ...labelsOf(pool), reason }),
     forget(pool) {
       const labels = labelsOf(pool);
       for (const gauge of Object.values(gauges)) gauge.remove(labels);
-      for (const type of Object.keys(CONDITIONS)) for (const status of STATUSES) conditions.remove({ ...labels, type, status });
+      for (const type of Object.keys(CONDITIONS))
+        for (const status of STATUSES) conditions.remove({ ...labels, type, status });
       for (const reason of REASONS) decisions.remove({ ...labels, reason });
     },
     forgetAll() {

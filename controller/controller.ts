@@ -1,4 +1,5 @@
-// Wires the controller: watches, loads, leader election, and the queue of pools to reconcile. Returns the services in the order in which they start.
+// Wires the controller: watches, loads, leader election, and the queue of pools to reconcile.
+// Returns the services in the order in which they start.
 import { randomUUID } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Service } from '../common/lifecycle.ts';
@@ -35,11 +36,11 @@ export interface Controller {
 
 /** Counts the calls to the Kubernetes API. */
 function countedTransport(kubeConfig: KubeConfig, metrics: Metrics): Transport {
-  const requests = metrics.counter('pressroom_kubernetes_requests_total', 'Calls to the Kubernetes API, by how they ended.', [
-    'verb',
-    'resource',
-    'outcome',
-  ]);
+  const requests = metrics.counter(
+    'pressroom_kubernetes_requests_total',
+    'Calls to the Kubernetes API, by how they ended.',
+    ['verb', 'resource', 'outcome'],
+  );
   return new Transport(kubeConfig, {
     timeoutMs: CALL_MS,
     userAgent: 'pressroom-controller',
@@ -47,8 +48,13 @@ function countedTransport(kubeConfig: KubeConfig, metrics: Metrics): Transport {
   });
 }
 
-function prometheusOf({ prometheus: { url, token } }: ControllerConfig, metrics: Metrics): Prometheus | undefined {
-  return url === undefined ? undefined : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
+function prometheusOf(
+  { prometheus: { url, token } }: ControllerConfig,
+  metrics: Metrics,
+): Prometheus | undefined {
+  return url === undefined
+    ? undefined
+    : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
 }
 
 /** What selects the objects that the controller makes. */
@@ -56,7 +62,12 @@ const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
   .map(([label, value]) => `${label}=${value}`)
   .join(',');
 
-export function createController(config: ControllerConfig, kubeConfig: KubeConfig, log: Log, metrics: Metrics): Controller {
+export function createController(
+  config: ControllerConfig,
+  kubeConfig: KubeConfig,
+  log: Log,
+  metrics: Metrics,
+): Controller {
   const { namespaces, lease } = config;
   const transport = countedTransport(kubeConfig, metrics);
   const leader = new Leader({
@@ -67,8 +78,11 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
     log,
     onChange: leading => (leading ? begin() : forget()),
   });
-  metrics.gauge('pressroom_controller_leader', 'Whether this controller is the one that acts: 1 or 0.', [], gauge =>
-    gauge.set(leader.leading() ? 1 : 0),
+  metrics.gauge(
+    'pressroom_controller_leader',
+    'Whether this controller is the one that acts: 1 or 0.',
+    [],
+    gauge => gauge.set(leader.leading() ? 1 : 0),
   );
   const api = kubernetes(transport, { mayWrite: () => leader.assertLeading() });
   const queue = createWorkQueue(metrics);
@@ -95,8 +109,25 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
   const applied = createApplied(api);
   const pools = poolMetrics(metrics);
   const act = createAct({ api, applied, find: watches.find });
-  const reconciler = new Reconciler({ api, known: watches, loads, act, events, metrics: pools, log });
-  const loop = new ReconcileLoop({ queue, reconciler, leader, watches, loads, events, log, metrics });
+  const reconciler = new Reconciler({
+    api,
+    known: watches,
+    loads,
+    act,
+    events,
+    metrics: pools,
+    log,
+  });
+  const loop = new ReconcileLoop({
+    queue,
+    reconciler,
+    leader,
+    watches,
+    loads,
+    events,
+    log,
+    metrics,
+  });
 
   function addAll(add: (key: string) => void): void {
     if (!leader.leading()) return;
@@ -116,7 +147,11 @@ export function createController(config: ControllerConfig, kubeConfig: KubeConfi
     pools.forgetAll();
   }
 
-  const connection: Service = { name: 'kubernetes', start: async () => {}, stop: async () => transport.close() };
+  const connection: Service = {
+    name: 'kubernetes',
+    start: async () => {},
+    stop: async () => transport.close(),
+  };
   return {
     services: [connection, ...watches.services, leader, loads, loop],
     ready: watches.synced,

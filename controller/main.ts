@@ -27,7 +27,11 @@ try {
   lifecycleMetrics(metrics, lifecycle.state);
   await runUntilSignal(log, lifecycle);
 } catch (error) {
-  if (!(error instanceof ConfigError) && !(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
+  if (
+    !(error instanceof ConfigError) &&
+    !(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+  )
+    throw error;
   console.error((error as Error).message);
   process.exit(2);
 }

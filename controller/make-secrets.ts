@@ -1,4 +1,5 @@
-// Makes a Secret of random values unless it is there already. Run by a hook of the chart, so that tools which render without a cluster never change it.
+// Makes a Secret of random values unless it is there already. Run by a hook of the chart, so that
+// tools which render without a cluster never change it.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '../common/config.ts';
@@ -19,15 +20,27 @@ const TRIES = 5;
 
 function readArguments(ownNamespace: string) {
   const { values } = parseArgs({
-    options: { secret: { type: 'string' }, keys: { type: 'string' }, added: { type: 'string' }, namespace: { type: 'string' } },
+    options: {
+      secret: { type: 'string' },
+      keys: { type: 'string' },
+      added: { type: 'string' },
+      namespace: { type: 'string' },
+    },
     strict: true,
   });
-  const [keys, added] = [values.keys, values.added].map(list => (list ?? '').split(',').filter(key => key !== '')) as [string[], string[]];
+  const [keys, added] = [values.keys, values.added].map(list =>
+    (list ?? '').split(',').filter(key => key !== ''),
+  ) as [string[], string[]];
   if (!values.secret || keys.length + added.length === 0)
     throw new ConfigError(
       'Usage: make-secrets.ts --secret NAME --keys key,key [--added key,key] [--namespace NAMESPACE]. What is in `added` is added to a Secret that lacks it.',
     );
-  return { name: values.secret, keys, added, namespace: values.namespace ?? process.env.PRESSROOM_NAMESPACE ?? ownNamespace };
+  return {
+    name: values.secret,
+    keys,
+    added,
+    namespace: values.namespace ?? process.env.PRESSROOM_NAMESPACE ?? ownNamespace,
+  };
 }
 
 await runOnce(async ({ transport, namespace: own }) => {
@@ -61,10 +74,15 @@ await runOnce(async ({ transport, namespace: own }) => {
         `Secret ${namespace}/${name} is there, but has no ${names.join(', ')}. It is left as it is, since what it has may be in use: add what is missing, or remove it when nothing uses it.`,
       );
     const later = missing(there, added);
-    if (later.length === 0) return `Secret ${namespace}/${name} is there already and stays as it is.`;
-    // Refused when it has changed since it was read: nothing that somebody else added is ever overwritten.
+    if (later.length === 0)
+      return `Secret ${namespace}/${name} is there already and stays as it is.`;
+    // Refused when it has changed since it was read: nothing that somebody else added is ever
+    // overwritten.
     const { resourceVersion } = there.metadata;
-    await api.patch('secrets', namespace, name, { metadata: { resourceVersion }, stringData: randomFor(later) });
+    await api.patch('secrets', namespace, name, {
+      metadata: { resourceVersion },
+      stringData: randomFor(later),
+    });
     return `Secret ${namespace}/${name} was there already and got ${later.join(', ')} besides.`;
   }
 

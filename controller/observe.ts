@@ -29,7 +29,8 @@ export interface PodsSeen {
 }
 
 export const isReady = ({ metadata, status }: Pod): boolean =>
-  !metadata.deletionTimestamp && status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  !metadata.deletionTimestamp &&
+  status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
 export function seeDeployment(deployment: Deployment | undefined): DeploymentSeen | undefined {
   if (!deployment) return undefined;
@@ -56,7 +57,10 @@ export function seePods(pods: readonly Pod[]): PodsSeen {
   return { ready: readyNames.length, readyNames, sandbox, trouble: sandbox ?? first(troubleOf) };
 }
 
-/** What a runtime says of a Localhost profile that does not lie on the node, and what a worker says whose Chrome finds no sandbox. */
+/**
+ * What a runtime says of a Localhost profile that does not lie on the node, and what a worker says
+ * whose Chrome finds no sandbox.
+ */
 const PROFILE_MISSING = /seccomp|profile/i;
 const NO_SANDBOX = /cannot use its sandbox/i;
 
@@ -80,27 +84,42 @@ function sandboxTrouble(pod: Pod): Trouble | undefined {
 
 function troubleOf(pod: Pod): Trouble | undefined {
   const { name } = pod.metadata;
-  const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  const unscheduled = pod.status?.conditions?.find(
+    ({ type, status }) => type === 'PodScheduled' && status === 'False',
+  );
   if (unscheduled)
-    return { reason: unscheduled.reason ?? 'Unschedulable', message: `Pod ${name} finds no node: ${unscheduled.message ?? ''}` };
+    return {
+      reason: unscheduled.reason ?? 'Unschedulable',
+      message: `Pod ${name} finds no node: ${unscheduled.message ?? ''}`,
+    };
   for (const { state, lastState, restartCount = 0 } of pod.status?.containerStatuses ?? []) {
     const { reason = '', message = '' } = state?.waiting ?? {};
     if (reason !== '' && reason !== 'ContainerCreating' && reason !== 'PodInitializing') {
       const ended = lastState?.terminated;
-      const last = ended ? ` It ended last with code ${ended.exitCode}: ${(ended.message ?? ended.reason ?? '').trim().slice(-400)}` : '';
+      const last = ended
+        ? ` It ended last with code ${ended.exitCode}: ${(ended.message ?? ended.reason ?? '').trim().slice(-400)}`
+        : '';
       return { reason, message: `Pod ${name}: ${message || reason}.${last}` };
     }
     if (restartCount > 0 && lastState?.terminated?.reason === 'OOMKilled')
-      return { reason: 'OOMKilled', message: `Pod ${name} used more memory than its limit and was ended.` };
+      return {
+        reason: 'OOMKilled',
+        message: `Pod ${name} used more memory than its limit and was ended.`,
+      };
   }
   return undefined;
 }
 
 /** A ready worker that is missing in the load makes it partial: then nothing shrinks. */
-export function observe(deployment: DeploymentSeen | undefined, pods: PodsSeen, load: PoolLoad): Observation {
+export function observe(
+  deployment: DeploymentSeen | undefined,
+  pods: PodsSeen,
+  load: PoolLoad,
+): Observation {
   const { busyByPod, pageEnds: _pageEnds, ...plain } = load;
   // By name: after a restart Prometheus still returns pods that are gone for minutes.
   const missing = pods.readyNames.some(name => !busyByPod.has(name));
-  const reported: Observation['load'] = plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;
+  const reported: Observation['load'] =
+    plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;
   return { pods: deployment?.wanted, readyPods: pods.ready, load: reported };
 }

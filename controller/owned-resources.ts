@@ -1,4 +1,5 @@
-// The resources that a pool owns: a Deployment, a headless Service and a PodDisruptionBudget. Pure, from a pool and a number of pods.
+// The resources that a pool owns: a Deployment, a headless Service and a PodDisruptionBudget. Pure,
+// from a pool and a number of pods.
 import type {
   V1Affinity,
   V1Container,
@@ -22,7 +23,10 @@ const SCRATCH_MIB = { base: 512, slot: 256 } as const;
 const USER = 10_001;
 const DISK = 'ephemeral-storage';
 
-/** A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and its refusal is in the condition Ready. */
+/**
+ * A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and its
+ * refusal is in the condition Ready.
+ */
 const given = <T>(part: unknown) => part as T;
 
 export const ownedResourceName = (pool: string) => `${pool}-workers`;
@@ -39,7 +43,10 @@ const labelsOf = (pool: string) => ({
   [POOL_LABEL]: pool,
 });
 /** Never changes in the life of a pool: a Deployment's selector cannot. */
-const selectorOf = (pool: string) => ({ [POOL_LABEL]: pool, 'app.kubernetes.io/component': 'worker' });
+const selectorOf = (pool: string) => ({
+  [POOL_LABEL]: pool,
+  'app.kubernetes.io/component': 'worker',
+});
 
 export const selectorText = (pool: string): string =>
   Object.entries(selectorOf(pool))
@@ -47,7 +54,10 @@ export const selectorText = (pool: string): string =>
     .join(',');
 
 /** In the order in which they are applied. */
-export function ownedResourcesOf(pool: BrowserPool, pods: number): { resource: Resource; object: Written }[] {
+export function ownedResourcesOf(
+  pool: BrowserPool,
+  pods: number,
+): { resource: Resource; object: Written }[] {
   return [
     { resource: 'services', object: service(pool) },
     { resource: 'poddisruptionbudgets', object: disruptionBudget(pool) },
@@ -61,13 +71,30 @@ function metadataOf({ metadata: { name, namespace, uid } }: BrowserPool): Writte
     name: ownedResourceName(name),
     namespace,
     labels: labelsOf(name),
-    ownerReferences: [{ apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name, uid, controller: true, blockOwnerDeletion: true }],
+    ownerReferences: [
+      {
+        apiVersion: `${GROUP}/${VERSION}`,
+        kind: KIND,
+        name,
+        uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
   };
 }
 
-/** Headless: every address of its name is a worker. The API asks each whether it is ready, and must find those that drain. */
+/**
+ * Headless: every address of its name is a worker. The API asks each whether it is ready, and must
+ * find those that drain.
+ */
 function service(pool: BrowserPool): Written {
-  const ports = Object.entries(PORTS).map(([name, port]) => ({ name, port, targetPort: name, protocol: 'TCP' }));
+  const ports = Object.entries(PORTS).map(([name, port]) => ({
+    name,
+    port,
+    targetPort: name,
+    protocol: 'TCP',
+  }));
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -106,7 +133,10 @@ function deployment(pool: BrowserPool, replicas: number): Written {
       template: {
         metadata: {
           labels: { ...template.labels, ...labelsOf(name) },
-          annotations: { 'kubectl.kubernetes.io/default-container': 'worker', ...template.annotations },
+          annotations: {
+            'kubectl.kubernetes.io/default-container': 'worker',
+            ...template.annotations,
+          },
         },
         spec: podSpec(pool),
       },
@@ -118,7 +148,8 @@ function podSpec(pool: BrowserPool): V1PodSpec {
   const { template } = pool.spec;
   return {
     automountServiceAccountToken: false,
-    // Variables for each Service of the namespace are no business of a worker, and some begin with PRESSROOM_.
+    // Variables for each Service of the namespace are no business of a worker, and some begin with
+    // PRESSROOM_.
     enableServiceLinks: false,
     terminationGracePeriodSeconds: template.terminationGracePeriodSeconds,
     securityContext: {
@@ -137,7 +168,10 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     ...(template.runtimeClassName && { runtimeClassName: template.runtimeClassName }),
     topologySpreadConstraints: spread(pool),
     containers: [container(pool)],
-    volumes: [{ name: 'tmp', emptyDir: { sizeLimit: scratchSizeLimit(pool) } }, ...given<V1Volume[]>(template.volumes ?? [])],
+    volumes: [
+      { name: 'tmp', emptyDir: { sizeLimit: scratchSizeLimit(pool) } },
+      ...given<V1Volume[]>(template.volumes ?? []),
+    ],
   };
 }
 
@@ -154,17 +188,33 @@ function seccompProfile({ spec }: BrowserPool): V1SeccompProfile {
 function spread({ metadata, spec }: BrowserPool): V1TopologySpreadConstraint[] {
   const labelSelector = { matchLabels: selectorOf(metadata.name) };
   const own = spec.template.topologySpreadConstraints;
-  if (own) return given<V1TopologySpreadConstraint[]>(own).map(constraint => ({ labelSelector, ...constraint }));
-  return [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector }];
+  if (own)
+    return given<V1TopologySpreadConstraint[]>(own).map(constraint => ({
+      labelSelector,
+      ...constraint,
+    }));
+  return [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector,
+    },
+  ];
 }
 
-/** Preferred by the scheduler's score as well as by the constraints, unless the pool has none of these or pod anti-affinity of its own. */
+/**
+ * Preferred by the scheduler's score as well as by the constraints, unless the pool has none of
+ * these or pod anti-affinity of its own.
+ */
 function affinity(pool: BrowserPool): { affinity?: V1Affinity } {
   const own = given<V1Affinity | undefined>(pool.spec.template.affinity);
   if (spread(pool).length === 0) return own ? { affinity: own } : {};
   const labelSelector = { matchLabels: selectorOf(pool.metadata.name) };
   const podAffinityTerm = { topologyKey: 'kubernetes.io/hostname', labelSelector };
-  const podAntiAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
+  const podAntiAffinity = {
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
+  };
   return { affinity: { podAntiAffinity, ...own } };
 }
 
@@ -177,19 +227,43 @@ function container(pool: BrowserPool): V1Container {
     ...(template.imagePullPolicy && { imagePullPolicy: template.imagePullPolicy }),
     env: [...environment(pool), ...(template.env ?? [])],
     ...(template.envFrom && { envFrom: template.envFrom }),
-    ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
+    ports: Object.entries(PORTS).map(([name, containerPort]) => ({
+      name,
+      containerPort,
+      protocol: 'TCP',
+    })),
     resources: resources(pool),
-    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
     startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 60 },
-    livenessProbe: { ...probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
-    readinessProbe: { ...probe('/readyz'), periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 3 },
+    livenessProbe: {
+      ...probe('/livez'),
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
+    readinessProbe: {
+      ...probe('/readyz'),
+      periodSeconds: 2,
+      timeoutSeconds: 2,
+      failureThreshold: 3,
+    },
     // Why a worker ended stands in its pod's status, also when its log is gone.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }, ...given<V1VolumeMount[]>(template.volumeMounts ?? [])],
+    volumeMounts: [
+      { name: 'tmp', mountPath: '/tmp' },
+      ...given<V1VolumeMount[]>(template.volumeMounts ?? []),
+    ],
   };
 }
 
-/** The volume for /tmp is asked for, so that a pod lands where there is room for it and is not the first to be evicted when a disk fills. */
+/**
+ * The volume for /tmp is asked for, so that a pod lands where there is room for it and is not the
+ * first to be evicted when a disk fills.
+ */
 function resources(pool: BrowserPool): V1ResourceRequirements {
   const own = given<V1ResourceRequirements>(pool.spec.template.resources ?? {});
   if ((own.requests?.[DISK] ?? own.limits?.[DISK]) !== undefined) return own;
@@ -201,9 +275,15 @@ function environment({ metadata, spec }: BrowserPool): NonNullable<V1Container['
   return [
     { name: 'PRESSROOM_POOL', value: metadata.name },
     { name: 'PRESSROOM_SLOTS', value: String(spec.slotsPerPod) },
-    { name: 'PRESSROOM_POOL_SECRET', valueFrom: { secretKeyRef: { name: spec.poolSecret.name, key: spec.poolSecret.key } } },
+    {
+      name: 'PRESSROOM_POOL_SECRET',
+      valueFrom: { secretKeyRef: { name: spec.poolSecret.name, key: spec.poolSecret.key } },
+    },
     { name: 'PRESSROOM_CHROME_SANDBOX', value: chromeSandbox.mode === 'Off' ? 'off' : 'on' },
-    { name: 'PRESSROOM_DRAIN_TIMEOUT', value: `${Math.max(1, terminationGracePeriodSeconds - GRACE_MARGIN_S)}s` },
+    {
+      name: 'PRESSROOM_DRAIN_TIMEOUT',
+      value: `${Math.max(1, terminationGracePeriodSeconds - GRACE_MARGIN_S)}s`,
+    },
     { name: 'PRESSROOM_GATEWAY_PORT', value: String(PORTS.gateway) },
     { name: 'PRESSROOM_OPERATIONS_PORT', value: String(PORTS.operations) },
   ];

@@ -1,4 +1,5 @@
-// Takes pools from the work queue and reconciles them; a pool whose reconciliation failed is tried again later.
+// Takes pools from the work queue and reconciles them; a pool whose reconciliation failed is tried
+// again later.
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
@@ -57,7 +58,8 @@ export class ReconcileLoop implements Service {
 
   async #work(key: string): Promise<void> {
     const { queue, reconciler, leader, watches, loads } = this.#deps;
-    // With half a list, pods would seem to be gone. The pool is added again when the load is read next.
+    // With half a list, pods would seem to be gone. The pool is added again when the load is read
+    // next.
     if (!leader.leading() || !watches.synced(namespaceOf(key))) return;
     if (!loads.begun()) return queue.addAfter(key, NOT_BEGUN_MS);
     const end = this.#seconds.startTimer();
@@ -75,7 +77,8 @@ export class ReconcileLoop implements Service {
 
   #failed(key: string, error: Error): void {
     // The same failure in a row is logged once.
-    const level = hasStatus(error, 409) || this.#lastFailure.get(key) === error.message ? 'debug' : 'warn';
+    const level =
+      hasStatus(error, 409) || this.#lastFailure.get(key) === error.message ? 'debug' : 'warn';
     this.#deps.log[level]({ pool: key, err: error }, 'a look at a pool did not work; trying again');
     this.#lastFailure.set(key, error.message);
     this.#deps.queue.addAfterFailure(key);

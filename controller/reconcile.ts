@@ -1,4 +1,5 @@
-// Reconciles one pool: observe, decide, act, report. Level-triggered: a name comes in, the whole state is read, and running it twice changes nothing.
+// Reconciles one pool: observe, decide, act, report. Level-triggered: a name comes in, the whole
+// state is read, and running it twice changes nothing.
 import type { Log } from '../common/log.ts';
 import { type BrowserPool, type BrowserPoolSpec, specSchema } from '../crds/browser-pool.ts';
 import type { PoolActions } from './act.ts';
@@ -62,7 +63,10 @@ export class Reconciler {
     this.#reporter = new Reporter(options);
   }
 
-  /** Resolves with when to look again, in ms; undefined: when something changes. Rejects when something failed. */
+  /**
+   * Resolves with when to look again, in ms; undefined: when something changes. Rejects when
+   * something failed.
+   */
   async reconcile(key: string): Promise<number | undefined> {
     const stored = this.#options.known.pool(key);
     if (!stored) return void this.#forget(key);
@@ -71,7 +75,9 @@ export class Reconciler {
     if (stored.metadata.deletionTimestamp) return undefined;
     const parsed = specSchema.safeParse(stored.spec);
     if (!parsed.success) {
-      const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      const problems = parsed.error.issues.map(
+        ({ path, message }) => `${path.join('.')}: ${message}`,
+      );
       throw new Error(`the spec of pool ${key} is wrong: ${problems.join('; ')}`);
     }
     return await this.#look(key, stored, parsed.data);
@@ -131,7 +137,10 @@ export class Reconciler {
       }
     }
     memory.failures = failure === undefined ? 0 : memory.failures + 1;
-    const problem = failure !== undefined && worthACondition(failure, memory.failures) ? (failure as Error).message : undefined;
+    const problem =
+      failure !== undefined && worthACondition(failure, memory.failures)
+        ? (failure as Error).message
+        : undefined;
     if (failure !== undefined && problem === undefined) throw failure;
     const report = {
       pool,
@@ -143,7 +152,8 @@ export class Reconciler {
     };
     const next = poolStatusOf(report, this.#date());
     metrics.report(report, next.conditions);
-    if (await this.#reporter.status(memory.reports, stored, next, now)) memory.wantedBefore = undefined;
+    if (await this.#reporter.status(memory.reports, stored, next, now))
+      memory.wantedBefore = undefined;
     if (failure !== undefined) throw failure;
     return decision.lookAgainMs;
   }
@@ -159,20 +169,31 @@ export class Reconciler {
     return seeDeployment(await this.#options.act.apply(pool, size));
   }
 
-  /** A missing right to rank pods does not keep the pool from its size: a pod that renders drains. */
+  /**
+   * A missing right to rank pods does not keep the pool from its size: a pod that renders drains.
+   */
   async #rank(pods: readonly Pod[], { busyByPod }: PoolLoad): Promise<void> {
     const { act, log } = this.#options;
     await act.rank(pods, busyByPod).catch(error => {
       if (!hasStatus(error, 403)) throw error;
-      log.warn({ err: error }, 'pods cannot be ranked before a pool shrinks: some that render may have to drain');
+      log.warn(
+        { err: error },
+        'pods cannot be ranked before a pool shrinks: some that render may have to drain',
+      );
     });
   }
 }
 
-/** A conflict or a short overload passes; what is refused again and again is reported to the pool's owner. */
+/**
+ * A conflict or a short overload passes; what is refused again and again is reported to the pool's
+ * owner.
+ */
 const PASSES_WITHIN = 3;
 
-/** A template that the API server cannot read is its inner error (500), one that it does not take is 400 or 422. */
+/**
+ * A template that the API server cannot read is its inner error (500), one that it does not take is
+ * 400 or 422.
+ */
 function worthACondition(error: unknown, failures: number): boolean {
   if (error instanceof NotOurs) return true;
   if (!(error instanceof KubernetesError) || error.status === 409) return false;

@@ -1,6 +1,12 @@
 // Reports on a pool: its status, Events about what changed, and lines in the log.
 import type { Log } from '../common/log.ts';
-import { type BrowserPool, type BrowserPoolStatus, GROUP, KIND, VERSION } from '../crds/browser-pool.ts';
+import {
+  type BrowserPool,
+  type BrowserPoolStatus,
+  GROUP,
+  KIND,
+  VERSION,
+} from '../crds/browser-pool.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
 import type { Decision } from './decide/model.ts';
 import type { Events } from './kubernetes/events.ts';
@@ -56,7 +62,10 @@ export class Reporter {
     const to = decision.pods;
     const { namespace, name } = pool.metadata;
     this.#metrics.decided(pool, decision.reason);
-    this.#log.info({ namespace, pool: name, from, to, reason: decision.reason, why: decision.message }, 'the size of a pool changes');
+    this.#log.info(
+      { namespace, pool: name, from, to, reason: decision.reason, why: decision.message },
+      'the size of a pool changes',
+    );
     const action = from === undefined ? 'Created' : to > from ? 'ScaledUp' : 'ScaledDown';
     this.#events.report(pool, {
       type: 'Normal',
@@ -71,11 +80,24 @@ export class Reporter {
     const note = now < history.pageEndsAfter ? undefined : pageEndsNote(pageEnds);
     if (note === undefined) return;
     history.pageEndsAfter = now + PAGE_ENDS_MINUTES * 60_000;
-    this.#events.report(pool, { type: 'Warning', reason: 'PagesHitBounds', action: 'Observed', note });
+    this.#events.report(pool, {
+      type: 'Warning',
+      reason: 'PagesHitBounds',
+      action: 'Observed',
+      note,
+    });
   }
 
-  /** Writes the status when it has changed. A refused status does not keep the pool from its size: it is retried later. True when it is up to date. */
-  async status(history: ReportHistory, pool: BrowserPool, status: BrowserPoolStatus, now: number): Promise<boolean> {
+  /**
+   * Writes the status when it has changed. A refused status does not keep the pool from its size:
+   * it is retried later. True when it is up to date.
+   */
+  async status(
+    history: ReportHistory,
+    pool: BrowserPool,
+    status: BrowserPoolStatus,
+    now: number,
+  ): Promise<boolean> {
     if (now < history.statusRetryAt) return false;
     try {
       await this.#writeStatus(history, pool, status, now);
@@ -84,17 +106,26 @@ export class Reporter {
       if (!(error instanceof KubernetesError) || error.status === 409) throw error;
       history.statusRetryAt = now + STATUS_RETRY_MS;
       const { namespace, name } = pool.metadata;
-      this.#log.warn({ namespace, pool: name, err: error }, 'the status of a pool could not be written; trying again in a while');
+      this.#log.warn(
+        { namespace, pool: name, err: error },
+        'the status of a pool could not be written; trying again in a while',
+      );
       return false;
     }
   }
 
-  async #writeStatus(history: ReportHistory, pool: BrowserPool, status: BrowserPoolStatus, now: number): Promise<void> {
+  async #writeStatus(
+    history: ReportHistory,
+    pool: BrowserPool,
+    status: BrowserPoolStatus,
+    now: number,
+  ): Promise<void> {
     const newest = newestOf(pool, history.written);
     const before = newest.status;
     if (!needsWrite(before, status, now - history.statusWrittenAt)) return;
     const { name, namespace, resourceVersion } = newest.metadata;
-    // With its version: a late write of a leader that was frozen, or of a look at a pool that was created again, is refused.
+    // With its version: a late write of a leader that was frozen, or of a look at a pool that was
+    // created again, is refused.
     const metadata = { name, namespace, resourceVersion };
     const written = await this.#api.apply<BrowserPool>(
       'browserpools',
@@ -106,7 +137,11 @@ export class Reporter {
     this.#conditionsChanged(pool, before, status);
   }
 
-  #conditionsChanged(pool: BrowserPool, before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): void {
+  #conditionsChanged(
+    pool: BrowserPool,
+    before: BrowserPoolStatus | undefined,
+    after: BrowserPoolStatus,
+  ): void {
     const { namespace, name } = pool.metadata;
     for (const { type, status, reason, message } of changedFor(before, after)) {
       const isBad = WORSE[type] === status;

@@ -1,13 +1,23 @@
-// Which pools are to be looked at, and when: each at most once in the line and once at work, failures later and later. Like the one of client-go.
+// Which pools are to be looked at, and when: each at most once in the line and once at work,
+// failures later and later. Like the one of client-go.
 import type { Metrics } from '../common/operations.ts';
 
-/** What keeps a pool from its size may end at any time without a sign: it is not left for a quarter of an hour, as client-go would. */
+/**
+ * What keeps a pool from its size may end at any time without a sign: it is not left for a quarter
+ * of an hour, as client-go would.
+ */
 const BACKOFF_MS = { first: 5, most: 30_000 };
 
 export interface WorkQueue {
-  /** Looks at it as soon as the concurrency allows. A key that is at work is processed once more afterwards. */
+  /**
+   * Looks at it as soon as the concurrency allows. A key that is at work is processed once more
+   * afterwards.
+   */
   add(key: string): void;
-  /** The same, unless it waits for its time after a failure: for what comes again and again, and is no reason to hope that it goes well now. */
+  /**
+   * The same, unless it waits for its time after a failure: for what comes again and again, and is
+   * no reason to hope that it goes well now.
+   */
   addUnlessFailing(key: string): void;
   /** The same, in a while; the soonest of several counts. */
   addAfter(key: string, ms: number): void;
@@ -29,7 +39,9 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
     [],
     [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30],
   );
-  metrics.gauge('pressroom_work_queue_depth', 'Pools that wait to be looked at.', [], gauge => gauge.set(line.size));
+  metrics.gauge('pressroom_work_queue_depth', 'Pools that wait to be looked at.', [], gauge =>
+    gauge.set(line.size),
+  );
   /** In order; the value is when it was added. */
   const line = new Map<string, number>();
   const atWork = new Set<string>();

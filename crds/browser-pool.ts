@@ -1,4 +1,5 @@
-// The BrowserPool resource: what an operator writes (spec) and reads (status), as zod. The CRD, its documentation and the controller's types all come from here.
+// The BrowserPool resource: what an operator writes (spec) and reads (status), as zod. The CRD, its
+// documentation and the controller's types all come from here.
 import { z } from 'zod';
 import { arrayOf, embedded, listOf, named, textMap, withRules } from './schema.ts';
 
@@ -18,7 +19,8 @@ export const CONTROLLER_VARIABLES: readonly string[] = [
   'PRESSROOM_OPERATIONS_PORT',
 ];
 
-const count = (min: number, max: number, fallback: number) => z.int().min(min).max(max).default(fallback);
+const count = (min: number, max: number, fallback: number) =>
+  z.int().min(min).max(max).default(fallback);
 
 const scaleUp = z
   .object({
@@ -47,7 +49,9 @@ const scaleDown = z
 
 export const scalingSchema = withRules(
   z.object({
-    minReplicas: count(0, 1000, 1).describe('Never fewer pods than this. With 0 the first render waits until a pod has started.'),
+    minReplicas: count(0, 1000, 1).describe(
+      'Never fewer pods than this. With 0 the first render waits until a pod has started.',
+    ),
     maxReplicas: count(1, 1000, 10).describe('Never more pods than this.'),
     targetUtilizationPercent: count(10, 100, 70).describe(
       'How many of the slots should be busy on average, in percent: lower means shorter waits and more pods. A load of less than about 22 slots gets more room, since it varies more.',
@@ -78,7 +82,9 @@ export const scalingSchema = withRules(
     message: 'panicWindowSeconds must not be larger than stableWindowSeconds',
     good: value => value.panicWindowSeconds <= value.stableWindowSeconds,
   },
-).describe('The autoscaler: how many pods the load needs. Load is the busy slots and the renders that wait, as Prometheus tells them.');
+).describe(
+  'The autoscaler: how many pods the load needs. Load is the busy slots and the renders that wait, as Prometheus tells them.',
+);
 
 const chromeSandbox = withRules(
   z.object({
@@ -93,14 +99,18 @@ const chromeSandbox = withRules(
       .min(1)
       .max(253)
       .optional()
-      .describe("The profile's path below the kubelet's seccomp folder, for LocalhostProfile. Default: pressroom/chrome.json."),
+      .describe(
+        "The profile's path below the kubelet's seccomp folder, for LocalhostProfile. Default: pressroom/chrome.json.",
+      ),
   }),
   {
     rule: "!has(self.localhostProfile) || self.mode == 'LocalhostProfile'",
     message: 'localhostProfile is only read with mode LocalhostProfile',
     good: value => value.localhostProfile === undefined || value.mode === 'LocalhostProfile',
   },
-).describe("How Chrome is confined, on top of the pod's own limits (no root, no capabilities, a read-only file system).");
+).describe(
+  "How Chrome is confined, on top of the pod's own limits (no root, no capabilities, a read-only file system).",
+);
 
 const template = z
   .object({
@@ -109,7 +119,11 @@ const template = z
       .enum(['Always', 'IfNotPresent', 'Never'])
       .optional()
       .describe('When the image is fetched. Default: as Kubernetes does.'),
-    imagePullSecrets: listOf(z.object({ name: z.string().min(1).max(253).describe('Name of the Secret.') }), ['name'], 16)
+    imagePullSecrets: listOf(
+      z.object({ name: z.string().min(1).max(253).describe('Name of the Secret.') }),
+      ['name'],
+      16,
+    )
       .optional()
       .describe('Secrets for the registry of the image.'),
     resources: embedded()
@@ -124,7 +138,9 @@ const template = z
     })
       .optional()
       .describe('More environment variables of the worker, as in a container.'),
-    envFrom: arrayOf(embedded(), 50).optional().describe('More environment variables from ConfigMaps and Secrets, as in a container.'),
+    envFrom: arrayOf(embedded(), 50)
+      .optional()
+      .describe('More environment variables from ConfigMaps and Secrets, as in a container.'),
     labels: textMap().optional().describe('More labels of the pods.'),
     annotations: textMap().optional().describe('More annotations of the pods.'),
     nodeSelector: textMap().optional().describe('Labels that a node must have.'),
@@ -142,14 +158,22 @@ const template = z
       .max(253)
       .optional()
       .describe('As in a pod. Its token is never mounted: workers do not speak to Kubernetes.'),
-    volumes: arrayOf(named(), 50).optional().describe('More volumes, as in a pod, such as the certificates of the gateway.'),
-    volumeMounts: arrayOf(named(), 50).optional().describe('Where they are mounted, as in a container.'),
+    volumes: arrayOf(named(), 50)
+      .optional()
+      .describe('More volumes, as in a pod, such as the certificates of the gateway.'),
+    volumeMounts: arrayOf(named(), 50)
+      .optional()
+      .describe('Where they are mounted, as in a container.'),
     scratchSizeLimit: z
       .string()
       .regex(/^[1-9][0-9]*(Ki|Mi|Gi)$/)
       .optional()
-      .describe('Size limit of the volume for /tmp, where the profiles of Chrome lie. Default: 512 MiB and 256 MiB for each slot.'),
-    terminationGracePeriodSeconds: count(10, 3600, 180).describe('How long a pod that is told to stop may take to finish its renders.'),
+      .describe(
+        'Size limit of the volume for /tmp, where the profiles of Chrome lie. Default: 512 MiB and 256 MiB for each slot.',
+      ),
+    terminationGracePeriodSeconds: count(10, 3600, 180).describe(
+      'How long a pod that is told to stop may take to finish its renders.',
+    ),
     chromeSandbox: chromeSandbox.prefault({}),
   })
   .describe('What the pods are made from.');
@@ -164,7 +188,9 @@ export const specSchema = z
       .min(0)
       .max(1000)
       .optional()
-      .describe('A fixed number of pods. It switches the autoscaler off; scaling is then not read.'),
+      .describe(
+        'A fixed number of pods. It switches the autoscaler off; scaling is then not read.',
+      ),
     paused: z
       .boolean()
       .default(false)
@@ -173,18 +199,29 @@ export const specSchema = z
       ),
     poolSecret: z
       .object({
-        name: z.string().min(1).max(253).describe('Name of the Secret, in the namespace of the pool.'),
+        name: z
+          .string()
+          .min(1)
+          .max(253)
+          .describe('Name of the Secret, in the namespace of the pool.'),
         key: z.string().min(1).max(253).default('pool-secret').describe('Which of its entries.'),
       })
-      .describe('The secret that the API signs its tickets with. The API and the workers of a pool must have the same.'),
+      .describe(
+        'The secret that the API signs its tickets with. The API and the workers of a pool must have the same.',
+      ),
     scaling: scalingSchema.prefault({}),
-    maxUnavailable: withRules(z.union([z.int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }), {
-      rule: "type(self) == int ? self >= 1 : self.matches('^[1-9][0-9]?%$')",
-      message: 'must be a number from 1 on or a share from 1% to 99%',
-      good: value => (typeof value === 'number' ? value >= 1 : /^[1-9][0-9]?%$/.test(value)),
-    })
+    maxUnavailable: withRules(
+      z.union([z.int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }),
+      {
+        rule: "type(self) == int ? self >= 1 : self.matches('^[1-9][0-9]?%$')",
+        message: 'must be a number from 1 on or a share from 1% to 99%',
+        good: value => (typeof value === 'number' ? value >= 1 : /^[1-9][0-9]?%$/.test(value)),
+      },
+    )
       .default('25%')
-      .describe('Pods that a drain of nodes may take away at once (PodDisruptionBudget), as a number or in percent.'),
+      .describe(
+        'Pods that a drain of nodes may take away at once (PodDisruptionBudget), as a number or in percent.',
+      ),
     template,
   })
   .describe('How many workers there should be and what they are made from.');
@@ -192,7 +229,10 @@ export const specSchema = z
 const condition = z.object({
   type: z.string().max(316).describe('What it is about.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it is so.'),
-  observedGeneration: z.int().optional().describe('The generation of the pool that it was told of.'),
+  observedGeneration: z
+    .int()
+    .optional()
+    .describe('The generation of the pool that it was told of.'),
   lastTransitionTime: z.iso.datetime().describe('When status last changed.'),
   reason: z.string().max(1024).describe('One word for machines.'),
   message: z.string().max(32_768).describe('A sentence for people.'),
@@ -201,7 +241,8 @@ const condition = z.object({
 /** The conditions that the controller tells, each with what True means. */
 export const CONDITIONS = {
   Ready: 'As many pods as wanted are ready and run what the spec says.',
-  ScalingActive: 'The autoscaler decides about the size. False: the size is fixed, the pool is paused, or the load is unknown.',
+  ScalingActive:
+    'The autoscaler decides about the size. False: the size is fixed, the pool is paused, or the load is unknown.',
   ScalingLimited: 'The load needs more or fewer pods than the limits allow.',
   MetricsAvailable:
     'Prometheus tells the load. False: the size is held until it does; it never shrinks blindly. Its reason ScrapedTooRarely says that a burst may be seen too late.',
@@ -211,15 +252,27 @@ export type ConditionType = keyof typeof CONDITIONS;
 
 export const statusSchema = z
   .object({
-    observedGeneration: z.int().optional().describe('The generation of the spec that this status is about.'),
+    observedGeneration: z
+      .int()
+      .optional()
+      .describe('The generation of the spec that this status is about.'),
     desiredReplicas: z.int().optional().describe('Pods that are wanted.'),
     replicas: z.int().optional().describe('Pods that there are.'),
     readyReplicas: z.int().optional().describe('Pods that are ready.'),
     updatedReplicas: z.int().optional().describe('Pods that are made from the current template.'),
-    busySlots: z.int().optional().describe('Slots with a render on them, when Prometheus was last asked.'),
-    queuedRenders: z.int().optional().describe('Renders that waited for a slot, when Prometheus was last asked.'),
+    busySlots: z
+      .int()
+      .optional()
+      .describe('Slots with a render on them, when Prometheus was last asked.'),
+    queuedRenders: z
+      .int()
+      .optional()
+      .describe('Renders that waited for a slot, when Prometheus was last asked.'),
     selector: z.string().optional().describe('The labels of the pods, for kubectl scale.'),
-    lastScaleTime: z.iso.datetime().optional().describe('When the number of wanted pods last changed.'),
+    lastScaleTime: z.iso
+      .datetime()
+      .optional()
+      .describe('When the number of wanted pods last changed.'),
     lastScaleReason: z.string().optional().describe('Why it did.'),
     conditions: listOf(condition, ['type'], 16)
       .optional()

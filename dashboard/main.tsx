@@ -17,7 +17,9 @@ const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       // Only what may pass by itself is asked for again.
-      retry: (failures, error) => failures < 2 && (!(error instanceof CallFailed) || error.status === 0 || error.status >= 500),
+      retry: (failures, error) =>
+        failures < 2 &&
+        (!(error instanceof CallFailed) || error.status === 0 || error.status >= 500),
     },
   },
 });
@@ -29,7 +31,12 @@ const colorSchemes = localStorageColorSchemeManager({ key: 'pressroom-colors' })
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorSchemes} getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={colorSchemes}
+      getStyleNonce={() => nonce}
+    >
       <QueryClientProvider client={queries}>
         <Router base="/app">
           <Shell />

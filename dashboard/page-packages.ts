@@ -1,4 +1,5 @@
-// Lists the packages that are built into the page, with their licences, beside it: `packages.spdx.json`, for whoever must know what an image holds.
+// Lists the packages that are built into the page, with their licences, beside it:
+// `packages.spdx.json`, for whoever must know what an image holds.
 import type { Plugin } from 'vite';
 
 /** What the build itself writes of each package. */
@@ -19,16 +20,22 @@ export const pagePackages = (): Plugin => ({
     handler(_options, bundle) {
       const written = bundle[LICENSES];
       if (written?.type !== 'asset')
-        throw new Error(`The build has not written ${LICENSES}: build.license in vite.config.ts must name it.`);
+        throw new Error(
+          `The build has not written ${LICENSES}: build.license in vite.config.ts must name it.`,
+        );
       const bundled = JSON.parse(String(written.source)) as Bundled[];
-      const idOf = ({ name, version }: Bundled) => `SPDXRef-Package-${`${name}-${version}`.replaceAll(/[^A-Za-z0-9.-]/g, '.')}`;
+      const idOf = ({ name, version }: Bundled) =>
+        `SPDXRef-Package-${`${name}-${version}`.replaceAll(/[^A-Za-z0-9.-]/g, '.')}`;
       const list = {
         spdxVersion: 'SPDX-2.3',
         dataLicense: 'CC0-1.0',
         SPDXID: 'SPDXRef-DOCUMENT',
         name: 'pressroom-page',
         documentNamespace: `urn:uuid:${crypto.randomUUID()}`,
-        creationInfo: { created: `${new Date().toISOString().slice(0, 19)}Z`, creators: ['Tool: vite'] },
+        creationInfo: {
+          created: `${new Date().toISOString().slice(0, 19)}Z`,
+          creators: ['Tool: vite'],
+        },
         documentDescribes: bundled.map(idOf),
         packages: bundled.map(each => ({
           name: each.name,
@@ -46,7 +53,11 @@ export const pagePackages = (): Plugin => ({
           ],
         })),
       };
-      this.emitFile({ type: 'asset', fileName: 'packages.spdx.json', source: `${JSON.stringify(list, null, 2)}\n` });
+      this.emitFile({
+        type: 'asset',
+        fileName: 'packages.spdx.json',
+        source: `${JSON.stringify(list, null, 2)}\n`,
+      });
     },
   },
 });

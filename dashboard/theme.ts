@@ -15,7 +15,8 @@ export const theme = createTheme({
     // Else each dialog would be a second banner of the page.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
-    // It would stand in the menu without being an item of it, and the focus finds its way in without it.
+    // It would stand in the menu without being an item of it, and the focus finds its way in
+    // without it.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },
   headings: { fontFamily: 'inherit', fontWeight: '600' },

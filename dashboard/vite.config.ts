@@ -17,7 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
-    // Browsers with light-dark(): written out for older ones it would need the colour scheme to be set beside it.
+    // Browsers with light-dark(): written out for older ones it would need the colour scheme to be
+    // set beside it.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
   },
 });

@@ -1,4 +1,5 @@
-// Debian and Ubuntu packages, installed without a question when this is root; elsewhere it says no at once.
+// Debian and Ubuntu packages, installed without a question when this is root; elsewhere it says no
+// at once.
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,10 +10,18 @@ import { type Notify, runCommand } from './run-command.ts';
 export const hasApt = (env: NodeJS.ProcessEnv = process.env): boolean =>
   process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== undefined;
 
-const indexIsThere = async () => (await readdir('/var/lib/apt/lists').catch(() => [])).some(name => name.includes('Packages'));
+const indexIsThere = async () =>
+  (await readdir('/var/lib/apt/lists').catch(() => [])).some(name => name.includes('Packages'));
 
-/** Installs `packages`; what apt says goes to a log file. False when this is no place for apt, or apt failed (then one line says why). */
-export async function aptInstall(packages: string[], notify: Notify, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+/**
+ * Installs `packages`; what apt says goes to a log file. False when this is no place for apt, or
+ * apt failed (then one line says why).
+ */
+export async function aptInstall(
+  packages: string[],
+  notify: Notify,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<boolean> {
   if (!hasApt(env)) return false;
   const folder = cacheFolder(env);
   await mkdir(folder, { recursive: true });
@@ -33,7 +42,12 @@ export async function aptInstall(packages: string[], notify: Notify, env: NodeJS
     '-o',
     'Acquire::https::Timeout=15',
   ];
-  const install = () => runCommand('apt-get', [...lock, 'install', '-y', '-q', '--no-install-recommends', ...packages], options);
+  const install = () =>
+    runCommand(
+      'apt-get',
+      [...lock, 'install', '-y', '-q', '--no-install-recommends', ...packages],
+      options,
+    );
   const update = () => runCommand('apt-get', [...lock, 'update', '-q'], options);
   notify(`Installing ${packages.join(', ')} with apt (what it says: ${logFile}).`);
   try {

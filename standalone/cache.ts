@@ -1,4 +1,5 @@
-// The folder outside the repository where downloaded programs are kept, and how something gets into it: whole or not at all.
+// The folder outside the repository where downloaded programs are kept, and how something gets into
+// it: whole or not at all.
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
@@ -8,8 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Notify } from './run-command.ts';
 
 /**
- * `PRESSROOM_CACHE_DIR`, else `/var/cache/pressroom` for root (Chrome runs as another user, who cannot enter root's home),
- * else `$XDG_CACHE_HOME/pressroom` or `~/.cache/pressroom`.
+ * `PRESSROOM_CACHE_DIR`, else `/var/cache/pressroom` for root (Chrome runs as another user, who
+ * cannot enter root's home), else `$XDG_CACHE_HOME/pressroom` or `~/.cache/pressroom`.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): string {
   if (env.PRESSROOM_CACHE_DIR) return resolve(env.PRESSROOM_CACHE_DIR);
@@ -25,7 +26,10 @@ export const isExecutable = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** The first folder above `file` that a user who is not its owner cannot enter; undefined when everyone can execute `file`. */
+/**
+ * The first folder above `file` that a user who is not its owner cannot enter; undefined when
+ * everyone can execute `file`.
+ */
 export async function closedToOthers(file: string): Promise<string | undefined> {
   for (let at = resolve(file); ; at = dirname(at)) {
     if (((await stat(at)).mode & 0o001) === 0) return at;
@@ -33,8 +37,16 @@ export async function closedToOthers(file: string): Promise<string | undefined> 
   }
 }
 
-/** Throws an Error that names the closed folder and the variables that help, when `uid` is another user and cannot execute `path`. */
-export async function mustBeOpen(program: string, path: string, uid: number | undefined, variables: string): Promise<void> {
+/**
+ * Throws an Error that names the closed folder and the variables that help, when `uid` is another
+ * user and cannot execute `path`.
+ */
+export async function mustBeOpen(
+  program: string,
+  path: string,
+  uid: number | undefined,
+  variables: string,
+): Promise<void> {
   if (uid === undefined || uid === process.getuid?.()) return;
   const closed = await closedToOthers(path);
   if (closed)
@@ -45,10 +57,15 @@ export async function mustBeOpen(program: string, path: string, uid: number | un
 }
 
 /**
- * Makes `cache/name` by having `fill` write into a temporary folder next to it, which is then renamed: never seen half done, and of two processes
- * that do it at once the first one's result stays. Nothing is left when `fill` throws. Returns the folder.
+ * Makes `cache/name` by having `fill` write into a temporary folder next to it, which is then
+ * renamed: never seen half done, and of two processes that do it at once the first one's result
+ * stays. Nothing is left when `fill` throws. Returns the folder.
  */
-export async function installOnce(cache: string, name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+export async function installOnce(
+  cache: string,
+  name: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
   const target = join(cache, name);
   await mkdir(cache, { recursive: true, mode: 0o755 });
   const folder = await mkdtemp(join(cache, `.${name}-`));
@@ -70,7 +87,10 @@ export async function mustHaveSha256(file: string, expected: string): Promise<vo
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   const found = hash.digest('hex');
-  if (found !== expected) throw new Error(`${basename(file)} is not the published file: its SHA-256 is ${found}, expected is ${expected}`);
+  if (found !== expected)
+    throw new Error(
+      `${basename(file)} is not the published file: its SHA-256 is ${found}, expected is ${expected}`,
+    );
 }
 
 /** One line without a full stop at its end. */
@@ -82,7 +102,10 @@ export interface Source {
   install(): Promise<unknown>;
 }
 
-/** Returns what `find` does, after installing from the first source that works. Prints one line per source. */
+/**
+ * Returns what `find` does, after installing from the first source that works. Prints one line per
+ * source.
+ */
 export async function findOrInstall<T>(
   program: string,
   find: () => Promise<T | undefined>,

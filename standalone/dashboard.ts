@@ -1,4 +1,5 @@
-// Builds the dashboard's page (Vite) when its sources are newer than what was built. What is built stands in dashboard/dist and is not committed.
+// Builds the dashboard's page (Vite) when its sources are newer than what was built. What is built
+// stands in dashboard/dist and is not committed.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +23,8 @@ async function sourcesHash(): Promise<string> {
     .filter(name => !name.startsWith(BUILT))
     .sort();
   const hash = createHash('sha256');
-  for (const name of [...names, join(ROOT, 'package-lock.json')]) hash.update(name.slice(ROOT.length)).update(await readFile(name));
+  for (const name of [...names, join(ROOT, 'package-lock.json')])
+    hash.update(name.slice(ROOT.length)).update(await readFile(name));
   return hash.digest('hex');
 }
 
@@ -30,14 +32,22 @@ async function sourcesHash(): Promise<string> {
 export async function buildDashboard(notify: Notify): Promise<void> {
   const wanted = await sourcesHash();
   if ((await readFile(join(BUILT, STAMP), 'utf8').catch(() => '')) === wanted) return;
-  if (!existsSync(VITE)) throw new Error('The dashboard cannot be built: vite is not installed. Run `npm ci` without `--omit=dev`.');
+  if (!existsSync(VITE))
+    throw new Error(
+      'The dashboard cannot be built: vite is not installed. Run `npm ci` without `--omit=dev`.',
+    );
   notify('Building the dashboard.');
-  // Two starts may build at once: each in a folder of its own, which then takes the place of the one before.
+  // Two starts may build at once: each in a folder of its own, which then takes the place of the
+  // one before.
   const draft = `${BUILT}.${process.pid}`;
   try {
-    const { ok, why } = await runCommand(process.execPath, [VITE, 'build', FOLDER, '--outDir', draft, '--logLevel', 'error'], {
-      timeoutMs: BUILD_MS,
-    });
+    const { ok, why } = await runCommand(
+      process.execPath,
+      [VITE, 'build', FOLDER, '--outDir', draft, '--logLevel', 'error'],
+      {
+        timeoutMs: BUILD_MS,
+      },
+    );
     if (!ok) throw new Error(`The dashboard could not be built: ${why}`);
     await writeFile(join(draft, STAMP), wanted);
     await rm(BUILT, { recursive: true, force: true });

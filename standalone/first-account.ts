@@ -9,16 +9,21 @@ import { writePrivate } from './state.ts';
 const PLAN = 'scale';
 export const FIRST_ACCOUNT = 'default';
 
-/** Describes the plan of the first account, and how many of its renders this machine runs at once. */
+/**
+ * Describes the plan of the first account, and how many of its renders this machine runs at once.
+ */
 export function aboutFirstAccount(plans: ApiConfig['plans'], slots: number): string {
   const parallel = plans.find(({ name }) => name === PLAN)?.parallel ?? slots;
-  const waits = parallel > slots ? `; this machine runs ${slots} of them, the others wait (PRESSROOM_SLOTS)` : '';
+  const waits =
+    parallel > slots
+      ? `; this machine runs ${slots} of them, the others wait (PRESSROOM_SLOTS)`
+      : '';
   return `The account \`${FIRST_ACCOUNT}\` has the plan ${PLAN}: ${parallel} renders at once${waits}.`;
 }
 
 /**
- * Makes the account `default` and a key, unless this data folder has had its first start or the database has accounts.
- * Gives the key's text, which is stored nowhere, or undefined.
+ * Makes the account `default` and a key, unless this data folder has had its first start or the
+ * database has accounts. Gives the key's text, which is stored nowhere, or undefined.
  */
 export async function makeFirstAccount(
   dataDir: string,
@@ -43,7 +48,9 @@ export async function makeFirstAccount(
     const accounts = createAccounts(store, config);
     const fresh = (await accounts.listAccounts()).length === 0;
     if (fresh) await accounts.createAccount(FIRST_ACCOUNT, { plan: PLAN });
-    const key = fresh ? (await accounts.createKey(FIRST_ACCOUNT, { name: 'first start' })).text : undefined;
+    const key = fresh
+      ? (await accounts.createKey(FIRST_ACCOUNT, { name: 'first start' })).text
+      : undefined;
     await writePrivate(mark, `${new Date().toISOString()}\n`);
     return key;
   } finally {

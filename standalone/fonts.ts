@@ -1,4 +1,5 @@
-// Which scripts of the world need which fonts. The one list for `doctor`, for what is installed with Chrome, for the tests and for the image. Installs nothing.
+// Which scripts of the world need which fonts. The one list for `doctor`, for what is installed
+// with Chrome, for the tests and for the image. Installs nothing.
 import { silentLog } from '../common/log.ts';
 import { type ChromeConfig, launchChrome } from '../worker/browser/chrome.ts';
 
@@ -10,11 +11,16 @@ export interface Script {
   fontPackage: string;
 }
 
-const script = (name: string, sample: string, fontPackage = 'fonts-noto-core'): Script => ({ name, sample, fontPackage });
+const script = (name: string, sample: string, fontPackage = 'fonts-noto-core'): Script => ({
+  name,
+  sample,
+  fontPackage,
+});
 
 /**
- * 10 MiB packed for what fonts-noto-core has, 10 for emoji in colour, 54 for Chinese, Japanese and Korean, which are drawn differently with the same characters: a
- * smaller package would have one of the four shapes.
+ * 10 MiB packed for what fonts-noto-core has, 10 for emoji in colour, 54 for Chinese, Japanese and
+ * Korean, which are drawn differently with the same characters: a smaller package would have one of
+ * the four shapes.
  */
 export const SCRIPTS: readonly Script[] = [
   script('Latin', 'Größe ñ ł €', 'fonts-liberation'),
@@ -46,7 +52,9 @@ export const SCRIPTS: readonly Script[] = [
   script('emoji', '😀👍🚀❤', 'fonts-noto-color-emoji'),
 ];
 
-export const FONT_PACKAGES: readonly string[] = [...new Set(SCRIPTS.map(({ fontPackage }) => fontPackage))];
+export const FONT_PACKAGES: readonly string[] = [
+  ...new Set(SCRIPTS.map(({ fontPackage }) => fontPackage)),
+];
 
 /** A letter that no font has is drawn as the same box as one that surely does not exist. */
 const WITHOUT_FONT = `samples => {
@@ -62,16 +70,28 @@ const WITHOUT_FONT = `samples => {
   return samples.map(sample => [...sample].some(letter => letter.trim() && picture(letter) === box));
 }`;
 
-/** Asks Chrome itself, started as it will run, which of SCRIPTS it would print as empty boxes. Rejects as `launchChrome` does. */
+/**
+ * Asks Chrome itself, started as it will run, which of SCRIPTS it would print as empty boxes.
+ * Rejects as `launchChrome` does.
+ */
 export async function scriptsWithoutFont(config: ChromeConfig): Promise<Script[]> {
   const chrome = await launchChrome(config, silentLog);
   try {
     const { pipe } = chrome;
-    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
-    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', {
+      url: 'about:blank',
+    });
+    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
+      targetId,
+      flatten: true,
+    });
     const samples = JSON.stringify(SCRIPTS.map(({ sample }) => sample));
     const question = { expression: `(${WITHOUT_FONT})(${samples})`, returnByValue: true };
-    const { result } = await pipe.command<{ result: { value: boolean[] } }>('Runtime.evaluate', question, sessionId);
+    const { result } = await pipe.command<{ result: { value: boolean[] } }>(
+      'Runtime.evaluate',
+      question,
+      sessionId,
+    );
     return SCRIPTS.filter((_, index) => result.value[index]);
   } finally {
     await chrome.close();

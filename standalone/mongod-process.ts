@@ -1,4 +1,5 @@
-// One mongod process on a leash: it ends when this process does, however this process ends. Owns the process, its log file and its predecessor's end.
+// One mongod process on a leash: it ends when this process does, however this process ends. Owns
+// the process, its log file and its predecessor's end.
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync, renameSync, type WriteStream } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
@@ -11,13 +12,17 @@ export interface MongodProcess {
   readonly pid: number;
   /** Settles when the process is gone, however it went. */
   readonly exited: Promise<string>;
-  /** SIGTERM, then SIGKILL after `patienceMs` (at once for 0). Calling it again waits for the same end. */
+  /**
+   * SIGTERM, then SIGKILL after `patienceMs` (at once for 0). Calling it again waits for the same
+   * end.
+   */
   stop(patienceMs?: number): Promise<void>;
 }
 
 /**
- * The leash waits for the end of file on descriptor 3, whose other end only our process holds: kill -9 closes it too. Ctrl-C reaches a whole process group,
- * so the leash ignores it. mongod's process id goes back through the same descriptor.
+ * The leash waits for the end of file on descriptor 3, whose other end only our process holds: kill
+ * -9 closes it too. Ctrl-C reaches a whole process group, so the leash ignores it. mongod's process
+ * id goes back through the same descriptor.
  */
 const LEASH = `
 trap '' INT HUP
@@ -61,22 +66,35 @@ const isAlive = (pid: number): boolean => {
 };
 
 const goneWithin = async (pid: number, ms: number): Promise<boolean> => {
-  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (!isAlive(pid)) return true;
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(20))
+    if (!isAlive(pid)) return true;
   return !isAlive(pid);
 };
 
-/** Ends a mongod that still runs on `dbPath`, left behind by a process that was killed. Its command line must name that folder: process ids are used again. */
+/**
+ * Ends a mongod that still runs on `dbPath`, left behind by a process that was killed. Its command
+ * line must name that folder: process ids are used again.
+ */
 export async function stopPredecessor(dbPath: string): Promise<boolean> {
   const pid = Number((await readFile(`${dbPath}/mongod.lock`, 'utf8').catch(() => '')).trim());
   if (!Number.isSafeInteger(pid) || pid < 2 || !isAlive(pid)) return false;
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  const named = (words[words.indexOf('--dbpath') + 1] ?? '').replace('/proc/self/', `/proc/${pid}/`);
-  if (!words[0]?.includes('mongod') || (await realpath(named).catch(() => named)) !== (await realpath(dbPath))) return false;
+  const named = (words[words.indexOf('--dbpath') + 1] ?? '').replace(
+    '/proc/self/',
+    `/proc/${pid}/`,
+  );
+  if (
+    !words[0]?.includes('mongod') ||
+    (await realpath(named).catch(() => named)) !== (await realpath(dbPath))
+  )
+    return false;
   process.kill(pid, 'SIGTERM');
   if (!(await goneWithin(pid, 10_000))) {
     process.kill(pid, 'SIGKILL');
     if (!(await goneWithin(pid, 5_000)))
-      throw new Error(`A mongod (process ${pid}) still runs on ${dbPath} and cannot be ended. End it, then start again.`);
+      throw new Error(
+        `A mongod (process ${pid}) still runs on ${dbPath} and cannot be ended. End it, then start again.`,
+      );
   }
   return true;
 }
@@ -90,16 +108,22 @@ const firstLine = (stream: Duplex) =>
 /** What mongod's JSON line says, for the error message of a start that failed. */
 const said = (line: string): string => {
   try {
-    const { s, msg, attr } = JSON.parse(line) as { s: string; msg: string; attr?: { error?: unknown } };
-    return s === 'E' || s === 'F' ? `${msg}${attr?.error ? ` ${JSON.stringify(attr.error)}` : ''}` : '';
+    const { s, msg, attr } = JSON.parse(line) as {
+      s: string;
+      msg: string;
+      attr?: { error?: unknown };
+    };
+    return s === 'E' || s === 'F'
+      ? `${msg}${attr?.error ? ` ${JSON.stringify(attr.error)}` : ''}`
+      : '';
   } catch {
     return line.trim();
   }
 };
 
 /**
- * Starts mongod in the folder `cwd`, as the user `uid` if given, and waits until it listens. Throws an Error with mongod's own
- * message when it ends before that.
+ * Starts mongod in the folder `cwd`, as the user `uid` if given, and waits until it listens. Throws
+ * an Error with mongod's own message when it ends before that.
  */
 export async function spawnMongod(
   binary: string,
@@ -127,7 +151,9 @@ export async function spawnMongod(
   }
   const exited = new Promise<string>(resolve => {
     child.once('error', error => resolve(error.message));
-    child.once('close', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+    child.once('close', (code, signal) =>
+      resolve(signal ? `killed by ${signal}` : `exit code ${code}`),
+    );
   }).then(async how => {
     leash.destroy();
     await log.close();
@@ -148,6 +174,9 @@ export async function spawnMongod(
   const timer = setTimeout(() => kill('SIGKILL'), 60_000);
   const how = await Promise.race([listening.promise, exited]);
   clearTimeout(timer);
-  if (how !== true) throw new Error(`mongod did not start (${how})${complaint ? `: ${complaint}` : ''}. Its log: ${logFile}`);
+  if (how !== true)
+    throw new Error(
+      `mongod did not start (${how})${complaint ? `: ${complaint}` : ''}. Its log: ${logFile}`,
+    );
   return { pid, exited, stop };
 }

@@ -1,11 +1,18 @@
-// The user that mongod runs as when this process is root, and the change of the data's owner to that user.
+// The user that mongod runs as when this process is root, and the change of the data's owner to
+// that user.
 import { lchown, lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Next to Chrome's default (PRESSROOM_CHROME_UID): a page that breaks out of Chrome must not own the data. */
+/**
+ * Next to Chrome's default (PRESSROOM_CHROME_UID): a page that breaks out of Chrome must not own
+ * the data.
+ */
 export const MONGOD_UID = 64_118;
 
-/** A file with a second name, or behind a symbolic link, may be outside the folder: its owner must not change. */
+/**
+ * A file with a second name, or behind a symbolic link, may be outside the folder: its owner must
+ * not change.
+ */
 async function mustLieHere(path: string, uid: number): Promise<void> {
   const { nlink, uid: owner } = await stat(path);
   const link = (await lstat(path)).isSymbolicLink();
@@ -16,16 +23,21 @@ async function mustLieHere(path: string, uid: number): Promise<void> {
   );
 }
 
-/** Changes a folder after its contents, so that a folder with the new owner is complete, even after a crash. */
+/**
+ * Changes a folder after its contents, so that a folder with the new owner is complete, even after
+ * a crash.
+ */
 async function changeOwner(path: string, uid: number): Promise<void> {
-  if ((await lstat(path)).isDirectory()) for (const name of await readdir(path)) await changeOwner(join(path, name), uid);
+  if ((await lstat(path)).isDirectory())
+    for (const name of await readdir(path)) await changeOwner(join(path, name), uid);
   else await mustLieHere(path, uid);
   await lchown(path, uid, uid);
 }
 
 /**
- * Changes the owner of `folder` and everything in it to `uid`, if needed: earlier versions ran mongod as root. Follows no links;
- * throws an Error that says what to do about a link to a file of another owner. No mongod may be running on the folder.
+ * Changes the owner of `folder` and everything in it to `uid`, if needed: earlier versions ran
+ * mongod as root. Follows no links; throws an Error that says what to do about a link to a file of
+ * another owner. No mongod may be running on the folder.
  */
 export async function giveDataTo(uid: number, folder: string): Promise<void> {
   const paths = [folder, ...(await readdir(folder)).map(name => join(folder, name))];

@@ -6,21 +6,31 @@ import { basename } from 'node:path';
 export const portIsFree = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    );
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
   });
 
 /** Inodes of the sockets that listen on `port`, by Linux's table (state 0A is LISTEN). */
 async function listeningInodes(port: number): Promise<Set<string>> {
-  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(file => readFile(file, 'utf8').catch(() => '')));
+  const tables = await Promise.all(
+    ['/proc/net/tcp', '/proc/net/tcp6'].map(file => readFile(file, 'utf8').catch(() => '')),
+  );
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = tables.flatMap(table => table.split('\n').map(line => line.trim().split(/\s+/)));
-  return new Set(rows.filter(row => row[1]?.endsWith(wanted) && row[3] === '0A').map(row => `socket:[${row[9]}]`));
+  return new Set(
+    rows
+      .filter(row => row[1]?.endsWith(wanted) && row[3] === '0A')
+      .map(row => `socket:[${row[9]}]`),
+  );
 }
 
 /** Such as `node server.js`: the program's name and its first argument. */
 async function commandOf(pid: string): Promise<string> {
-  const [program = '', first = ''] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  const [program = '', first = ''] = (
+    await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  ).split('\0');
   return `${basename(program)} ${first}`.trim().slice(0, 80) || 'a process of the system';
 }
 
@@ -37,7 +47,10 @@ export async function whoListens(port: number): Promise<{ pid: number; name: str
   return undefined;
 }
 
-/** Throws an Error naming the port, who has it and the variable that changes it. Port 0 is always free. */
+/**
+ * Throws an Error naming the port, who has it and the variable that changes it. Port 0 is always
+ * free.
+ */
 export async function mustBeFree(host: string, port: number, variable: string): Promise<void> {
   if (port === 0 || (await portIsFree(host, port))) return;
   const who = await whoListens(port);

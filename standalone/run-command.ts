@@ -1,4 +1,5 @@
-// Runs another program under bounds: a time limit, and an end when the folder it should be filling stops growing. Owns no knowledge of what is run.
+// Runs another program under bounds: a time limit, and an end when the folder it should be filling
+// stops growing. Owns no knowledge of what is run.
 import { spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +9,10 @@ export type Notify = (line: string) => void;
 
 export interface RunOptions {
   timeoutMs: number;
-  /** Gives up when `folder` has not grown for `ms`: a network that is closed without saying so is noticed in seconds, a slow one is not cut off. */
+  /**
+   * Gives up when `folder` has not grown for `ms`: a network that is closed without saying so is
+   * noticed in seconds, a slow one is not cut off.
+   */
   idle?: { folder: string; ms: number };
   env?: NodeJS.ProcessEnv;
   cwd?: string;
@@ -62,8 +66,15 @@ const lastLine = (text: string) => {
   return why?.slice(0, 300) ?? '';
 };
 
-/** Runs `command` to its end. Never throws: a program that is missing, fails or is cut off is an answer with `ok: false`. */
-export function runCommand(command: string, args: string[], options: RunOptions): Promise<RunResult> {
+/**
+ * Runs `command` to its end. Never throws: a program that is missing, fails or is cut off is an
+ * answer with `ok: false`.
+ */
+export function runCommand(
+  command: string,
+  args: string[],
+  options: RunOptions,
+): Promise<RunResult> {
   return new Promise(resolve => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -89,25 +100,43 @@ export function runCommand(command: string, args: string[], options: RunOptions)
       child.kill('SIGTERM');
       killer = setTimeout(() => child.kill('SIGKILL'), 2_000);
     };
-    const timer = setTimeout(() => cut(`still not done after ${Math.round(options.timeoutMs / 1000)} s`), options.timeoutMs);
+    const timer = setTimeout(
+      () => cut(`still not done after ${Math.round(options.timeoutMs / 1000)} s`),
+      options.timeoutMs,
+    );
     const { idle } = options;
-    const growth = idle && watchGrowth(idle.folder, idle.ms, () => cut(`nothing arrived for ${Math.round(idle.ms / 1000)} s`));
+    const growth =
+      idle &&
+      watchGrowth(idle.folder, idle.ms, () =>
+        cut(`nothing arrived for ${Math.round(idle.ms / 1000)} s`),
+      );
     const finish = (ok: boolean, why: string) => {
       clearTimeout(timer);
       clearTimeout(killer);
       growth?.stop();
-      // A grandchild that was left behind may hold the pipes open: what it still says is of no interest.
+      // A grandchild that was left behind may hold the pipes open: what it still says is of no
+      // interest.
       child.stdout.destroy();
       child.stderr.destroy();
       resolve({ ok, stdout, why });
     };
     child.once('error', error =>
-      finish(false, (error as NodeJS.ErrnoException).code === 'ENOENT' ? `${command} is not there` : error.message),
+      finish(
+        false,
+        (error as NodeJS.ErrnoException).code === 'ENOENT'
+          ? `${command} is not there`
+          : error.message,
+      ),
     );
     child.once('exit', (code, signal) => {
       // The pipes may still hold the last words: take them before they are closed.
       setImmediate(() =>
-        finish(code === 0, code === 0 ? '' : cutOff || lastLine(stderr) || lastLine(stdout) || `ended with ${signal ?? code}`),
+        finish(
+          code === 0,
+          code === 0
+            ? ''
+            : cutOff || lastLine(stderr) || lastLine(stdout) || `ended with ${signal ?? code}`,
+        ),
       );
     });
   });

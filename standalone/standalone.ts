@@ -1,4 +1,5 @@
-// Everything on one machine: Chrome, mongod, worker and API, wired for `npm start`. Owns the order, and the data folder.
+// Everything on one machine: Chrome, mongod, worker and API, wired for `npm start`. Owns the order,
+// and the data folder.
 import { join } from 'node:path';
 import type { Api } from '../api/api.ts';
 import { readApiConfig } from '../api/config.ts';
@@ -12,7 +13,13 @@ import { findOrInstallChrome } from './chrome.ts';
 import { buildDashboard } from './dashboard.ts';
 import { makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
-import { findOrInstallMongod, type ManagedMongod, MONGOD_UID, type MongodBinary, startMongod } from './mongod.ts';
+import {
+  findOrInstallMongod,
+  type ManagedMongod,
+  MONGOD_UID,
+  type MongodBinary,
+  startMongod,
+} from './mongod.ts';
 import { mustBeFree } from './ports.ts';
 import type { Notify } from './run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';
@@ -38,14 +45,23 @@ const DEFAULTS = {
   PRESSROOM_LOG_LEVEL: 'warn',
 };
 
-function mongodService(binary: MongodBinary, dataDir: string, onSpawned: () => void, died: (why: string) => void) {
+function mongodService(
+  binary: MongodBinary,
+  dataDir: string,
+  onSpawned: () => void,
+  died: (why: string) => void,
+) {
   let mongod: ManagedMongod;
   let lost: string | undefined;
   let stopping = false;
   const service: Service = {
     name: 'mongod',
     start: async () => {
-      mongod = await startMongod({ binary: binary.path, dataDir: join(dataDir, MONGOD_FOLDER), onSpawned });
+      mongod = await startMongod({
+        binary: binary.path,
+        dataDir: join(dataDir, MONGOD_FOLDER),
+        onSpawned,
+      });
       void mongod.exited.then(how => {
         if (stopping) return;
         lost = `mongod ended by itself (${how}); its log: ${join(dataDir, MONGOD_FOLDER, 'mongod.log')}`;
@@ -61,7 +77,10 @@ function mongodService(binary: MongodBinary, dataDir: string, onSpawned: () => v
   return { service, uri: () => mongod.uri };
 }
 
-/** Called as early as mongod and Chrome have something to do: loading it takes as much CPU as all else of a warm start. A failure is thrown where it is used. */
+/**
+ * Called as early as mongod and Chrome have something to do: loading it takes as much CPU as all
+ * else of a warm start. A failure is thrown where it is used.
+ */
 const loadApi = () => import('../api/api.ts');
 
 /** The configuration of all processes. Throws an Error that names what is wrong in it. */
@@ -72,7 +91,9 @@ function readConfigs(environment: NodeJS.ProcessEnv) {
   const workerConfig = readWorkerConfig(env);
   const apiConfig = readApiConfig(env);
   if (!apiConfig.mongodbUri && workerConfig.chrome.uid === MONGOD_UID)
-    throw new Error(`PRESSROOM_CHROME_UID=${MONGOD_UID} is the user that mongod runs as: choose another one for Chrome.`);
+    throw new Error(
+      `PRESSROOM_CHROME_UID=${MONGOD_UID} is the user that mongod runs as: choose another one for Chrome.`,
+    );
   return { env, processConfig, workerConfig, apiConfig };
 }
 type Configs = ReturnType<typeof readConfigs>;
@@ -91,7 +112,11 @@ async function lockDataFolder(dataDir: string) {
 
 async function portsMustBeFree({ apiConfig, processConfig, workerConfig }: Configs): Promise<void> {
   await mustBeFree(apiConfig.http.host, apiConfig.http.port, 'PRESSROOM_PORT');
-  await mustBeFree(processConfig.PRESSROOM_OPERATIONS_HOST, processConfig.PRESSROOM_OPERATIONS_PORT, 'PRESSROOM_OPERATIONS_PORT');
+  await mustBeFree(
+    processConfig.PRESSROOM_OPERATIONS_HOST,
+    processConfig.PRESSROOM_OPERATIONS_PORT,
+    'PRESSROOM_OPERATIONS_PORT',
+  );
   await mustBeFree(workerConfig.gateway.host, workerConfig.gateway.port, 'PRESSROOM_GATEWAY_PORT');
 }
 
@@ -106,10 +131,13 @@ async function installParts({ env, apiConfig, workerConfig }: Configs, notify: N
 }
 
 /**
- * Prepares all that can fail for a reason a person can fix: configuration, lock, ports, Chrome, mongod. Starts nothing yet but downloads.
- * Throws an Error whose message is for the terminal.
+ * Prepares all that can fail for a reason a person can fix: configuration, lock, ports, Chrome,
+ * mongod. Starts nothing yet but downloads. Throws an Error whose message is for the terminal.
  */
-export async function createStandalone(environment: NodeJS.ProcessEnv, notify: Notify): Promise<Standalone> {
+export async function createStandalone(
+  environment: NodeJS.ProcessEnv,
+  notify: Notify,
+): Promise<Standalone> {
   const configs = readConfigs(environment);
   const { env, processConfig, workerConfig, apiConfig } = configs;
   const stopMs = processConfig.PRESSROOM_DRAIN_TIMEOUT;
@@ -118,7 +146,8 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, notify: N
   const lock = await lockDataFolder(dataDir);
   await portsMustBeFree(configs);
   const { executable, binary } = await installParts(configs, notify);
-  const peppers = apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepSecret(dataDir, 'pepper')];
+  const peppers =
+    apiConfig.peppers.length > 0 ? apiConfig.peppers : [await keepSecret(dataDir, 'pepper')];
   const secret = apiConfig.dashboard.secret ?? (await keepSecret(dataDir, 'secret'));
 
   const death = Promise.withResolvers<string>();
@@ -128,7 +157,8 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, notify: N
   const uri = () => apiConfig.mongodbUri ?? mongod!.uri();
   const metrics = createMetrics({ labels: { pool: apiConfig.pool } });
   const poolSecret = workerConfig.secret ?? newSecret();
-  // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as a whole.
+  // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as
+  // a whole.
   const chrome = { ...workerConfig.chrome, executable, ownGroup: false };
   const worker = createWorker({ ...workerConfig, secret: poolSecret, chrome }, log, metrics);
 
@@ -142,7 +172,15 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, notify: N
     const { createApi } = await loadApi();
     const workers = [`ws://127.0.0.1:${worker.port()}`];
     const dashboard = { ...apiConfig.dashboard, secret };
-    const config = { ...apiConfig, dashboard, mongodbUri: uri(), peppers, pepper: peppers[0]!, poolSecret, workers };
+    const config = {
+      ...apiConfig,
+      dashboard,
+      mongodbUri: uri(),
+      peppers,
+      pepper: peppers[0]!,
+      poolSecret,
+      workers,
+    };
     api = createApi(config, log, metrics, { onSetupLink: link => (setupLink = link) });
     return api.services;
   };
@@ -158,11 +196,17 @@ export async function createStandalone(environment: NodeJS.ProcessEnv, notify: N
     notify,
     log,
   });
-  const probes = { host: processConfig.PRESSROOM_OPERATIONS_HOST, port: processConfig.PRESSROOM_OPERATIONS_PORT };
+  const probes = {
+    host: processConfig.PRESSROOM_OPERATIONS_HOST,
+    port: processConfig.PRESSROOM_OPERATIONS_PORT,
+  };
   const lifecycle = createLifecycle(log, stopMs, [
     { name: 'data folder', start: async () => {}, stop: () => lock.release() },
     operationsServer(probes, metrics, () => lifecycle.state() === 'running'),
-    together([inOrder('worker', log, stopMs, () => worker.services), ...(mongod ? [mongod.service] : [])]),
+    together([
+      inOrder('worker', log, stopMs, () => worker.services),
+      ...(mongod ? [mongod.service] : []),
+    ]),
     { name: 'first account', start: firstAccount, stop: async () => {} },
     inOrder('API', log, stopMs, apiServices),
     welcome,

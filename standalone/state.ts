@@ -1,4 +1,5 @@
-// What an installation on one machine must remember between starts: files in its data folder that only their owner can read.
+// What an installation on one machine must remember between starts: files in its data folder that
+// only their owner can read.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -7,14 +8,20 @@ import { dirname, join, resolve } from 'node:path';
 /** The managed mongod's folder inside the data folder. */
 export const MONGOD_FOLDER = 'mongod';
 
-/** `PRESSROOM_DATA_DIR`, else `/var/lib/pressroom` for root, else `$XDG_DATA_HOME/pressroom` or `~/.local/share/pressroom`. */
+/**
+ * `PRESSROOM_DATA_DIR`, else `/var/lib/pressroom` for root, else `$XDG_DATA_HOME/pressroom` or
+ * `~/.local/share/pressroom`.
+ */
 export function dataFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): string {
   if (env.PRESSROOM_DATA_DIR) return resolve(env.PRESSROOM_DATA_DIR);
   if (uid === 0) return '/var/lib/pressroom';
   return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'pressroom');
 }
 
-/** Creates the folder, or changes its mode to `mode` (by default closed to other users). Throws an Error naming the folder and the variable. */
+/**
+ * Creates the folder, or changes its mode to `mode` (by default closed to other users). Throws an
+ * Error naming the folder and the variable.
+ */
 export async function openDataFolder(folder: string, mode = 0o700): Promise<string> {
   try {
     await mkdir(folder, { recursive: true, mode });
@@ -55,8 +62,8 @@ export const readPrivate = (file: string): Promise<string | undefined> =>
 export const newSecret = (bytes = 32): string => randomBytes(bytes).toString('base64url');
 
 /**
- * A secret of the installation, made at the first call and the same ever after. Without the pepper no stored key can be recognised; without the secret what the
- * dashboard sealed cannot be read.
+ * A secret of the installation, made at the first call and the same ever after. Without the pepper
+ * no stored key can be recognised; without the secret what the dashboard sealed cannot be read.
  */
 export async function keepSecret(folder: string, name: 'pepper' | 'secret'): Promise<string> {
   const file = join(folder, name);

@@ -1,9 +1,15 @@
-// Services that start at the same time, because none needs the other: half of the time of a warm start.
+// Services that start at the same time, because none needs the other: half of the time of a warm
+// start.
 import { createLifecycle, type Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 
 /** One service of several that start and stop in order, as a process of its own would do it. */
-export function inOrder(name: string, log: Log, stopMs: number, services: () => Service[] | Promise<Service[]>): Service {
+export function inOrder(
+  name: string,
+  log: Log,
+  stopMs: number,
+  services: () => Service[] | Promise<Service[]>,
+): Service {
   let lifecycle: ReturnType<typeof createLifecycle>;
   return {
     name,
@@ -23,7 +29,10 @@ export function inOrder(name: string, log: Log, stopMs: number, services: () => 
 export function together(services: Service[]): Service {
   const all = async (act: (service: Service) => Promise<void>) => {
     const results = await Promise.allSettled(services.map(act));
-    return results.map((result, index) => ({ service: services[index]!, error: result.status === 'rejected' ? result.reason : undefined }));
+    return results.map((result, index) => ({
+      service: services[index]!,
+      error: result.status === 'rejected' ? result.reason : undefined,
+    }));
   };
   return {
     name: services.map(({ name }) => name).join(' and '),
@@ -32,11 +41,17 @@ export function together(services: Service[]): Service {
       const failed = results.find(({ error }) => error !== undefined);
       if (!failed) return;
       const deadline = AbortSignal.timeout(10_000);
-      await Promise.allSettled(results.filter(({ error }) => error === undefined).map(({ service }) => service.stop(deadline)));
+      await Promise.allSettled(
+        results
+          .filter(({ error }) => error === undefined)
+          .map(({ service }) => service.stop(deadline)),
+      );
       throw failed.error;
     },
     async stop(deadline) {
-      const failed = (await all(service => service.stop(deadline))).find(({ error }) => error !== undefined);
+      const failed = (await all(service => service.stop(deadline))).find(
+        ({ error }) => error !== undefined,
+      );
       if (failed) throw failed.error;
     },
   };

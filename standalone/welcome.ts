@@ -1,4 +1,5 @@
-// What the terminal shows once all is ready: addresses, the setup link, and the first API key with a first call.
+// What the terminal shows once all is ready: addresses, the setup link, and the first API key with
+// a first call.
 import type { ApiConfig } from '../api/config.ts';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
@@ -27,7 +28,11 @@ const CURL = (url: string, key: string) =>
   `  curl -sS ${url}/v1/render -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '{"html":"<h1>Hello</h1>"}' -o render.pdf`;
 
 export function welcomeService(welcome: Welcome): Service {
-  return { name: 'welcome', start: async () => showWelcome(welcome), stop: async () => welcome.notify('Stopping.') };
+  return {
+    name: 'welcome',
+    start: async () => showWelcome(welcome),
+    stop: async () => welcome.notify('Stopping.'),
+  };
 }
 
 function showWelcome(welcome: Welcome): void {
@@ -38,10 +43,13 @@ function showWelcome(welcome: Welcome): void {
     `Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s, with ${capacity} renders at once. Ctrl-C ends it.`,
   );
   if (apiConfig.dashboard.on) showDashboard(welcome, url);
-  if (mongodVersion !== undefined && pastEndOfLife(mongodVersion)) log.info({ version: mongodVersion }, upgradeAdvice);
+  if (mongodVersion !== undefined && pastEndOfLife(mongodVersion))
+    log.info({ version: mongodVersion }, upgradeAdvice);
   const firstKey = welcome.firstKey();
   if (firstKey)
-    notify(`${aboutFirstAccount(apiConfig.plans, capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`);
+    notify(
+      `${aboutFirstAccount(apiConfig.plans, capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`,
+    );
 }
 
 function showDashboard({ apiConfig, hasPublicUrl, setupLink, notify }: Welcome, url: string): void {
@@ -49,8 +57,12 @@ function showDashboard({ apiConfig, hasPublicUrl, setupLink, notify }: Welcome, 
   const unnamed = apiConfig.http.port === 0 && !hasPublicUrl;
   const ownUrl = unnamed ? url : apiConfig.publicUrl;
   const link = setupLink();
-  if (link) notify(`Open the dashboard: ${ownUrl}${link.slice(apiConfig.publicUrl.length)} (works once)`);
+  if (link)
+    notify(`Open the dashboard: ${ownUrl}${link.slice(apiConfig.publicUrl.length)} (works once)`);
   else notify(`The dashboard: ${ownUrl}/app`);
   // Tokens are for the configured address: an app cannot connect to one that is found out so late.
-  if (apiConfig.mcp.on && !unnamed) notify(`For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`);
+  if (apiConfig.mcp.on && !unnamed)
+    notify(
+      `For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`,
+    );
 }

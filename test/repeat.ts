@@ -1,5 +1,5 @@
-// `npm run test:repeat -- FILE … [--times 10] [--load 4]`: runs each test file `times` times in a row beside `load` busy loops.
-// Stops a file at its first failure and prints how many runs passed.
+// `npm run test:repeat -- FILE … [--times 10] [--load 4]`: runs each test file `times` times in a
+// row beside `load` busy loops. Stops a file at its first failure and prints how many runs passed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { runMocha } from './support/mocha-process.ts';
@@ -22,7 +22,8 @@ function readArguments(): { files: string[]; times: number; load: number } {
   });
   const count = (name: 'times' | 'load', least: number) => {
     const number = Number(values[name]);
-    if (!Number.isInteger(number) || number < least) throw new Error(`--${name} must be a whole number, at least ${least}. ${USAGE}`);
+    if (!Number.isInteger(number) || number < least)
+      throw new Error(`--${name} must be a whole number, at least ${least}. ${USAGE}`);
     return number;
   };
   if (positionals.length === 0) throw new Error(`No test file is named. ${USAGE}`);
@@ -32,7 +33,11 @@ function readArguments(): { files: string[]; times: number; load: number } {
 /** Returns the number of runs that passed before the first failure. */
 async function repeat(chrome: string, file: string, times: number): Promise<number> {
   for (let passed = 0; passed < times; passed++) {
-    const { code } = await runMocha({ chrome, args: [file], limit: AbortSignal.timeout(FILE_LIMIT_MS) });
+    const { code } = await runMocha({
+      chrome,
+      args: [file],
+      limit: AbortSignal.timeout(FILE_LIMIT_MS),
+    });
     if (code !== 0) return passed;
   }
   return times;
@@ -42,10 +47,14 @@ const loops: ChildProcess[] = [];
 try {
   const { files, times, load } = readArguments();
   const chrome = await prepareTests(say);
-  for (let loop = 0; loop < load; loop++) loops.push(spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }));
+  for (let loop = 0; loop < load; loop++)
+    loops.push(spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }));
   const results: [string, number][] = [];
   for (const file of files) results.push([file, await repeat(chrome, file, times)]);
-  for (const [file, passed] of results) say(`${passed === times ? 'ok  ' : 'fail'} ${file}: ${passed} of ${times} runs passed in a row`);
+  for (const [file, passed] of results)
+    say(
+      `${passed === times ? 'ok  ' : 'fail'} ${file}: ${passed} of ${times} runs passed in a row`,
+    );
   const good = results.filter(([, passed]) => passed === times).length;
   say(`${good} passed, ${files.length - good} failed`);
   process.exitCode = good === files.length ? 0 : 1;

@@ -1,10 +1,18 @@
-// `npm test`, `test:cluster`, `test:faults` and `test:all`: installs what the tests need, runs each suite in two lanes, and
-// prints one line of totals at the end. With arguments (`npm test -- FILE -g TITLE`) it runs one mocha with them.
+// `npm test`, `test:cluster`, `test:faults` and `test:all`: installs what the tests need, runs each
+// suite in two lanes, and prints one line of totals at the end. With arguments (`npm test -- FILE
+// -g TITLE`) it runs one mocha with them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type MochaResult, runMocha } from './support/mocha-process.ts';
 import { prepareTests } from './support/prepare.ts';
 import type { FileTime } from './support/reporter.ts';
-import { filesOf, lanesOf, measuredSeconds, SUITES, type SuiteName, suites } from './support/suites.ts';
+import {
+  filesOf,
+  lanesOf,
+  measuredSeconds,
+  SUITES,
+  type SuiteName,
+  suites,
+} from './support/suites.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -22,35 +30,65 @@ interface Outcome {
 const timesOf = (results: readonly MochaResult[]): FileTime[] =>
   results.flatMap(({ numbers }) => numbers?.times ?? []).sort((a, b) => b.seconds - a.seconds);
 
-const row = ({ file, seconds, cpuSeconds }: FileTime) => `| ${file} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} |`;
+const row = ({ file, seconds, cpuSeconds }: FileTime) =>
+  `| ${file} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} |`;
 
-/** Writes a readable table, and the seconds that balance the lanes in the format of `test/timings.json`. */
+/**
+ * Writes a readable table, and the seconds that balance the lanes in the format of
+ * `test/timings.json`.
+ */
 function writeTimings(name: string, times: readonly FileTime[]): void {
   mkdirSync(ARTIFACTS, { recursive: true });
   const write = (file: string, text: string) => writeFileSync(new URL(file, ARTIFACTS), text);
   const sum = (of: 'seconds' | 'cpuSeconds') => times.reduce((total, time) => total + time[of], 0);
   const total = { file: 'all files', seconds: sum('seconds'), cpuSeconds: sum('cpuSeconds') };
-  write(`timings-${name}.md`, ['| file | seconds | CPU seconds |', '| --- | ---: | ---: |', row(total), ...times.map(row), ''].join('\n'));
+  write(
+    `timings-${name}.md`,
+    [
+      '| file | seconds | CPU seconds |',
+      '| --- | ---: | ---: |',
+      row(total),
+      ...times.map(row),
+      '',
+    ].join('\n'),
+  );
   const rounded = times.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10] as const);
-  const seconds = Object.fromEntries([...Object.entries(measuredSeconds()), ...rounded].sort(([a], [b]) => a.localeCompare(b, 'en')));
+  const seconds = Object.fromEntries(
+    [...Object.entries(measuredSeconds()), ...rounded].sort(([a], [b]) => a.localeCompare(b, 'en')),
+  );
   write('timings.json', `${JSON.stringify(seconds, undefined, 2)}\n`);
-  say(`Times per file: artifacts/timings-${name}.md (artifacts/timings.json is the next test/timings.json).`);
+  say(
+    `Times per file: artifacts/timings-${name}.md (artifacts/timings.json is the next test/timings.json).`,
+  );
 }
 
-async function runSuite(name: SuiteName, chrome: string, args: readonly string[]): Promise<Outcome> {
+async function runSuite(
+  name: SuiteName,
+  chrome: string,
+  args: readonly string[],
+): Promise<Outcome> {
   if (args.length > 0) return { results: [await runMocha({ chrome, args })] };
   const { limitMinutes } = suites[name];
   const limit = AbortSignal.timeout(limitMinutes * MINUTE_MS);
   const lanes = lanesOf(filesOf(name), measuredSeconds());
-  const results = await Promise.all(lanes.map((files, index) => runMocha({ chrome, args: files, limit, lane: index + 1 })));
+  const results = await Promise.all(
+    lanes.map((files, index) => runMocha({ chrome, args: files, limit, lane: index + 1 })),
+  );
   if (!limit.aborted) return { results };
   const slowest = timesOf(results).slice(0, SLOWEST);
   const named = slowest.map(({ file, seconds }) => `  ${Math.round(seconds)} s ${file}`).join('\n');
-  return { results, problem: `the ${name} suite was stopped after ${limitMinutes} minutes. The slowest files so far:\n${named}` };
+  return {
+    results,
+    problem: `the ${name} suite was stopped after ${limitMinutes} minutes. The slowest files so far:\n${named}`,
+  };
 }
 
 /** Runs suites one after the other. A failed installation is a failure like any other. */
-async function run(names: readonly SuiteName[], args: readonly string[], timings: boolean): Promise<Outcome[]> {
+async function run(
+  names: readonly SuiteName[],
+  args: readonly string[],
+  timings: boolean,
+): Promise<Outcome[]> {
   try {
     const chrome = await prepareTests(say);
     const outcomes: Outcome[] = [];
@@ -65,7 +103,10 @@ async function run(names: readonly SuiteName[], args: readonly string[], timings
   }
 }
 
-/** Repeats all failures, which are hard to find in the output of two lanes, and adds the totals. A mocha that ended early is one more failure. */
+/**
+ * Repeats all failures, which are hard to find in the output of two lanes, and adds the totals. A
+ * mocha that ended early is one more failure.
+ */
 function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean } {
   const failed = outcomes.flatMap(({ problem }) => problem ?? []);
   let [passed, skipped] = [0, 0];
@@ -73,7 +114,8 @@ function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean
     failed.push(...(numbers?.failed ?? []));
     passed += numbers?.passed ?? 0;
     skipped += numbers?.skipped ?? 0;
-    if (!numbers?.failed.length && (code !== 0 || !numbers?.passed)) failed.push(`mocha ended early (exit code ${code})`);
+    if (!numbers?.failed.length && (code !== 0 || !numbers?.passed))
+      failed.push(`mocha ended early (exit code ${code})`);
   }
   const last = `${passed} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   return { lines: [...failed.map(title => `failed: ${title}`), last], good: failed.length === 0 };
@@ -84,7 +126,8 @@ const args = rest.filter(arg => arg !== '--timings');
 const wantedNames = SUITES.filter(name => wanted === 'all' || name === wanted);
 // Arguments of mocha take the place of the suites' files, so they are run once.
 const names = args.length > 0 ? wantedNames.slice(0, 1) : wantedNames;
-if (names.length === 0) throw new Error(`Unknown suite "${wanted}". Use one of ${SUITES.join(', ')}, all.`);
+if (names.length === 0)
+  throw new Error(`Unknown suite "${wanted}". Use one of ${SUITES.join(', ')}, all.`);
 const { lines, good } = closing(await run(names, args, args.length < rest.length));
 for (const line of lines) say(line);
 process.exitCode = good ? 0 : 1;

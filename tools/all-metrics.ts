@@ -1,9 +1,15 @@
-// Every metric of the product, by the processes that have it: the real API, worker and controller are wired, in one registry, and never started.
+// Every metric of the product, by the processes that have it: the real API, worker and controller
+// are wired, in one registry, and never started.
 import { KubeConfig } from '@kubernetes/client-node';
 import { complete, createApi } from '../api/api.ts';
 import { readApiConfig } from '../api/config.ts';
 import { silentLog } from '../common/log.ts';
-import { createMetrics, lifecycleMetrics, type MetricDescription, type Metrics } from '../common/operations.ts';
+import {
+  createMetrics,
+  lifecycleMetrics,
+  type MetricDescription,
+  type Metrics,
+} from '../common/operations.ts';
 import { readControllerConfig } from '../controller/config.ts';
 import { createController } from '../controller/controller.ts';
 import { readWorkerConfig } from '../worker/config.ts';
@@ -22,11 +28,24 @@ const SECRETS = {
 const parts: Record<Of, (metrics: Metrics) => void> = {
   'every process': metrics => lifecycleMetrics(metrics, () => 'new'),
   API: metrics => void createApi(complete(readApiConfig(SECRETS)), silentLog, metrics),
-  worker: metrics => void createWorker({ ...readWorkerConfig(SECRETS), secret: SECRETS.PRESSROOM_POOL_SECRET }, silentLog, metrics),
+  worker: metrics =>
+    void createWorker(
+      { ...readWorkerConfig(SECRETS), secret: SECRETS.PRESSROOM_POOL_SECRET },
+      silentLog,
+      metrics,
+    ),
   controller: metrics => {
     const cluster = new KubeConfig();
-    cluster.loadFromClusterAndUser({ name: 'none', server: 'https://localhost:1', skipTLSVerify: false }, { name: 'nobody' });
-    createController(readControllerConfig({ PRESSROOM_PROMETHEUS_URL: 'http://localhost:1' }), cluster, silentLog, metrics);
+    cluster.loadFromClusterAndUser(
+      { name: 'none', server: 'https://localhost:1', skipTLSVerify: false },
+      { name: 'nobody' },
+    );
+    createController(
+      readControllerConfig({ PRESSROOM_PROMETHEUS_URL: 'http://localhost:1' }),
+      cluster,
+      silentLog,
+      metrics,
+    );
   },
 };
 

@@ -1,4 +1,5 @@
-// `npm run check`: what needs no running part — style, types, and that generated files are current. All steps run, so that one round shows everything.
+// `npm run check`: what needs no running part — style, types, and that generated files are current.
+// All steps run, so that one round shows everything.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { staleFiles } from './generated.ts';
@@ -14,13 +15,24 @@ interface Step {
 const program = (name: string, command: string, ...args: string[]): Step => ({
   name,
   run: async () => {
-    const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
+    const { status, stdout, stderr, error } = spawnSync(command, args, {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
     return status === 0 ? undefined : `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`;
   },
 });
 
 const steps: Step[] = [
-  program('style (biome)', 'biome', 'ci', '--colors=off', '--error-on-warnings', '--diagnostic-level=warn', '.'),
+  program(
+    'style (biome)',
+    'biome',
+    'ci',
+    '--colors=off',
+    '--error-on-warnings',
+    '--diagnostic-level=warn',
+    '.',
+  ),
   program('types (tsc)', 'tsc', '-p', '.'),
   program('types of the page (tsc)', 'tsc', '-p', 'dashboard'),
   {

@@ -1,4 +1,5 @@
-// The list of generated files: each one is made by a function from the sources, committed, and checked to be current.
+// The list of generated files: each one is made by a function from the sources, committed, and
+// checked to be current.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +33,10 @@ const path = (file: string) => fileURLToPath(new URL(file, ROOT));
 /** The files that are missing or differ from what their function gives. */
 export async function staleFiles(list = generated): Promise<string[]> {
   const current = await Promise.all(
-    list.map(async ({ file, text }) => (await readFile(path(file), 'utf8').catch(() => undefined)) === (await text())),
+    list.map(
+      async ({ file, text }) =>
+        (await readFile(path(file), 'utf8').catch(() => undefined)) === (await text()),
+    ),
   );
   return list.filter((_, index) => !current[index]).map(({ file }) => file);
 }

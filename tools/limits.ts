@@ -1,4 +1,5 @@
-// docs/limits.md: what all callers of one API process share, the share of each, and what the caller gets beyond it. Made from the constants.
+// docs/limits.md: what all callers of one API process share, the share of each, and what the caller
+// gets beyond it. Made from the constants.
 import { CONSOLE_LIMITS } from './limits/console-limits.ts';
 import type { LimitRow } from './limits/limit-row.ts';
 import { RENDER_LIMITS } from './limits/render-limits.ts';

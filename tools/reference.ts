@@ -1,4 +1,5 @@
-// docs/configuration.md and docs/metrics.md, made from the variables and the metrics of the processes.
+// docs/configuration.md and docs/metrics.md, made from the variables and the metrics of the
+// processes.
 import type { z } from 'zod';
 import { apiVariables } from '../api/config.ts';
 import { poolVariables, processVariables, variableMeta } from '../common/config.ts';
@@ -13,8 +14,12 @@ const rows = (schema: z.ZodObject, leaveOut: ReadonlySet<string>) =>
     .filter(([name]) => !leaveOut.has(name))
     .map(([name, type]) => {
       const { description, fallback, accepts } = variableMeta(type as z.ZodType)!;
-      // The cores of the machine that generates would make this file differ from machine to machine.
-      const shown = fallback === undefined || fallback === '' || name === 'PRESSROOM_SLOTS' ? '' : `\`${fallback}\``;
+      // The cores of the machine that generates would make this file differ from machine to
+      // machine.
+      const shown =
+        fallback === undefined || fallback === '' || name === 'PRESSROOM_SLOTS'
+          ? ''
+          : `\`${fallback}\``;
       const accepted = accepts.replaceAll('NAME', name).replaceAll('|', '\\|');
       return `| \`${name}\` | ${shown} | ${description} | ${accepted} |`;
     });

@@ -10,7 +10,9 @@ try {
   const e = readConfig(processVariables, process.env);
   const config = readWorkerConfig(process.env);
   if (config.secret === undefined)
-    throw new ConfigError('PRESSROOM_POOL_SECRET is missing: it must be the same for the API and its workers');
+    throw new ConfigError(
+      'PRESSROOM_POOL_SECRET is missing: it must be the same for the API and its workers',
+    );
   const log = createLog(e.PRESSROOM_LOG_LEVEL, 'worker');
   const metrics = createMetrics({ labels: { pool: config.pool } });
   const worker = createWorker({ ...config, secret: config.secret }, log, metrics);

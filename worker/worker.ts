@@ -1,4 +1,5 @@
-// Wires a worker: Chrome, its slots, the guard of each and the gateway. Returns the services in the order in which they start.
+// Wires a worker: Chrome, its slots, the guard of each and the gateway. Returns the services in the
+// order in which they start.
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
@@ -21,24 +22,52 @@ export interface Worker {
 }
 
 /** Stopping the gateway drains: no new slot, the running ones finish. */
-export function createWorker(config: WorkerConfig & { secret: string }, log: Log, metrics: Metrics): Worker {
+export function createWorker(
+  config: WorkerConfig & { secret: string },
+  log: Log,
+  metrics: Metrics,
+): Worker {
   const slots = new SlotPool({
     pool: config.pool,
     capacity: config.capacity,
     chromePerAccount: config.chromePerAccount,
     limits: config.limits,
     launch: async (signal, slotLog) =>
-      launchChrome({ ...config.chrome, executable: findChrome(config.chrome.executable) }, slotLog, signal),
+      launchChrome(
+        { ...config.chrome, executable: findChrome(config.chrome.executable) },
+        slotLog,
+        signal,
+      ),
     openGuard: () => openEgressProxy(config.egress, log),
     log,
     metrics,
     onChange: () => gateway.push(),
   });
   const status = (): WorkerStatus => ({ protocol: PROTOCOL, pool: config.pool, ...slots.status() });
-  const gateway = new Gateway({ config: config.gateway, pool: config.pool, secret: config.secret, slots, status, log, metrics });
-  metrics.gauge('pressroom_worker_draining', 'Whether this worker takes no new render because it stops: 1 or 0.', ['pool'], gauge =>
-    gauge.set({ pool: config.pool }, status().draining ? 1 : 0),
+  const gateway = new Gateway({
+    config: config.gateway,
+    pool: config.pool,
+    secret: config.secret,
+    slots,
+    status,
+    log,
+    metrics,
+  });
+  metrics.gauge(
+    'pressroom_worker_draining',
+    'Whether this worker takes no new render because it stops: 1 or 0.',
+    ['pool'],
+    gauge => gauge.set({ pool: config.pool }, status().draining ? 1 : 0),
   );
-  const profiles: Service = { name: 'chrome profiles', start: () => sweepProfiles(), stop: async () => {} };
-  return { services: [profiles, slots, gateway], status, chromes: () => slots.chromes(), port: () => gateway.port() };
+  const profiles: Service = {
+    name: 'chrome profiles',
+    start: () => sweepProfiles(),
+    stop: async () => {},
+  };
+  return {
+    services: [profiles, slots, gateway],
+    status,
+    chromes: () => slots.chromes(),
+    port: () => gateway.port(),
+  };
 }

@@ -1,8 +1,16 @@
-// Decides whether a caller's body is worth reading: which keys were accepted lately, and one read for any other. The admission decides again.
+// Decides whether a caller's body is worth reading: which keys were accepted lately, and one read
+// for any other. The admission decides again.
 
 import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './account-errors.ts';
-import { allowedIps, capOf, isServed, keyIsGood, type ServedRules, withKey } from './account-rules.ts';
+import {
+  allowedIps,
+  capOf,
+  isServed,
+  keyIsGood,
+  type ServedRules,
+  withKey,
+} from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
 import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Plan } from './plans.ts';
@@ -15,11 +23,17 @@ export interface Caller {
   keyHash: string[];
   clientIp: string;
   requestId: string;
-  /** The networks of the key that `clientIp` was checked against; the admission makes sure that they are still these. */
+  /**
+   * The networks of the key that `clientIp` was checked against; the admission makes sure that they
+   * are still these.
+   */
   allowedIps?: string[];
 }
 
-/** A caller whose key is good; `intranet` as the last read said, for the check of the request's address. */
+/**
+ * A caller whose key is good; `intranet` as the last read said, for the check of the request's
+ * address.
+ */
 export interface Accepted extends Omit<Caller, 'requestId'> {
   intranet: boolean;
   keyId: string;
@@ -29,13 +43,22 @@ export interface Accepted extends Omit<Caller, 'requestId'> {
 
 export interface AcceptedKeys {
   /**
-   * `onKnown` hears of a caller whose key is good, also when the call is then refused for the account's state. Throws ApiError `unauthorized`, `subscription_inactive`, or `render_failed`/`database` when the key is not remembered and cannot be read.
-   * `keyText`: what stands after `Bearer`, undefined when nothing does.
+   * `onKnown` hears of a caller whose key is good, also when the call is then refused for the
+   * account's state. Throws ApiError `unauthorized`, `subscription_inactive`, or
+   * `render_failed`/`database` when the key is not remembered and cannot be read. `keyText`: what
+   * stands after `Bearer`, undefined when nothing does.
    */
-  check(keyText: string | undefined, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted>;
+  check(
+    keyText: string | undefined,
+    clientIp: string,
+    onKnown?: (caller: Accepted) => void,
+  ): Promise<Accepted>;
   /** The admission refused this caller: the next call with the key is read again. */
   forget(accepted: Pick<Accepted, 'keyHash'>): void;
-  /** The caller has more requests than the plan allows, by a read that may be out of date: the next call reads again, at most once a second. */
+  /**
+   * The caller has more requests than the plan allows, by a read that may be out of date: the next
+   * call reads again, at most once a second.
+   */
   recheck(accepted: Pick<Accepted, 'keyHash'>): void;
 }
 
@@ -63,7 +86,11 @@ interface Found {
 }
 
 /** `nowMs` is monotonic. */
-export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, nowMs = () => performance.now()): AcceptedKeys {
+export function createAcceptedKeys(
+  store: Store,
+  config: AcceptedKeysConfig,
+  nowMs = () => performance.now(),
+): AcceptedKeys {
   const served = isServed(config);
   const parallel = capOf(config.plans);
   /** Only a good answer is kept. */
@@ -73,8 +100,9 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
   );
 
   /**
-   * By the index of hashes and not by that of ids: a key that does not exist is the same miss whatever account it names, so that its time tells nothing. The id is
-   * there for a database that is sharded by it, where the read goes to one shard.
+   * By the index of hashes and not by that of ids: a key that does not exist is the same miss
+   * whatever account it names, so that its time tells nothing. The id is there for a database that
+   * is sharded by it, where the read goes to one shard.
    */
   async function read(accountId: string, hashes: readonly string[]): Promise<Found | null> {
     store.primary.throwIfMissing();
@@ -101,7 +129,11 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
     );
   }
 
-  async function check(keyText: string | undefined, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted> {
+  async function check(
+    keyText: string | undefined,
+    clientIp: string,
+    onKnown?: (caller: Accepted) => void,
+  ): Promise<Accepted> {
     const accountId = keyText === undefined ? undefined : parseKey(keyText);
     if (accountId === undefined) throw unauthorized();
     const keyHash = hashKeyByEach(keyText!, config.peppers);
@@ -112,7 +144,15 @@ export function createAcceptedKeys(store: Store, config: AcceptedKeysConfig, now
       });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
     const { networks: allowedIps, intranet, parallel } = found;
-    const caller = { accountId, keyHash, clientIp, intranet, allowedIps, keyId: found.keyId!, parallel };
+    const caller = {
+      accountId,
+      keyHash,
+      clientIp,
+      intranet,
+      allowedIps,
+      keyId: found.keyId!,
+      parallel,
+    };
     onKnown?.(caller);
     if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
     return caller;

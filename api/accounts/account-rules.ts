@@ -1,4 +1,5 @@
-// The rules about an account as MongoDB expressions, so that one atomic operation decides by the server's clock. Pure; runs nothing.
+// The rules about an account as MongoDB expressions, so that one atomic operation decides by the
+// server's clock. Pure; runs nothing.
 import type { AccountState, Document } from '../store/store.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 
@@ -9,7 +10,12 @@ const goodKeys = (hashes: readonly string[]): Document => ({
   $filter: {
     input: '$keys',
     as: 'key',
-    cond: { $and: [{ $in: ['$$key.hash', { $literal: hashes }] }, { $gt: [{ $ifNull: ['$$key.expiresAt', NEVER] }, '$$NOW'] }] },
+    cond: {
+      $and: [
+        { $in: ['$$key.hash', { $literal: hashes }] },
+        { $gt: [{ $ifNull: ['$$key.expiresAt', NEVER] }, '$$NOW'] },
+      ],
+    },
   },
 });
 
@@ -41,12 +47,18 @@ export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRul
     everyStateServed,
     { $in: ['$state', ALWAYS_SERVED] },
     {
-      $and: [{ $eq: ['$state', 'past_due'] }, { $gt: [{ $add: [{ $ifNull: ['$pastDueSince', '$$NOW'] }, pastDueGraceMs] }, '$$NOW'] }],
+      $and: [
+        { $eq: ['$state', 'past_due'] },
+        { $gt: [{ $add: [{ $ifNull: ['$pastDueSince', '$$NOW'] }, pastDueGraceMs] }, '$$NOW'] },
+      ],
     },
   ],
 });
 
-/** Renders at once of the account's plan. The document holds no cap: a change of configuration is a change of all accounts. */
+/**
+ * Renders at once of the account's plan. The document holds no cap: a change of configuration is a
+ * change of all accounts.
+ */
 export const capOf = (plans: readonly Plan[]): Document => ({
   $switch: {
     // biome-ignore lint/suspicious/noThenProperty: it is MongoDB's word, and a number is no promise
@@ -55,42 +67,60 @@ export const capOf = (plans: readonly Plan[]): Document => ({
   },
 });
 
-const leasesWhere = (...conditions: Document[]): Document => ({ $filter: { input: '$leases', as: 'lease', cond: { $and: conditions } } });
+const leasesWhere = (...conditions: Document[]): Document => ({
+  $filter: { input: '$leases', as: 'lease', cond: { $and: conditions } },
+});
 
-const endsAfter = (ms: number): Document => ({ $gt: ['$$lease.expires', ms === 0 ? '$$NOW' : { $subtract: ['$$NOW', ms] }] });
+const endsAfter = (ms: number): Document => ({
+  $gt: ['$$lease.expires', ms === 0 ? '$$NOW' : { $subtract: ['$$NOW', ms] }],
+});
 
 export const unexpiredLeases: Document = leasesWhere(endsAfter(0));
 
 export const runningLeases: Document = { $size: unexpiredLeases };
 
 /**
- * Every write of an account writes all of its leases: with 1,280 expired ones, which crashes in a row leave of a plan of 32 in ten minutes, 32 callers
- * got through a fifteenth of what they did with none. One outage leaves at most one for each place, so this is room for several; of a plan of one
- * all are kept, however often its renders crash.
+ * Every write of an account writes all of its leases: with 1,280 expired ones, which crashes in a
+ * row leave of a plan of 32 in ten minutes, 32 callers got through a fifteenth of what they did
+ * with none. One outage leaves at most one for each place, so this is room for several; of a plan
+ * of one all are kept, however often its renders crash.
  */
 export const EXPIRED_KEPT = { forEachPlace: 4, atLeast: 64 } as const;
 
-/** The unexpired leases, after the newest of those that expired within `ms`. Those come first so that the order in which they expired is kept. */
+/**
+ * The unexpired leases, after the newest of those that expired within `ms`. Those come first so
+ * that the order in which they expired is kept.
+ */
 export const leasesKept = (ms: number, cap: Document): Document => {
   const expired = leasesWhere(endsAfter(ms), { $not: [endsAfter(0)] });
   const most = { $max: [EXPIRED_KEPT.atLeast, { $multiply: [EXPIRED_KEPT.forEachPlace, cap] }] };
   return { $concatArrays: [{ $slice: [expired, { $multiply: [-1, most] }] }, unexpiredLeases] };
 };
 
-const textOf = (date: string, format: string): Document => ({ $dateToString: { date, format, timezone: 'UTC' } });
+const textOf = (date: string, format: string): Document => ({
+  $dateToString: { date, format, timezone: 'UTC' },
+});
 
-/** A renewal of which nothing was heard for so long is none: Stripe is no longer asked, and the account counts by months. */
+/**
+ * A renewal of which nothing was heard for so long is none: Stripe is no longer asked, and the
+ * account counts by months.
+ */
 const RENEWAL_UNHEARD_MS = 35 * 86_400_000;
 
 /**
- * The running period as a text that grows from one to the next: the month (`2026-11`), or the first day of Stripe's period (`2026-11-15`). Whoever pays for a
- * period pays for the next one from its end on, whether Stripe's word of it is there already or late: that word names the same day, so that the count goes on.
+ * The running period as a text that grows from one to the next: the month (`2026-11`), or the first
+ * day of Stripe's period (`2026-11-15`). Whoever pays for a period pays for the next one from its
+ * end on, whether Stripe's word of it is there already or late: that word names the same day, so
+ * that the count goes on.
  */
 export const periodNow: Document = {
   $switch: {
     // biome-ignore-start lint/suspicious/noThenProperty: it is MongoDB's word, and a document is no promise
     branches: [
-      { case: { $lt: ['$$NOW', '$billing.periodEnd'] }, then: textOf('$billing.periodStart', '%Y-%m-%d') },
+      {
+        case: { $lt: ['$$NOW', '$billing.periodEnd'] },
+        then: textOf('$billing.periodStart', '%Y-%m-%d'),
+      },
       {
         case: { $lt: [{ $subtract: ['$$NOW', RENEWAL_UNHEARD_MS] }, '$billing.periodEnd'] },
         then: textOf('$billing.periodEnd', '%Y-%m-%d'),
@@ -102,8 +132,9 @@ export const periodNow: Document = {
 };
 
 /**
- * The usage after one more render. A clock that is a little behind at the turn of a period must not set a new period's count back; nor does a subscription's end,
- * after which the account counts by months again.
+ * The usage after one more render. A clock that is a little behind at the turn of a period must not
+ * set a new period's count back; nor does a subscription's end, after which the account counts by
+ * months again.
  */
 export const usagePlusOne: Document = {
   $let: {
@@ -119,4 +150,6 @@ export const usagePlusOne: Document = {
 };
 
 /** The count of the running period: an older period counts as zero. */
-export const usageNow: Document = { $cond: [{ $gte: ['$usage.period', periodNow] }, '$usage.count', 0] };
+export const usageNow: Document = {
+  $cond: [{ $gte: ['$usage.period', periodNow] }, '$usage.count', 0],
+};

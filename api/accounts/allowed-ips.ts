@@ -1,15 +1,25 @@
-// The networks that a key may be used from: how they are read and how an address is checked against them. Pure.
+// The networks that a key may be used from: how they are read and how an address is checked against
+// them. Pure.
 import { inNetwork, parseNetwork } from '../../common/addresses.ts';
 import { invalid } from '../../common/contract/errors.ts';
 
 export const MAX_NETWORKS = 50;
 
-/** Throws validation_error naming the entry that is no address and no network. Empty input means "anywhere", which is `undefined`. */
+/**
+ * Throws validation_error naming the entry that is no address and no network. Empty input means
+ * "anywhere", which is `undefined`.
+ */
 export function parseAllowedIps(entries: readonly string[]): string[] | undefined {
-  if (entries.length > MAX_NETWORKS) throw invalid(`\`allowedIps\` has ${entries.length} entries; at most ${MAX_NETWORKS} are accepted.`);
+  if (entries.length > MAX_NETWORKS)
+    throw invalid(
+      `\`allowedIps\` has ${entries.length} entries; at most ${MAX_NETWORKS} are accepted.`,
+    );
   const networks = entries.map(entry => {
     const network = parseNetwork(entry);
-    if (!network) throw invalid(`\`allowedIps\`: \`${entry}\` is no IP address or network such as 203.0.113.7 or 2001:db8::/32.`);
+    if (!network)
+      throw invalid(
+        `\`allowedIps\`: \`${entry}\` is no IP address or network such as 203.0.113.7 or 2001:db8::/32.`,
+      );
     return network.cidr;
   });
   return networks.length === 0 ? undefined : networks;

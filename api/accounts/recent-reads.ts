@@ -8,7 +8,10 @@ export interface RecentReads<T> {
   forget(name: string, minAgeMs?: number): void;
 }
 
-/** Caches each value for `forMs`, except failed reads and values for which `kept` is false. `nowMs` is monotonic. */
+/**
+ * Caches each value for `forMs`, except failed reads and values for which `kept` is false. `nowMs`
+ * is monotonic.
+ */
 export function createRecentReads<T>(
   { most, forMs, kept = () => true }: { most: number; forMs: number; kept?: (found: T) => boolean },
   nowMs: () => number,

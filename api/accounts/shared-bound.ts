@@ -1,6 +1,10 @@
-// A bound on what all callers hold together, with a share for each: no caller alone can use it up for the others.
+// A bound on what all callers hold together, with a share for each: no caller alone can use it up
+// for the others.
 
-/** Why nothing was taken: the whole is used up, or the caller is above its share and the rest is kept for the others. */
+/**
+ * Why nothing was taken: the whole is used up, or the caller is above its share and the rest is
+ * kept for the others.
+ */
 export type BoundRefusal = 'full' | 'share';
 
 /** Default share of a caller: four callers fill the whole, and one alone leaves a quarter free. */
@@ -8,7 +12,10 @@ const SHARE = 1 / 4;
 
 export class SharedBound {
   readonly max: number;
-  /** A caller takes up to this much while there is any left; beyond it, only while as much stays free afterwards. */
+  /**
+   * A caller takes up to this much while there is any left; beyond it, only while as much stays
+   * free afterwards.
+   */
   readonly share: number;
   readonly #held = new Map<string, number>();
   #used = 0;

@@ -1,4 +1,5 @@
-// Wires the dashboard: sessions, pages, the management API and the built page. Returns what the application routes and what runs beside it.
+// Wires the dashboard: sessions, pages, the management API and the built page. Returns what the
+// application routes and what runs beside it.
 import type { Network } from '../../common/addresses.ts';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -71,7 +72,11 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatD
   log: Log;
   renderLogKeepMs: number;
   /** Without it there is neither the tool nor the OAuth server. */
-  mcp: (Pick<McpDeps, 'links' | 'renderMs' | 'outputMaxBytes'> & { clients: ProviderDeps['clients'] }) | undefined;
+  mcp:
+    | (Pick<McpDeps, 'links' | 'renderMs' | 'outputMaxBytes'> & {
+        clients: ProviderDeps['clients'];
+      })
+    | undefined;
   /** Made at the start when nobody has the address. */
   admin: FirstAdmin | undefined;
   sso: SsoConfig | undefined;
@@ -107,7 +112,11 @@ export function createConsole(deps: ConsoleDeps): Console {
   const operators = createOperators(store, sessions);
   const auth = createAuth({ ...deps, cookies, sessions, audit, sso: deps.sso });
   const formPage = pageRoutes(deps);
-  const { billing, routes: paymentRoutes, services: billingServices } = createBilling({ ...deps, config: deps.billing, audit });
+  const {
+    billing,
+    routes: paymentRoutes,
+    services: billingServices,
+  } = createBilling({ ...deps, config: deps.billing, audit });
   const oauth = deps.mcp
     ? createOAuth({
         ...deps,
@@ -142,7 +151,9 @@ export function createConsole(deps: ConsoleDeps): Console {
   let files: StaticFiles;
   const toSignIn: Middleware = async (ctx, next) => {
     if (await auth.login.signedIn(ctx)) return next();
-    ctx.redirect(`/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path + ctx.search)}`}`);
+    ctx.redirect(
+      `/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path + ctx.search)}`}`,
+    );
   };
   const page: Middleware = ctx => files.page(ctx);
 
@@ -152,7 +163,15 @@ export function createConsole(deps: ConsoleDeps): Console {
     oauth,
     routes: [
       { method: 'get', path: '/app/assets/{*file}', handle: [ctx => files.asset(ctx)] },
-      ...consoleRoutes(rows, { publicUrl, store, sessions, cookies, budget, requests, trustedProxies }),
+      ...consoleRoutes(rows, {
+        publicUrl,
+        store,
+        sessions,
+        cookies,
+        budget,
+        requests,
+        trustedProxies,
+      }),
       ...paymentRoutes,
       ...signInPages(auth, formPage),
       ...ssoPages({ ...deps, auth, teams }, formPage),
@@ -160,7 +179,15 @@ export function createConsole(deps: ConsoleDeps): Console {
       ...setupPages(auth, formPage),
       ...invitationPages(auth, { store, invitations }, formPage),
       ...(oauth ? [...oauth.routes, ...consentPages(auth, oauth, formPage)] : []),
-      ...(deps.mcp && oauth ? mcpRoutes({ ...deps, ...deps.mcp, resource: oauth.resource, tokens: oauth.tokens, renders }) : []),
+      ...(deps.mcp && oauth
+        ? mcpRoutes({
+            ...deps,
+            ...deps.mcp,
+            resource: oauth.resource,
+            tokens: oauth.tokens,
+            renders,
+          })
+        : []),
       { method: 'get', path: '/app', handle: [toSignIn, page] },
       { method: 'get', path: '/app/{*path}', handle: [toSignIn, page] },
     ],

@@ -1,4 +1,5 @@
-// What the log keeps of a request: harmless values as they are, all others as their size or count. Never a text that becomes part of the page, never a secret. Pure.
+// What the log keeps of a request: harmless values as they are, all others as their size or count.
+// Never a text that becomes part of the page, never a secret. Pure.
 import { additionUrl } from '../../common/contract/additions.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 
@@ -17,18 +18,21 @@ const MAX_TEXT_LENGTH = 200;
 
 type Show = (value: never) => string | number | boolean | undefined;
 
-const asItIs = (value: string | number | boolean) => (typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : value);
+const asItIs = (value: string | number | boolean) =>
+  typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : value;
 const characters = (text: string) => `${text.length.toLocaleString('en')} characters`;
 const howMany = (value: object) => Object.keys(value).length;
-const addition = (text: string) => (additionUrl(text) === undefined ? `inline, ${characters(text)}` : 'from an address');
+const addition = (text: string) =>
+  additionUrl(text) === undefined ? `inline, ${characters(text)}` : 'from an address';
 const sides = (margin: Record<string, string | undefined>) =>
   Object.entries(margin)
     .map(([side, length]) => `${side} ${length}`.slice(0, MAX_TEXT_LENGTH))
     .join(', ');
 const edge = ({ html, height }: { html?: string; height?: string }) =>
-  [...(html === undefined ? [] : [characters(html)]), ...(height === undefined ? [] : [`height ${height}`.slice(0, MAX_TEXT_LENGTH)])].join(
-    ', ',
-  );
+  [
+    ...(html === undefined ? [] : [characters(html)]),
+    ...(height === undefined ? [] : [`height ${height}`.slice(0, MAX_TEXT_LENGTH)]),
+  ].join(', ');
 
 /** Every field, so that one that is added to the contract must be decided on here. */
 const SHOW: Record<keyof RenderRequest, Show> = {
@@ -67,11 +71,15 @@ function redactedUrl(text: string): string {
   return `${protocol}//${host}${pathname}`.slice(0, MAX_URL_LENGTH);
 }
 
-/** Of a request that parseRenderRequest let pass. Takes microseconds whatever the size of the request is. */
+/**
+ * Of a request that parseRenderRequest let pass. Takes microseconds whatever the size of the
+ * request is.
+ */
 export function redactedRequest(request: RenderRequest): RedactedRequest {
   const options: ShownOptions = {};
   for (const [field, value] of Object.entries(request)) {
-    const shown = value === undefined ? undefined : SHOW[field as keyof RenderRequest](value as never);
+    const shown =
+      value === undefined ? undefined : SHOW[field as keyof RenderRequest](value as never);
     if (shown !== undefined) options[field] = shown;
   }
   return {

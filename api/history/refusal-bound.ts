@@ -1,4 +1,5 @@
-// How many refusals of one account are worth a line of the log: a few each second. All of them are counted.
+// How many refusals of one account are worth a line of the log: a few each second. All of them are
+// counted.
 import { createWindowCount } from './window-count.ts';
 
 const KEPT_EACH_SECOND = 10;

@@ -1,5 +1,6 @@
-// The log of renders: takes one record per render and writes them in batches, beside the daily figures.
-// Never delays or fails a render; records that cannot be written in time are logged and dropped.
+// The log of renders: takes one record per render and writes them in batches, beside the daily
+// figures. Never delays or fails a render; records that cannot be written in time are logged and
+// dropped.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -62,15 +63,27 @@ export class RenderLog implements Service {
   }
 
   /**
-   * Does `work`, answers or throws as it does, and keeps how it ended. `work` says in the entry whose render it is and what was asked for, as soon as that is known,
-   * and gives `entry.trace` to the use case.
+   * Does `work`, answers or throws as it does, and keeps how it ended. `work` says in the entry
+   * whose render it is and what was asked for, as soon as that is known, and gives `entry.trace` to
+   * the use case.
    */
   /**
-   * Runs `work`, resolves or rejects as it does, and records how it ended. `work` writes into the entry which account renders and what
-   * was requested, as soon as that is known, and passes `entry.trace` to the use case.
+   * Runs `work`, resolves or rejects as it does, and records how it ended. `work` writes into the
+   * entry which account renders and what was requested, as soon as that is known, and passes
+   * `entry.trace` to the use case.
    */
-  async logged<T>(requestId: string, via: RenderEntry['via'], work: (entry: RenderEntry) => Promise<T>): Promise<T> {
-    const entry: RenderEntry = { requestId, via, at: new Date(), startMs: performance.now(), trace: { timings: {}, console: [] } };
+  async logged<T>(
+    requestId: string,
+    via: RenderEntry['via'],
+    work: (entry: RenderEntry) => Promise<T>,
+  ): Promise<T> {
+    const entry: RenderEntry = {
+      requestId,
+      via,
+      at: new Date(),
+      startMs: performance.now(),
+      trace: { timings: {}, console: [] },
+    };
     try {
       const result = await work(entry);
       this.#succeeded(via);
@@ -91,7 +104,11 @@ export class RenderLog implements Service {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await untilDeadline(this.#writeRest(deadline), deadline);
-    if (this.#waiting.length > 0) this.#log.warn({ lost: this.#waiting.length }, 'renders are missing in the log of the dashboard');
+    if (this.#waiting.length > 0)
+      this.#log.warn(
+        { lost: this.#waiting.length },
+        'renders are missing in the log of the dashboard',
+      );
   }
 
   #lose(renders: number): void {
@@ -102,7 +119,8 @@ export class RenderLog implements Service {
   #keep(entry: RenderEntry, error: unknown): void {
     const account = entry.who?.account;
     // A key that was revoked a moment ago has no account any more.
-    if (account === undefined || (error instanceof ApiError && error.code === 'unauthorized')) return;
+    if (account === undefined || (error instanceof ApiError && error.code === 'unauthorized'))
+      return;
     const record = recordOf(entry, account, error, performance.now());
     if (!addTo(this.#tally, record)) this.#lose(1);
     if (wasRefused(entry, error) && !this.#mayKeep(account)) return;
@@ -119,7 +137,10 @@ export class RenderLog implements Service {
     return this.#waiting.length === 0 && this.#pending === undefined && this.#tally.days.size === 0;
   }
 
-  /** A tally is written under one name until it is known to be written; what comes meanwhile goes into the next. */
+  /**
+   * A tally is written under one name until it is known to be written; what comes meanwhile goes
+   * into the next.
+   */
   async #writeTallies(): Promise<void> {
     while (this.#pending || this.#tally.days.size > 0) {
       if (!this.#pending) {
@@ -131,7 +152,10 @@ export class RenderLog implements Service {
     }
   }
 
-  /** Rejects when MongoDB did not take all of it: what it may have taken is recognized the next time. */
+  /**
+   * Rejects when MongoDB did not take all of it: what it may have taken is recognized the next
+   * time.
+   */
   async #writeAll(): Promise<void> {
     if (this.#isEmpty()) return;
     this.#store.primary.throwIfMissing();
@@ -152,10 +176,12 @@ export class RenderLog implements Service {
       this.#failing = false;
     } catch (error) {
       const details = { reason: (error as Error).message, waiting: this.#waiting.length };
-      if (!this.#failing) this.#log.warn(details, 'the log of renders cannot be written, trying on');
+      if (!this.#failing)
+        this.#log.warn(details, 'the log of renders cannot be written, trying on');
       this.#failing = true;
     }
-    if (this.#lost > 0) this.#log.warn({ lost: this.#lost }, 'renders are missing in the log of the dashboard');
+    if (this.#lost > 0)
+      this.#log.warn({ lost: this.#lost }, 'renders are missing in the log of the dashboard');
     this.#lost = 0;
   }
 
@@ -168,7 +194,10 @@ export class RenderLog implements Service {
 
   #schedule(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#flush().then(() => this.#schedule()), this.#flushEveryMs);
+    this.#timer = setTimeout(
+      () => void this.#flush().then(() => this.#schedule()),
+      this.#flushEveryMs,
+    );
   }
 
   async #writeRest(deadline: AbortSignal): Promise<void> {

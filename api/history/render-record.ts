@@ -29,7 +29,10 @@ declare module '../http/state.ts' {
   }
 }
 
-/** True for what was refused before it had a slot: it costs nothing, so there may be any number of it. */
+/**
+ * True for what was refused before it had a slot: it costs nothing, so there may be any number of
+ * it.
+ */
 export const wasRefused = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
   error !== undefined && !(error instanceof ClientClosed) && timings.load === undefined;
 
@@ -48,10 +51,17 @@ function endOf(error: unknown): Pick<RenderDocument, 'outcome' | 'code' | 'reaso
 }
 
 /** `error`: undefined for a render that went well. */
-export function recordOf(entry: RenderEntry, account: string, error: unknown, nowMs: number): RenderDocument {
+export function recordOf(
+  entry: RenderEntry,
+  account: string,
+  error: unknown,
+  nowMs: number,
+): RenderDocument {
   const { requestId, via, at, startMs, who, request, trace } = entry;
   const sandbox = request?.sandbox ?? false;
-  const timings = Object.fromEntries(Object.entries(trace.timings).map(([phase, ms]) => [phase, rounded(ms)]));
+  const timings = Object.fromEntries(
+    Object.entries(trace.timings).map(([phase, ms]) => [phase, rounded(ms)]),
+  );
   return {
     _id: requestId,
     account,

@@ -1,4 +1,5 @@
-// How long the log of renders is kept: told to MongoDB at each start, so that a change of the configuration acts. A lifecycle service that never fails a start.
+// How long the log of renders is kept: told to MongoDB at each start, so that a change of the
+// configuration acts. A lifecycle service that never fails a start.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Store } from '../store/store.ts';

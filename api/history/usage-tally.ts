@@ -1,4 +1,5 @@
-// Adds renders up to what is written of them: per account, day and key, and per minute for all. Owns no connection.
+// Adds renders up to what is written of them: per account, day and key, and per minute for all.
+// Owns no connection.
 import type { RenderDocument, RenderMinuteDocument, UsageDayDocument } from '../store/store.ts';
 import { bucketOf } from './usage-buckets.ts';
 
@@ -16,7 +17,10 @@ const MINUTE_MS = 60_000;
 
 export const newTally = (): Tally => ({ days: new Map(), minutes: new Map() });
 
-/** False when there is no room for one more account, day and key. What the caller broke off counts as neither good nor failed. */
+/**
+ * False when there is no room for one more account, day and key. What the caller broke off counts
+ * as neither good nor failed.
+ */
 export function addTo({ days, minutes }: Tally, render: RenderDocument): boolean {
   const { account, at, key = '', outcome, sandbox, pages = 0, bytes = 0, totalMs } = render;
   const minute = Math.floor(at.getTime() / MINUTE_MS) * MINUTE_MS;
@@ -30,7 +34,16 @@ export function addTo({ days, minutes }: Tally, render: RenderDocument): boolean
   let sums = days.get(name);
   if (!sums) {
     if (days.size >= MAX_DAYS) return false;
-    sums = { _id: { account, day, key }, ok: 0, sandbox: 0, failed: 0, bytes: 0, pages: 0, durations: {}, lastAt: at };
+    sums = {
+      _id: { account, day, key },
+      ok: 0,
+      sandbox: 0,
+      failed: 0,
+      bytes: 0,
+      pages: 0,
+      durations: {},
+      lastAt: at,
+    };
     days.set(name, sums);
   }
   if (at > sums.lastAt) sums.lastAt = at;

@@ -1,4 +1,5 @@
-// One log line and one count a request. What it may say is the closed list below: never a query, a header, a body, a key or a message made of them.
+// One log line and one count a request. What it may say is the closed list below: never a query, a
+// header, a body, a key or a message made of them.
 import { z } from 'zod';
 import { RENDER_FAILED_REASONS, STATUS } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
@@ -6,7 +7,10 @@ import type { CountRequest } from './http-metrics.ts';
 import { isLinkPath, LINK_PATH, LINK_ROUTE } from './link-path.ts';
 import type { Middleware } from './state.ts';
 
-/** Unknown fields are dropped, fields that do not fit make no line at all: what is logged is a schema, not a habit. */
+/**
+ * Unknown fields are dropped, fields that do not fit make no line at all: what is logged is a
+ * schema, not a habit.
+ */
 const accessLine = z.object({
   requestId: z.uuid(),
   method: z.string().max(20),
@@ -26,9 +30,14 @@ const accessLine = z.object({
 /** Probes come every second and say nothing when they are well. */
 const QUIET = new Set(['/healthz', '/readyz']);
 
-/** The path without its query, bounded, without the token of a link, and without a key that somebody put into it by mistake. */
+/**
+ * The path without its query, bounded, without the token of a link, and without a key that somebody
+ * put into it by mistake.
+ */
 export const loggedPath = (path: string): string =>
-  isLinkPath(path) ? `${LINK_PATH}/…` : path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
+  isLinkPath(path)
+    ? `${LINK_PATH}/…`
+    : path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
 
 /** All links are one route. */
 const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : path);
@@ -41,7 +50,12 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
     ctx.res.once('close', () => {
       const { requestId, code, reason, bodyBytes, accepted, access } = ctx.state;
       const left = !ctx.res.writableFinished;
-      count(countedPath(path), left ? 'client_closed' : (reason ?? code ?? (ctx.res.statusCode < 400 ? 'ok' : 'unavailable')));
+      count(
+        countedPath(path),
+        left
+          ? 'client_closed'
+          : (reason ?? code ?? (ctx.res.statusCode < 400 ? 'ok' : 'unavailable')),
+      );
       const line = accessLine.safeParse({
         requestId,
         method,
@@ -54,8 +68,13 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         bytes: left ? undefined : ctx.response.length,
         accountId: accepted?.accountId ?? access?.account,
       });
-      if (line.data) log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');
-      else log.error({ requestId, fields: line.error.issues.map(issue => issue.path.join('.')) }, 'an access line does not fit its schema');
+      if (line.data)
+        log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');
+      else
+        log.error(
+          { requestId, fields: line.error.issues.map(issue => issue.path.join('.')) },
+          'an access line does not fit its schema',
+        );
     });
     await next();
   };

@@ -14,7 +14,10 @@ const OF_A_RENDER: BodyWords = {
 };
 
 export const tooLarge = (maxBytes: number, words = OF_A_RENDER) =>
-  new ApiError('payload_too_large', `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`);
+  new ApiError(
+    'payload_too_large',
+    `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`,
+  );
 
 const missing = (words: BodyWords) => invalid(`The request body is missing. ${words.missing}`);
 
@@ -23,7 +26,8 @@ const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
 function checkType(header: string | undefined): void {
   if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${expected}`);
   const [type = '', ...parameters] = header.split(';').map(part => part.trim().toLowerCase());
-  if (type !== 'application/json') throw invalid(`The header \`Content-Type\` names another type. ${expected}`);
+  if (type !== 'application/json')
+    throw invalid(`The header \`Content-Type\` names another type. ${expected}`);
   for (const parameter of parameters) {
     const charset = /^charset=(.*)$/.exec(parameter)?.[1];
     if (charset !== undefined && !/^("?)utf-?8\1$/.test(charset))
@@ -31,9 +35,17 @@ function checkType(header: string | undefined): void {
   }
 }
 
-/** The announced length, undefined when the body comes in chunks. Throws ApiError when it will not be read. */
-export function checkBodyHeaders(headers: IncomingHttpHeaders, maxBytes: number, words = OF_A_RENDER): number | undefined {
-  const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+/**
+ * The announced length, undefined when the body comes in chunks. Throws ApiError when it will not
+ * be read.
+ */
+export function checkBodyHeaders(
+  headers: IncomingHttpHeaders,
+  maxBytes: number,
+  words = OF_A_RENDER,
+): number | undefined {
+  const length =
+    headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
   if (headers['transfer-encoding'] === undefined && !length) throw missing(words);
   checkType(headers['content-type']);
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')

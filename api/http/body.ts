@@ -1,4 +1,5 @@
-// Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is buffered past the limit.
+// Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is
+// buffered past the limit.
 import type { IncomingMessage } from 'node:http';
 import { invalid } from '../../common/contract/errors.ts';
 import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
@@ -20,24 +21,41 @@ export interface BodyLimits {
   words?: BodyWords | undefined;
 }
 
-/** 2 KiB/s is slower than any usable connection. A slower body would hold its place for a minute at no cost. */
-export const BODY_TIMES = { silentMs: 10_000, totalMs: 60_000, slow: { graceMs: 5_000, bytesPerS: 2 * 1_024 } };
+/**
+ * 2 KiB/s is slower than any usable connection. A slower body would hold its place for a minute at
+ * no cost.
+ */
+export const BODY_TIMES = {
+  silentMs: 10_000,
+  totalMs: 60_000,
+  slow: { graceMs: 5_000, bytesPerS: 2 * 1_024 },
+};
 
 /**
- * What a byte of a body costs while its render waits and runs. As a string it takes two, since a single character beyond Latin-1 (a dash, a euro sign)
- * makes every character of the text two bytes wide; and one more on its way to Chrome, as a frame. The bytes themselves are dropped once they are parsed.
+ * What a byte of a body costs while its render waits and runs. As a string it takes two, since a
+ * single character beyond Latin-1 (a dash, a euro sign) makes every character of the text two bytes
+ * wide; and one more on its way to Chrome, as a frame. The bytes themselves are dropped once they
+ * are parsed.
  */
 export const HELD_PER_BODY_BYTE = 3;
 
 /** Parsing takes 4 to 6 ms for each MB, in which no other render has the event loop. */
 const PARSED_AT_ONCE = 512 * 1_024;
 
-const tooSlow = (what: string) => invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
+const tooSlow = (what: string) =>
+  invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
 
 const seconds = (ms: number) => `${ms / 1_000} s`;
 
-/** Reserves memory as the bytes arrive; what the caller declares reserves nothing. Rejects with ApiError or ClientClosed; then the request is left paused. */
-async function readBytes(request: IncomingMessage, limits: BodyLimits, reservation: Reservation): Promise<Buffer> {
+/**
+ * Reserves memory as the bytes arrive; what the caller declares reserves nothing. Rejects with
+ * ApiError or ClientClosed; then the request is left paused.
+ */
+async function readBytes(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  reservation: Reservation,
+): Promise<Buffer> {
   const { maxBytes, silentMs, totalMs, slow, words } = limits;
   let reserved = 0;
   const body = await collectBytes(request, {
@@ -51,7 +69,11 @@ async function readBytes(request: IncomingMessage, limits: BodyLimits, reservati
     silent: { ms: silentMs, late: () => tooSlow(`nothing came for ${seconds(silentMs)}`) },
     total: { ms: totalMs, late: () => tooSlow(`it took more than ${seconds(totalMs)}`) },
     ...(slow && {
-      slow: { ...slow, late: () => tooSlow(`after ${seconds(slow.graceMs)} it must bring ${slow.bytesPerS} bytes a second`) },
+      slow: {
+        ...slow,
+        late: () =>
+          tooSlow(`after ${seconds(slow.graceMs)} it must bring ${slow.bytesPerS} bytes a second`),
+      },
     }),
   });
   reservation.give((reserved - body.length) * HELD_PER_BODY_BYTE);
@@ -59,12 +81,18 @@ async function readBytes(request: IncomingMessage, limits: BodyLimits, reservati
   return body;
 }
 
-/** What stands in the state as the body, and how many bytes it was. A function of its own, so that nothing holds the bytes while the value is in use. */
+/**
+ * What stands in the state as the body, and how many bytes it was. A function of its own, so that
+ * nothing holds the bytes while the value is in use.
+ */
 type Read = (...from: Parameters<typeof readBytes>) => Promise<{ value: unknown; bytes: number }>;
 
 const readJson: Read = async (...from) => {
   const body = await readBytes(...from);
-  return { value: body.length > PARSED_AT_ONCE ? await parseJsonInTurns(body) : parseJson(body), bytes: body.length };
+  return {
+    value: body.length > PARSED_AT_ONCE ? await parseJsonInTurns(body) : parseJson(body),
+    bytes: body.length,
+  };
 };
 
 /** The same without parsing. */
@@ -85,7 +113,10 @@ const body =
   (read: Read) =>
   (limits: BodyLimits, budget: ByteBudget, holderOf: (ctx: Context) => Holder): Middleware => {
     // A body that could never fit is too large, not too many.
-    const maxBytes = Math.min(limits.maxBytes, Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE));
+    const maxBytes = Math.min(
+      limits.maxBytes,
+      Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE),
+    );
     return async (ctx, next) => {
       const { req, res, state } = ctx;
       const declared = checkBodyHeaders(req.headers, maxBytes, limits.words) ?? 0;
@@ -93,14 +124,17 @@ const body =
       res.once('close', reservation.close);
       state.reservation = reservation;
       if (req.socket.destroyed) throw new ClientClosed();
-      // Nothing is reserved by it: a caller can declare much at no cost. It only saves sending what would be refused.
+      // Nothing is reserved by it: a caller can declare much at no cost. It only saves sending what
+      // would be refused.
       if (!reservation.fits(declared * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
       sayContinue(ctx);
-      const { value, bytes } = await read(req, { ...limits, maxBytes }, reservation).catch(error => {
-        // The answer may take its time to go out, and nothing of the body is held any more.
-        reservation.close();
-        throw error;
-      });
+      const { value, bytes } = await read(req, { ...limits, maxBytes }, reservation).catch(
+        error => {
+          // The answer may take its time to go out, and nothing of the body is held any more.
+          reservation.close();
+          throw error;
+        },
+      );
       state.bodyBytes = bytes;
       state.body = value;
       await next();
@@ -109,8 +143,14 @@ const body =
     };
   };
 
-/** Puts the parsed body, its size and the reservation that covers it into the state; the reservation ends with the answer. */
+/**
+ * Puts the parsed body, its size and the reservation that covers it into the state; the reservation
+ * ends with the answer.
+ */
 export const jsonBody = body(readJson);
 
-/** The same for a body of JSON whose very bytes count, because somebody has signed them: the state has a Buffer. */
+/**
+ * The same for a body of JSON whose very bytes count, because somebody has signed them: the state
+ * has a Buffer.
+ */
 export const bodyBytes = body(readRaw);

@@ -8,7 +8,10 @@ interface Caller {
   parallel?: number;
 }
 
-/** `onRefused` is called for a request over the bound. The sending of the answer is not counted: it has a share of the memory. */
+/**
+ * `onRefused` is called for a request over the bound. The sending of the answer is not counted: it
+ * has a share of the memory.
+ */
 export const boundRequests = (
   requests: AccountRequests,
   callerOf: (ctx: Context) => Caller,

@@ -1,10 +1,14 @@
-// How many bytes of bodies and PDFs this process holds at once, with a share for each caller. Taken as they arrive, given back when nothing holds them any more.
+// How many bytes of bodies and PDFs this process holds at once, with a share for each caller. Taken
+// as they arrive, given back when nothing holds them any more.
 
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { overShare } from '../accounts/account-errors.ts';
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
 
-/** Whose bytes they are, and what is thrown when there is no room: `full` of the whole, `share` of this caller's part. */
+/**
+ * Whose bytes they are, and what is thrown when there is no room: `full` of the whole, `share` of
+ * this caller's part.
+ */
 export interface Holder extends Record<BoundRefusal, () => ApiError> {
   id: string;
 }
@@ -19,7 +23,10 @@ export interface ByteBudget {
 }
 
 export interface Reservation {
-  /** False, and nothing taken, when there is no room for so many bytes more or the request has ended. */
+  /**
+   * False, and nothing taken, when there is no room for so many bytes more or the request has
+   * ended.
+   */
   take(bytes: number): boolean;
   /** Whether `take` would succeed now. */
   fits(bytes: number): boolean;
@@ -27,14 +34,23 @@ export interface Reservation {
   overBudget(): ApiError;
   /** Gives back so many of those that were taken. */
   give(bytes: number): void;
-  /** Gives back what is left. What still runs of the request can take no more, and what it gives back is not counted twice. */
+  /**
+   * Gives back what is left. What still runs of the request can take no more, and what it gives
+   * back is not counted twice.
+   */
   close(): void;
 }
 
 export const overloaded = () =>
-  renderFailed('overloaded', 'The service holds as many requests and PDFs as it can at the moment. Try again.', { retryAfterS: 2 });
+  renderFailed(
+    'overloaded',
+    'The service holds as many requests and PDFs as it can at the moment. Try again.',
+    { retryAfterS: 2 },
+  );
 
-/** An account holds for all its keys, members and apps. `parallel`: of its plan, where it is known. */
+/**
+ * An account holds for all its keys, members and apps. `parallel`: of its plan, where it is known.
+ */
 export const accountHolder = (accountId: string, parallel?: number): Holder => ({
   id: accountId,
   full: overloaded,
@@ -48,7 +64,10 @@ interface Options {
   shareBytes?: number;
 }
 
-export function createByteBudget(maxBytes: number, { whole, shareBytes }: Options = {}): ByteBudget {
+export function createByteBudget(
+  maxBytes: number,
+  { whole, shareBytes }: Options = {},
+): ByteBudget {
   const bound = new SharedBound(maxBytes, shareBytes);
 
   function open(holder: Holder): Reservation {

@@ -1,4 +1,5 @@
-// Collects the bytes of a request under bounds, whoever reads it and for whatever: nothing is buffered past a limit, and what is given up is left paused.
+// Collects the bytes of a request under bounds, whoever reads it and for whatever: nothing is
+// buffered past a limit, and what is given up is left paused.
 import type { IncomingMessage } from 'node:http';
 import { ClientClosed } from './client-disconnect.ts';
 
@@ -7,7 +8,10 @@ export interface Bounds {
   tooLarge(): Error;
   /** Called before each block of memory is allocated; what it returns ends the reading. */
   reserve?(bytes: number): Error | undefined;
-  /** For how long nothing may come, and for how long it may take in all; `late` is what that ends with. */
+  /**
+   * For how long nothing may come, and for how long it may take in all; `late` is what that ends
+   * with.
+   */
   silent?: { ms: number; late(): Error };
   total: { ms: number; late(): Error };
   /** From `graceMs` on at least so many bytes must have come for each second since. */
@@ -15,8 +19,8 @@ export interface Bounds {
 }
 
 /**
- * Blocks double from the first size to the second. The pieces themselves are not kept: a chunk of one byte
- * is an object of 210, and a body of 10 MB in such chunks took 2 GB.
+ * Blocks double from the first size to the second. The pieces themselves are not kept: a chunk of
+ * one byte is an object of 210, and a body of 10 MB in such chunks took 2 GB.
  */
 const BLOCK_BYTES = { first: 4 * 1_024, largest: 64 * 1_024 };
 
@@ -34,12 +38,16 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     let isOver = false;
     const timers: NodeJS.Timeout[] = [];
 
-    /** Fails at `dueMs`, which what arrives may move. What has arrived is read before: it may be this process that stood still. */
+    /**
+     * Fails at `dueMs`, which what arrives may move. What has arrived is read before: it may be
+     * this process that stood still.
+     */
     function failAt(dueMs: () => number, late: () => Error): void {
       const check = () => {
         if (isOver) return;
         if (dueMs() <= performance.now()) fail(late());
-        else failAt(dueMs, late); // it was moved, or the timer fired some tenths of a millisecond early
+        // it was moved, or the timer fired some tenths of a millisecond early
+        else failAt(dueMs, late);
       };
       timers.push(setTimeout(() => setImmediate(check), dueMs() - performance.now()));
     }
@@ -55,7 +63,11 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
       reject(error);
     }
     function addBlock(): Error | undefined {
-      const size = Math.min(Math.max(bytes, BLOCK_BYTES.first), BLOCK_BYTES.largest, declaredBytes - bytes);
+      const size = Math.min(
+        Math.max(bytes, BLOCK_BYTES.first),
+        BLOCK_BYTES.largest,
+        declaredBytes - bytes,
+      );
       const refused = reserve?.(size);
       if (refused) return refused;
       blocks.push(Buffer.allocUnsafeSlow(size));

@@ -8,17 +8,33 @@ import type { Context, Middleware } from './state.ts';
 
 /** The body of every error answer (spec §2.7); `reason` comes with render_failed only. */
 export const envelope = ({ code, message, reason }: ApiError, requestId: string): Buffer =>
-  Buffer.from(JSON.stringify({ error: { code, message, request_id: requestId, ...(reason && { reason }) } }));
+  Buffer.from(
+    JSON.stringify({ error: { code, message, request_id: requestId, ...(reason && { reason }) } }),
+  );
 
-/** Pure: an error that nobody foresaw is one of the closed list too, and a render endpoint knows no 500. */
+/**
+ * Pure: an error that nobody foresaw is one of the closed list too, and a render endpoint knows no
+ * 500.
+ */
 export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
   if (error instanceof ApiError) return error;
-  const sentence = 'Something went wrong on our side. Try again; if it happens again, report the request id.';
-  return onRenderRoute ? renderFailed('internal', sentence, { cause: error }) : new ApiError('internal', sentence, { cause: error });
+  const sentence =
+    'Something went wrong on our side. Try again; if it happens again, report the request id.';
+  return onRenderRoute
+    ? renderFailed('internal', sentence, { cause: error })
+    : new ApiError('internal', sentence, { cause: error });
 }
 
-/** They say nothing against the body, of which nothing was read: Node throws it away after the answer when it is small, and the connection goes on. */
-const OF_THE_CALLER: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'subscription_inactive', 'concurrency_limit', 'rate_limited']);
+/**
+ * They say nothing against the body, of which nothing was read: Node throws it away after the
+ * answer when it is small, and the connection goes on.
+ */
+const OF_THE_CALLER: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'subscription_inactive',
+  'concurrency_limit',
+  'rate_limited',
+]);
 
 function send(ctx: Context, error: ApiError): void {
   const { req } = ctx;
@@ -53,10 +69,14 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
       const error = asApiError(thrown, renderPaths.has(ctx.path) || ctx.state.rendering === true);
       ctx.state.code = error.code;
       if (error.reason) ctx.state.reason = error.reason;
-      if (error.reason === 'internal' || error.code === 'internal') log.error({ err: error.cause ?? error, requestId }, 'unexpected error');
+      if (error.reason === 'internal' || error.code === 'internal')
+        log.error({ err: error.cause ?? error, requestId }, 'unexpected error');
       // Without a cause the log has it already, from who knew it.
       else if (error.reason === 'database' && error.cause)
-        log.warn({ requestId, reason: (error.cause as Error).message }, 'the database failed a request');
+        log.warn(
+          { requestId, reason: (error.cause as Error).message },
+          'the database failed a request',
+        );
       send(ctx, error);
     }
   };
@@ -65,7 +85,13 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
 /** The error for a request that no route accepts; `matched` are the routes at its path. */
 export function noRoute(matched: { methods: string[] }[]): ApiError {
   const allowed = [...new Set(matched.flatMap(route => route.methods))];
-  if (allowed.length === 0) return new ApiError('not_found', 'There is nothing at this path. The paths are described at /docs.');
+  if (allowed.length === 0)
+    return new ApiError(
+      'not_found',
+      'There is nothing at this path. The paths are described at /docs.',
+    );
   const Allow = allowed.sort().join(', ');
-  return new ApiError('method_not_allowed', `This path takes ${Allow} only.`, { headers: { Allow } });
+  return new ApiError('method_not_allowed', `This path takes ${Allow} only.`, {
+    headers: { Allow },
+  });
 }

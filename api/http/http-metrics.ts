@@ -1,12 +1,21 @@
-// The numbers of the HTTP side: how every request ended, those that no route saw too, and what this process holds for its callers.
+// The numbers of the HTTP side: how every request ended, those that no route saw too, and what this
+// process holds for its callers.
 
 import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
 
 /** `unavailable` is the answer of /readyz, which is no error of the caller's request. */
-export type RequestOutcome = 'ok' | 'unavailable' | 'client_closed' | ErrorCode | RenderFailedReason;
+export type RequestOutcome =
+  | 'ok'
+  | 'unavailable'
+  | 'client_closed'
+  | ErrorCode
+  | RenderFailedReason;
 
-/** Counts one request; a path that is none of `paths` counts as `other`, since anybody can make up any number of them. */
+/**
+ * Counts one request; a path that is none of `paths` counts as `other`, since anybody can make up
+ * any number of them.
+ */
 export type CountRequest = (path: string, outcome: RequestOutcome) => void;
 
 export function requestCounter(metrics: Metrics, paths: ReadonlySet<string>): CountRequest {
@@ -25,14 +34,28 @@ interface Sources {
 }
 
 /** Gives what counts a request that was answered before it became one. */
-export function serverMetrics(metrics: Metrics, { connections, bytesInFlight, maxBytesInFlight }: Sources): () => void {
-  const broken = metrics.counter('pressroom_http_broken_requests_total', 'Requests that were no valid HTTP, answered before any route.');
-  metrics.gauge('pressroom_http_connections', 'Open connections of callers.', [], gauge => gauge.set(connections()));
-  metrics.gauge('pressroom_in_flight_bytes', 'Memory held for bodies and PDFs, as it counts against the limit.', [], gauge =>
-    gauge.set(bytesInFlight()),
+export function serverMetrics(
+  metrics: Metrics,
+  { connections, bytesInFlight, maxBytesInFlight }: Sources,
+): () => void {
+  const broken = metrics.counter(
+    'pressroom_http_broken_requests_total',
+    'Requests that were no valid HTTP, answered before any route.',
+  );
+  metrics.gauge('pressroom_http_connections', 'Open connections of callers.', [], gauge =>
+    gauge.set(connections()),
+  );
+  metrics.gauge(
+    'pressroom_in_flight_bytes',
+    'Memory held for bodies and PDFs, as it counts against the limit.',
+    [],
+    gauge => gauge.set(bytesInFlight()),
   );
   metrics
-    .gauge('pressroom_in_flight_limit_bytes', 'Memory for bodies and PDFs beyond which calls are refused as overloaded.')
+    .gauge(
+      'pressroom_in_flight_limit_bytes',
+      'Memory for bodies and PDFs beyond which calls are refused as overloaded.',
+    )
     .set(maxBytesInFlight);
   return () => broken.inc();
 }

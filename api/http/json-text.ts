@@ -1,12 +1,19 @@
-// The body's bytes as a JSON value, at once or in turns of the event loop, with errors that say what is wrong.
+// The body's bytes as a JSON value, at once or in turns of the event loop, with errors that say
+// what is wrong.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { invalid } from '../../common/contract/errors.ts';
 
-/** No request comes near these; a body made of brackets or names alone would hold the event loop for seconds. */
+/**
+ * No request comes near these; a body made of brackets or names alone would hold the event loop for
+ * seconds.
+ */
 const MAX_DEPTH = 32;
 const MAX_MEMBERS = 10_000;
 
-/** What is too much in a body: how deep it nests, or how many members and elements it has. Looks at no string's inside. */
+/**
+ * What is too much in a body: how deep it nests, or how many members and elements it has. Looks at
+ * no string's inside.
+ */
 function tooMuch(bytes: Buffer): string | undefined {
   let depth = 0;
   let members = 0;
@@ -17,7 +24,8 @@ function tooMuch(bytes: Buffer): string | undefined {
     } else if (byte === 0x5b || byte === 0x7b) {
       if (++depth > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels`;
     } else if (byte === 0x5d || byte === 0x7d) depth--;
-    else if (byte === 0x2c && ++members > MAX_MEMBERS) return `has more than ${MAX_MEMBERS} members`;
+    else if (byte === 0x2c && ++members > MAX_MEMBERS)
+      return `has more than ${MAX_MEMBERS} members`;
   }
   return undefined;
 }
@@ -27,9 +35,13 @@ function tooMuch(bytes: Buffer): string | undefined {
  * so only their token is kept: no other part of a body may reach a response or a log.
  */
 export function mistakeIn(message: string): string {
-  const [, what, line, column] = /^([^"]+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  const [, what, line, column] =
+    /^([^"]+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/.exec(message) ?? [];
   if (what !== undefined) return `${what} at line ${line}, column ${column}`;
-  return /^(Unexpected token '[!-~]'|Unexpected end of JSON input)/.exec(message)?.[0] ?? 'Unexpected token';
+  return (
+    /^(Unexpected token '[!-~]'|Unexpected end of JSON input)/.exec(message)?.[0] ??
+    'Unexpected token'
+  );
 }
 
 /** From bytes to value in steps: each of them looks at all bytes. */
@@ -51,7 +63,10 @@ function* parsing(bytes: Buffer): Generator<void, unknown> {
   }
 }
 
-/** Throws validation_error for bytes that are not UTF-8, text that is not JSON, and JSON that is too deep or has too many members. */
+/**
+ * Throws validation_error for bytes that are not UTF-8, text that is not JSON, and JSON that is too
+ * deep or has too many members.
+ */
 export function parseJson(bytes: Buffer): unknown {
   for (const steps = parsing(bytes); ; ) {
     const { done, value } = steps.next();

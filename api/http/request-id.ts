@@ -1,4 +1,5 @@
-// The id of a request: our own, never the caller's; in the answer's header, in error bodies and in every log line.
+// The id of a request: our own, never the caller's; in the answer's header, in error bodies and in
+// every log line.
 import { randomUUIDv7 } from 'node:crypto';
 import type { Middleware } from './state.ts';
 

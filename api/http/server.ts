@@ -1,4 +1,5 @@
-// The HTTP server as a service: listens, bounds what it takes in, answers what is not HTTP, and drains when it stops.
+// The HTTP server as a service: listens, bounds what it takes in, answers what is not HTTP, and
+// drains when it stops.
 import { randomUUIDv7 } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,14 +11,24 @@ import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SharedBound } from '../accounts/shared-bound.ts';
 import { isTrustedProxy } from './client-ip.ts';
-import { type BrokenRequest, badTarget, brokenRequest, noProxy, rawAnswer, readTarget } from './connection-errors.ts';
+import {
+  type BrokenRequest,
+  badTarget,
+  brokenRequest,
+  noProxy,
+  rawAnswer,
+  readTarget,
+} from './connection-errors.ts';
 import { probeHalfClosed } from './half-closed.ts';
 
 export interface HttpConfig {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** After readiness has fallen calls are still accepted so long, until load balancers have noticed. Each answer then closes its connection. */
+  /**
+   * After readiness has fallen calls are still accepted so long, until load balancers have noticed.
+   * Each answer then closes its connection.
+   */
   drainDelayMs: number;
   /** Their connections are those of many callers, and have no share. */
   trustedProxies?: readonly Network[];
@@ -38,9 +49,15 @@ export interface HttpServer extends Service {
 const REQUEST_TIMEOUT_MS = 75_000;
 /** Longer than the idle time of common load balancers (60 s), so that it is they who close. */
 const KEEP_ALIVE_MS = 65_000;
-/** An answer of which a caller takes nothing for so long is given up: it counts against the memory of all. */
+/**
+ * An answer of which a caller takes nothing for so long is given up: it counts against the memory
+ * of all.
+ */
 const UNREAD_MS = 30_000;
-/** One address has a share of them, so that one client with thousands of connections locks out no other. */
+/**
+ * One address has a share of them, so that one client with thousands of connections locks out no
+ * other.
+ */
 export const MAX_CONNECTIONS = 10_000;
 /** How long a caller who is still sending garbage has to read the answer. */
 const RAW_ANSWER_MS = 2_000;
@@ -55,8 +72,18 @@ interface Handler {
 }
 
 /** `onBroken` is called for each request that is answered here, without `handle`. */
-export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler, log: Log, onBroken: () => void): HttpServer {
-  const { headersTimeoutMs = 10_000, checkEveryMs = 1_000, trustedProxies = [], maxConnections = MAX_CONNECTIONS } = config;
+export function httpServer(
+  config: HttpConfig,
+  { handle, refuseMethod }: Handler,
+  log: Log,
+  onBroken: () => void,
+): HttpServer {
+  const {
+    headersTimeoutMs = 10_000,
+    checkEveryMs = 1_000,
+    trustedProxies = [],
+    maxConnections = MAX_CONNECTIONS,
+  } = config;
   const server = createServer({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -67,7 +94,8 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   });
   server.maxConnections = maxConnections;
   const places = new SharedBound(maxConnections);
-  // Otherwise Node closes a connection when its client closes its half. Public, but missing in Node's documentation and types.
+  // Otherwise Node closes a connection when its client closes its half. Public, but missing in
+  // Node's documentation and types.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
   const running = new Map<Duplex, Set<ServerResponse>>();
@@ -115,7 +143,9 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   server.on('clientError', (error: BrokenRequest, socket: Duplex) => {
     if (answered.has(socket)) return;
     const silent = socket instanceof Object && (socket as Socket).bytesRead === 0;
-    const begun = [...(running.get(socket) ?? [])].some(({ req, headersSent }) => headersSent && !req.complete);
+    const begun = [...(running.get(socket) ?? [])].some(
+      ({ req, headersSent }) => headersSent && !req.complete,
+    );
     if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
     else answerRaw(socket, brokenRequest(error, refuseMethod));
   });
@@ -130,7 +160,8 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     }
     const target = readTarget(request.url!);
     const hosts = request.headersDistinct['host']?.length ?? 0;
-    if (hosts === 0 && request.httpVersion === '1.1') return answerRaw(socket, invalid('The header `Host` is missing.'));
+    if (hosts === 0 && request.httpVersion === '1.1')
+      return answerRaw(socket, invalid('The header `Host` is missing.'));
     // Node uses the first; a proxy may have used another (RFC 9112 section 3.2).
     if (hosts > 1) return answerRaw(socket, invalid('The header `Host` appears more than once.'));
     if (target === undefined) return answerRaw(socket, badTarget());
@@ -159,13 +190,17 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
   });
   // Whoever asks before sending a body is answered by who would read it.
   server.on('checkContinue', onRequest);
-  server.on('checkExpectation', request => answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')));
+  server.on('checkExpectation', request =>
+    answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')),
+  );
 
   async function stop(deadline: AbortSignal): Promise<void> {
-    // From the first moment on: a kept connection that is closed when it is idle could meet its caller's next call, which would be lost.
+    // From the first moment on: a kept connection that is closed when it is idle could meet its
+    // caller's next call, which would be lost.
     stopping = true;
     for (const responses of running.values())
-      for (const response of responses) if (!response.headersSent) response.setHeader('Connection', 'close');
+      for (const response of responses)
+        if (!response.headersSent) response.setHeader('Connection', 'close');
     await sleep(config.drainDelayMs, undefined, { signal: deadline }).catch(() => undefined);
     const closed = new Promise(resolve => server.close(resolve));
     // Node counts a connection that has not said anything yet as busy.
@@ -187,7 +222,9 @@ export function httpServer(config: HttpConfig, { handle, refuseMethod }: Handler
     port: () => (server.address() as AddressInfo).port,
     connections: () => sockets.size,
     start: async () => {
-      await listen(server, config.port, config.host, error => log.error({ err: error }, 'the HTTP server failed'));
+      await listen(server, config.port, config.host, error =>
+        log.error({ err: error }, 'the HTTP server failed'),
+      );
       log.info({ host: config.host, port: (server.address() as AddressInfo).port }, 'listening');
     },
     stop,

@@ -1,4 +1,5 @@
-// What the middleware of one request share. A feature declares its own members beside the code that sets them.
+// What the middleware of one request share. A feature declares its own members beside the code that
+// sets them.
 import type Koa from 'koa';
 import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';

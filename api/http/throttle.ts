@@ -4,11 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface ThrottleOptions {
   /** Between two calls. */
   gapMs: number;
-  /** The longest delay. A call that would wait longer waits this long and takes no place in the queue. */
+  /**
+   * The longest delay. A call that would wait longer waits this long and takes no place in the
+   * queue.
+   */
   maxMs: number;
 }
 
-/** Returns the function that each call awaits. It does not delay the first call after `gapMs` without one. `nowMs` is monotonic. */
+/**
+ * Returns the function that each call awaits. It does not delay the first call after `gapMs`
+ * without one. `nowMs` is monotonic.
+ */
 export function createThrottle(
   { gapMs, maxMs }: ThrottleOptions,
   nowMs = () => performance.now(),

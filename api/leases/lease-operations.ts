@@ -26,7 +26,10 @@ export interface LeaseRules extends ServedRules {
   plans: readonly Plan[];
   /** How long a lease lasts from its admission or last renewal. */
   leaseMs: number;
-  /** How long an expired lease is kept for a late settlement, unless too many newer ones expired since (EXPIRED_KEPT). */
+  /**
+   * How long an expired lease is kept for a late settlement, unless too many newer ones expired
+   * since (EXPIRED_KEPT).
+   */
   keepExpiredMs: number;
 }
 
@@ -46,10 +49,18 @@ export interface LeaseOperations {
    * Takes a place for `leaseId` when key, subscription and cap allow it and the key's networks
    * are `networks`. Null: no such account.
    */
-  admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]): Promise<Admission | null>;
+  admit(
+    accountId: string,
+    leaseId: string,
+    keyHash: readonly string[],
+    networks: readonly string[],
+  ): Promise<Admission | null>;
   /** The same for a member, who needs no key. */
   admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
-  /** Returns the ids of those that could not be renewed: expired, or gone. Rejects when the result is unknown. */
+  /**
+   * Returns the ids of those that could not be renewed: expired, or gone. Rejects when the result
+   * is unknown.
+   */
   renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>>;
   /**
    * Removes the lease and counts the render; returns the new count of the billing period.
@@ -75,7 +86,12 @@ export function leaseOperations(
   const served = isServed(rules);
   const expires: Document = { $add: ['$$NOW', leaseMs] };
 
-  async function take(accountId: string, leaseId: string, leases: Document, key: Document = {}): Promise<Admission | null> {
+  async function take(
+    accountId: string,
+    leaseId: string,
+    leases: Document,
+    key: Document = {},
+  ): Promise<Admission | null> {
     const lease = { $elemMatch: { id: leaseId } };
     const fields = { served, state: 1, intranet: 1, limit: cap, ...key };
     const found = await repeatedOnce(() =>
@@ -101,7 +117,12 @@ export function leaseOperations(
     };
   };
 
-  function admit(accountId: string, leaseId: string, keyHash: readonly string[], networks: readonly string[]) {
+  function admit(
+    accountId: string,
+    leaseId: string,
+    keyHash: readonly string[],
+    networks: readonly string[],
+  ) {
     const sameNetworks = { $eq: [allowedIps, { $literal: networks }] };
     const leases = withKey(keyHash, oneMore(leaseId, '$$good.id', keyIsGood, sameNetworks));
     const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
@@ -111,19 +132,38 @@ export function leaseOperations(
   const admitMember = (accountId: string, leaseId: string, user: string) =>
     take(accountId, leaseId, oneMore(leaseId, { $literal: leaseKeyOf(user) }));
 
-  /** One update a lease, which changes nothing when the lease has expired, so that the number of changed documents tells if all live. */
-  const renewal = ({ id, accountId }: { id: string; accountId: string }): AnyBulkWriteOperation<AccountDocument> => {
+  /**
+   * One update a lease, which changes nothing when the lease has expired, so that the number of
+   * changed documents tells if all live.
+   */
+  const renewal = ({
+    id,
+    accountId,
+  }: {
+    id: string;
+    accountId: string;
+  }): AnyBulkWriteOperation<AccountDocument> => {
     const mine = { $and: [{ $eq: ['$$lease.id', id] }, { $gt: ['$$lease.expires', '$$NOW'] }] };
     const renewed = { $mergeObjects: ['$$lease', { expires }] };
-    const leases = { $map: { input: '$leases', as: 'lease', in: { $cond: [mine, renewed, '$$lease'] } } };
-    return { updateOne: { filter: { _id: accountId, 'leases.id': id }, update: [{ $set: { leases } }] } };
+    const leases = {
+      $map: { input: '$leases', as: 'lease', in: { $cond: [mine, renewed, '$$lease'] } },
+    };
+    return {
+      updateOne: { filter: { _id: accountId, 'leases.id': id }, update: [{ $set: { leases } }] },
+    };
   };
 
   async function renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>> {
-    const { modifiedCount } = await accounts.bulkWrite(leases.map(renewal), { ordered: false, ...limits });
+    const { modifiedCount } = await accounts.bulkWrite(leases.map(renewal), {
+      ordered: false,
+      ...limits,
+    });
     if (modifiedCount === leases.length) return new Set();
     const living = await accounts
-      .find({ _id: { $in: [...new Set(leases.map(lease => lease.accountId))] } }, { projection: { leases: unexpiredLeases }, ...limits })
+      .find(
+        { _id: { $in: [...new Set(leases.map(lease => lease.accountId))] } },
+        { projection: { leases: unexpiredLeases }, ...limits },
+      )
       .toArray();
     const alive = new Set(living.flatMap(account => account.leases.map(lease => lease.id)));
     return new Set(leases.map(lease => lease.id).filter(id => !alive.has(id)));

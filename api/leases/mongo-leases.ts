@@ -1,4 +1,5 @@
-// Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with renewal and a retry queue.
+// Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with
+// renewal and a retry queue.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -6,14 +7,23 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
-import { databaseUnreachable, subscriptionInactive, unauthorized } from '../accounts/account-errors.ts';
+import {
+  databaseUnreachable,
+  subscriptionInactive,
+  unauthorized,
+} from '../accounts/account-errors.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import { addressIsAllowed } from '../accounts/allowed-ips.ts';
 import type { Plan } from '../accounts/plans.ts';
 import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
 import { CapCache } from './cap-cache.ts';
 import { type LeaseMetrics, leaseMetrics } from './lease-metrics.ts';
-import { type Admission, type LeaseOperations, leaseKeyOf, leaseOperations } from './lease-operations.ts';
+import {
+  type Admission,
+  type LeaseOperations,
+  leaseKeyOf,
+  leaseOperations,
+} from './lease-operations.ts';
 import type { Lease, Leases, Member } from './leases.ts';
 import { createRenewals, type Renewals } from './renewals.ts';
 import { createRetryQueue, type RetriedWrite, type RetryQueue } from './retry-queue.ts';
@@ -22,7 +32,10 @@ export interface LeaseTimes {
   leaseMs: number;
   renewEveryMs: number;
   clockDifferenceMs: number;
-  /** An expired lease is kept this long for a late settlement, which is why settling is tried a minute less. */
+  /**
+   * An expired lease is kept this long for a late settlement, which is why settling is tried a
+   * minute less.
+   */
   keepExpiredMs: number;
   /** The longest that a finished PDF waits for its count. */
   settleWithinMs: number;
@@ -38,7 +51,10 @@ export const LEASE_TIMES: LeaseTimes = {
   settleForMs: 540_000,
 };
 
-/** A settlement is some hundred bytes: enough for minutes without a database at full load, and no danger to the memory. */
+/**
+ * A settlement is some hundred bytes: enough for minutes without a database at full load, and no
+ * danger to the memory.
+ */
 const MAX_RETRIED_WRITES = 50_000;
 
 export interface LeaseConfig extends ServedRules {
@@ -51,7 +67,10 @@ export interface LeaseConfig extends ServedRules {
   times?: Partial<LeaseTimes>;
 }
 
-const timedOperations = ({ timed }: Store, { admit, admitMember, renew, settle, release }: LeaseOperations): LeaseOperations => ({
+const timedOperations = (
+  { timed }: Store,
+  { admit, admitMember, renew, settle, release }: LeaseOperations,
+): LeaseOperations => ({
   admit: (...of) => timed('admit', admit(...of)),
   admitMember: (...of) => timed('admit', admitMember(...of)),
   renew: leases => timed('renew', renew(leases)),
@@ -59,7 +78,10 @@ const timedOperations = ({ timed }: Store, { admit, admitMember, renew, settle, 
   release: (...of) => timed('release', release(...of)),
 });
 
-/** Start it before the first admission, stop it after the last render: stopping flushes what is not written yet. `nowMs` is monotonic. */
+/**
+ * Start it before the first admission, stop it after the last render: stopping flushes what is not
+ * written yet. `nowMs` is monotonic.
+ */
 export class MongoLeases implements Leases<Caller | Member>, Service {
   readonly name = 'leases';
   readonly #store: Store;
@@ -82,7 +104,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     this.#times = { ...LEASE_TIMES, ...config.times };
     this.#log = log;
     this.#nowMs = nowMs;
-    const operations = timedOperations(store, leaseOperations(store, { ...config, ...this.#times }));
+    const operations = timedOperations(
+      store,
+      leaseOperations(store, { ...config, ...this.#times }),
+    );
     this.#operations = operations;
     this.#retries = createRetryQueue(log, MAX_RETRIED_WRITES, nowMs);
     this.#renewals = createRenewals(
@@ -92,7 +117,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       nowMs,
       why => this.#meters.lost(why),
     );
-    this.#meters = leaseMetrics(config.metrics, { held: () => this.#open.size, waiting: what => this.#retries.waiting(what) });
+    this.#meters = leaseMetrics(config.metrics, {
+      held: () => this.#open.size,
+      waiting: what => this.#retries.waiting(what),
+    });
   }
 
   async admit(caller: Caller | Member): Promise<Lease> {
@@ -101,7 +129,8 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     const by = 'user' in caller ? leaseKeyOf(caller.user) : caller.keyHash[0]!;
     const cap = this.#caps.capOf(accountId, by, this.#nowMs());
     if (cap !== undefined) throw concurrencyLimit(cap, retryAfterS());
-    const { found, id, sentMs } = 'user' in caller ? await this.#admitMember(caller) : await this.#admitWithKey(caller);
+    const { found, id, sentMs } =
+      'user' in caller ? await this.#admitMember(caller) : await this.#admitWithKey(caller);
     if (!found.admitted) {
       if (!found.served) throw subscriptionInactive(found.state, dashboardUrl);
       this.#caps.refused(accountId, by, found.limit, this.#nowMs());
@@ -109,7 +138,12 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     }
     this.#open.set(id, requestId);
     this.#caps.admitted(accountId);
-    return { id, accountId, intranet: found.intranet, lost: this.#renewals.hold({ id, accountId, requestId }, sentMs) };
+    return {
+      id,
+      accountId,
+      intranet: found.intranet,
+      lost: this.#renewals.hold({ id, accountId, requestId }, sentMs),
+    };
   }
 
   async settle({ id, accountId }: Lease): Promise<number | undefined> {
@@ -123,7 +157,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       this.#settled(usage, fields, false);
       return usage;
     } catch (error) {
-      this.#log.warn({ ...fields, reason: (error as Error).message }, 'a render is not counted yet, trying on');
+      this.#log.warn(
+        { ...fields, reason: (error as Error).message },
+        'a render is not counted yet, trying on',
+      );
       this.#settleLater(first, fields);
       return undefined;
     }
@@ -157,22 +194,33 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     this.#renewals.stop();
     this.#stopping.abort(new Error('the process ends while MongoDB is down'));
     for (const [leaseId, requestId] of this.#open)
-      this.#log.warn({ requestId, leaseId }, 'a render still ran at the end; its lease will expire');
+      this.#log.warn(
+        { requestId, leaseId },
+        'a render still ran at the end; its lease will expire',
+      );
     await this.#retries.flush(deadline);
   }
 
   async #admitWithKey(caller: Caller) {
     const { accountId, keyHash, clientIp } = caller;
     let networks = caller.allowedIps ?? [];
-    const ask = () => this.#tryAdmit(caller, id => this.#operations.admit(accountId, id, keyHash, networks));
+    const ask = () =>
+      this.#tryAdmit(caller, id => this.#operations.admit(accountId, id, keyHash, networks));
     let { found, id, sentMs } = await ask();
-    // The key's networks are not those that the address was checked against: check it against these, and ask once more.
-    if (found && !found.admitted && found.key && String(found.key.allowedIps) !== String(networks)) {
+    // The key's networks are not those that the address was checked against: check it against
+    // these, and ask once more.
+    if (
+      found &&
+      !found.admitted &&
+      found.key &&
+      String(found.key.allowedIps) !== String(networks)
+    ) {
       networks = found.key.allowedIps;
       if (!addressIsAllowed(clientIp, networks)) throw unauthorized();
       ({ found, id, sentMs } = await ask());
     }
-    if (!found || (!found.admitted && String(found.key?.allowedIps) !== String(networks))) throw unauthorized();
+    if (!found || (!found.admitted && String(found.key?.allowedIps) !== String(networks)))
+      throw unauthorized();
     return { found, id, sentMs };
   }
 
@@ -185,7 +233,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
   }
 
   /** What an admission found, by which id, and when it was sent. */
-  async #tryAdmit({ accountId, requestId }: Caller | Member, admission: (leaseId: string) => Promise<Admission | null>) {
+  async #tryAdmit(
+    { accountId, requestId }: Caller | Member,
+    admission: (leaseId: string) => Promise<Admission | null>,
+  ) {
     const id = randomUUID();
     const sentMs = this.#nowMs();
     let operation: Promise<Admission | null> | undefined;
@@ -194,12 +245,19 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       operation = admission(id);
       return { found: await this.#store.limited(operation), id, sentMs };
     } catch (error) {
-      if (operation) this.#releaseLater({ requestId, accountId, leaseId: id }, this.#hasArrived(operation, sentMs));
+      if (operation)
+        this.#releaseLater(
+          { requestId, accountId, leaseId: id },
+          this.#hasArrived(operation, sentMs),
+        );
       throw databaseUnreachable(error);
     }
   }
 
-  /** Whether a command without an answer may have been sent. Resolves when it no longer waits at a working server, which takes at most its time limit. */
+  /**
+   * Whether a command without an answer may have been sent. Resolves when it no longer waits at a
+   * working server, which takes at most its time limit.
+   */
   async #hasArrived(operation: Promise<unknown>, sentMs: number): Promise<boolean> {
     const answered = await operation.then(() => true, isServerAnswer);
     if (!answered && this.#store.primary.missingMs() >= this.#nowMs() - sentMs) return false;
@@ -207,13 +265,17 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     return true;
   }
 
-  /** `needed` resolves when the command that took the lease, or should have released it, can no longer arrive. */
+  /**
+   * `needed` resolves when the command that took the lease, or should have released it, can no
+   * longer arrive.
+   */
   #releaseLater(fields: RetriedWrite['fields'], needed: Promise<boolean>): void {
     this.#retries.add({
       what: 'release',
       attempt: async () => {
         if (!(await needed)) return;
-        // A frozen server executes what was sent to it when it wakes up, however late: only then there is something to release.
+        // A frozen server executes what was sent to it when it wakes up, however late: only then
+        // there is something to release.
         await this.#store.primary.there(this.#stopping.signal);
         await this.#store.limited(this.#operations.release(fields.accountId, fields.leaseId));
       },
@@ -228,7 +290,9 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       what: 'settle',
       attempt: async () => {
         const repeated = tries++ > 0;
-        const settling = repeated ? this.#store.limited(this.#operations.settle(fields.accountId, fields.leaseId)) : first;
+        const settling = repeated
+          ? this.#store.limited(this.#operations.settle(fields.accountId, fields.leaseId))
+          : first;
         this.#settled(await settling, fields, repeated);
       },
       onAborted: () => this.#meters.uncounted('given_up'),
@@ -237,7 +301,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     });
   }
 
-  /** `repeated`: an attempt before may have counted it without an answer, and then the lease is gone since. It is kept longer than settling is tried. */
+  /**
+   * `repeated`: an attempt before may have counted it without an answer, and then the lease is gone
+   * since. It is kept longer than settling is tried.
+   */
   #settled(usage: number | undefined, fields: RetriedWrite['fields'], repeated: boolean): void {
     if (usage !== undefined || repeated) return this.#meters.settled();
     this.#meters.uncounted('lease_gone');

@@ -1,4 +1,5 @@
-// Keeps the running leases of this process alive, and tells a render when its lease can no longer be counted on.
+// Keeps the running leases of this process alive, and tells a render when its lease can no longer
+// be counted on.
 
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
@@ -19,7 +20,10 @@ export interface HeldLease {
 }
 
 export interface Renewals {
-  /** From now on it is renewed. `sentMs`: when the write that took the lease was sent. The signal aborts when it is lost. */
+  /**
+   * From now on it is renewed. `sentMs`: when the write that took the lease was sent. The signal
+   * aborts when it is lost.
+   */
   hold(lease: HeldLease, sentMs: number): AbortSignal;
   /** It is settled or released: renewed no more. Unknown ids do nothing. */
   drop(id: string): void;
@@ -35,9 +39,10 @@ const LOSSES: Record<LeaseLoss, string> = {
 };
 
 /**
- * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the server's own deadline is never earlier,
- * whatever its wall clock says. `renew` gives the ids that are gone; when it rejects, nothing was acknowledged, the deadlines stay, and the next round asks for
- * each account by itself.
+ * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the
+ * server's own deadline is never earlier, whatever its wall clock says. `renew` gives the ids that
+ * are gone; when it rejects, nothing was acknowledged, the deadlines stay, and the next round asks
+ * for each account by itself.
  */
 export function createRenewals(
   times: RenewalTimes,
@@ -61,15 +66,27 @@ export function createRenewals(
     if (!lease) return;
     drop(id);
     onLost(why);
-    log.warn({ requestId: lease.requestId, accountId: lease.accountId, reason: LOSSES[why] }, 'a lease was lost, its render ends');
+    log.warn(
+      { requestId: lease.requestId, accountId: lease.accountId, reason: LOSSES[why] },
+      'a lease was lost, its render ends',
+    );
     // The caller sees this: the render's place may be given away, so it ends.
     lease.abort.abort(
-      renderFailed('database', 'The service lost touch with its database during the render. Try again.', { retryAfterS: 1 }),
+      renderFailed(
+        'database',
+        'The service lost touch with its database during the render. Try again.',
+        { retryAfterS: 1 },
+      ),
     );
   }
 
   const deadline = (id: string, sentMs: number) =>
-    setTimeout(lose, Math.max(0, sentMs + leaseMs - clockDifferenceMs - nowMs()), id, 'not_renewed' satisfies LeaseLoss);
+    setTimeout(
+      lose,
+      Math.max(0, sentMs + leaseMs - clockDifferenceMs - nowMs()),
+      id,
+      'not_renewed' satisfies LeaseLoss,
+    );
 
   async function renewTogether(leases: readonly HeldLease[], sentMs: number): Promise<void> {
     const lost = await renew(leases);
@@ -84,19 +101,29 @@ export function createRenewals(
     }
   }
 
-  /** After a round that failed: a document that somebody holds up would end the renders of all other accounts too. */
+  /**
+   * After a round that failed: a document that somebody holds up would end the renders of all other
+   * accounts too.
+   */
   let eachAccountAlone = false;
 
   async function renewAll(): Promise<void> {
     const sentMs = nowMs();
     const leases = [...held.values()];
-    const groups = Object.values(Object.groupBy(leases, ({ accountId }) => (eachAccountAlone ? accountId : 'all')));
+    const groups = Object.values(
+      Object.groupBy(leases, ({ accountId }) => (eachAccountAlone ? accountId : 'all')),
+    );
     const ends = await Promise.allSettled(groups.map(group => renewTogether(group!, sentMs)));
-    const failed = ends.flatMap((end, at) => (end.status === 'rejected' ? [{ leases: groups[at]!.length, reason: end.reason }] : []));
+    const failed = ends.flatMap((end, at) =>
+      end.status === 'rejected' ? [{ leases: groups[at]!.length, reason: end.reason }] : [],
+    );
     eachAccountAlone = failed.length > 0;
     if (failed[0]) {
       const count = failed.reduce((sum, each) => sum + each.leases, 0);
-      log.warn({ leases: count, reason: failed[0].reason.message }, 'leases could not be renewed, trying again');
+      log.warn(
+        { leases: count, reason: failed[0].reason.message },
+        'leases could not be renewed, trying again',
+      );
     }
     if (running) timer = setTimeout(renewAll, Math.max(0, sentMs + renewEveryMs - nowMs()));
   }

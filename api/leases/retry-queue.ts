@@ -1,4 +1,5 @@
-// Writes that may not fail for their caller: tried again in the background, bounded in number and time, and flushed at shutdown.
+// Writes that may not fail for their caller: tried again in the background, bounded in number and
+// time, and flushed at shutdown.
 import { untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 
@@ -18,7 +19,10 @@ export interface RetryQueue {
   add(write: RetriedWrite): void;
   /** How many are not done yet, in all or of one kind. */
   waiting(what?: RetriedWrite['what']): number;
-  /** Tries all that wait at once and again until they are done or `deadline` aborts; the rest is aborted and logged. What comes later is tried once. */
+  /**
+   * Tries all that wait at once and again until they are done or `deadline` aborts; the rest is
+   * aborted and logged. What comes later is tried once.
+   */
   flush(deadline: AbortSignal): Promise<void>;
 }
 
@@ -33,7 +37,11 @@ interface Waiting extends RetriedWrite {
 }
 
 /** At most `maxWaiting` at a time: one more aborts the oldest. `nowMs` is monotonic. */
-export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => performance.now()): RetryQueue {
+export function createRetryQueue(
+  log: Log,
+  maxWaiting: number,
+  nowMs = () => performance.now(),
+): RetryQueue {
   const waiting = new Set<Waiting>();
   let emptied = Promise.withResolvers<void>();
   let flushed = false;
@@ -67,8 +75,12 @@ export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => per
     } catch (error) {
       write.busy = false;
       if (!waiting.has(write)) return;
-      if (flushed || nowMs() - write.addedMs >= write.forMs) return abort(write, (error as Error).message);
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(write.tries - 1, 10));
+      if (flushed || nowMs() - write.addedMs >= write.forMs)
+        return abort(write, (error as Error).message);
+      const pauseMs = Math.min(
+        LONGEST_PAUSE_MS,
+        FIRST_PAUSE_MS * 2 ** Math.min(write.tries - 1, 10),
+      );
       // Spread, so that a database which comes back does not get all retries at once.
       write.timer = setTimeout(attempt, pauseMs * (0.5 + Math.random() / 2), write);
     }
@@ -76,12 +88,20 @@ export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => per
 
   return {
     add(write) {
-      if (waiting.size >= maxWaiting) abort(waiting.values().next().value!, 'too many writes are waiting');
-      const entry: Waiting = { ...write, addedMs: nowMs(), tries: 0, timer: undefined, busy: false };
+      if (waiting.size >= maxWaiting)
+        abort(waiting.values().next().value!, 'too many writes are waiting');
+      const entry: Waiting = {
+        ...write,
+        addedMs: nowMs(),
+        tries: 0,
+        timer: undefined,
+        busy: false,
+      };
       waiting.add(entry);
       void attempt(entry);
     },
-    waiting: what => (what === undefined ? waiting.size : [...waiting].filter(write => write.what === what).length),
+    waiting: what =>
+      what === undefined ? waiting.size : [...waiting].filter(write => write.what === what).length,
     async flush(deadline) {
       const promise = waiting.size > 0 ? emptied.promise : undefined;
       for (const write of waiting) void attempt(write);

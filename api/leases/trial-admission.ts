@@ -1,5 +1,5 @@
-// Trial admission: rejects trial calls over a limit that this process already knows of, before their body is
-// read and without the database. What it admits is still counted over all processes.
+// Trial admission: rejects trial calls over a limit that this process already knows of, before
+// their body is read and without the database. What it admits is still counted over all processes.
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../common/contract/errors.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';
@@ -15,11 +15,20 @@ export interface TrialAdmission {
   freed(): void;
 }
 
-/** Calls in this process at once, for each trial slot of the installation: most of them send their body, or wait for the database. */
+/**
+ * Calls in this process at once, for each trial slot of the installation: most of them send their
+ * body, or wait for the database.
+ */
 export const OPEN_PER_TRIAL_SLOT = 16;
-/** An invalid body uses up no call, but costs the work of reading it: a client may send so many bodies for each of its calls. */
+/**
+ * An invalid body uses up no call, but costs the work of reading it: a client may send so many
+ * bodies for each of its calls.
+ */
 const READ_FOR_EACH_CALL = 4;
-/** How long the slots are taken to be still in use: a flood then asks the database once in this time. Renders take about as long. */
+/**
+ * How long the slots are taken to be still in use: a flood then asks the database once in this
+ * time. Renders take about as long.
+ */
 const FULL_MS = 500;
 /** About 200 bytes each. */
 const MAX_CLIENTS = 10_000;
@@ -68,16 +77,23 @@ export function createTrialAdmission(
       client = { open: 0, read: 0, sinceMs: nowMs(), refusedUntilMs: Number.NEGATIVE_INFINITY };
       clients.set(name, client);
     }
-    if (nowMs() - client.sinceMs >= TRIAL_WINDOW_MS) Object.assign(client, { read: 0, sinceMs: nowMs() });
+    if (nowMs() - client.sinceMs >= TRIAL_WINDOW_MS)
+      Object.assign(client, { read: 0, sinceMs: nowMs() });
     return client;
   }
 
   return {
     enter(name) {
-      // Clients that are rejected here are not cached: a flood from many addresses would evict the others.
+      // Clients that are rejected here are not cached: a flood from many addresses would evict the
+      // others.
       if (open >= parallel * OPEN_PER_TRIAL_SLOT || nowMs() < fullUntilMs) throw taken;
       const client = known(name);
-      if (nowMs() < client.refusedUntilMs || client.open >= perMinute || client.read >= perMinute * READ_FOR_EACH_CALL) throw usedUp;
+      if (
+        nowMs() < client.refusedUntilMs ||
+        client.open >= perMinute ||
+        client.read >= perMinute * READ_FOR_EACH_CALL
+      )
+        throw usedUp;
       open += 1;
       client.open += 1;
       client.read += 1;

@@ -1,4 +1,5 @@
-// The leases of callers without a key: so many calls a minute for each of them, and a few places for all of them together. Nothing is ever counted as usage.
+// The leases of callers without a key: so many calls a minute for each of them, and a few places
+// for all of them together. Nothing is ever counted as usage.
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -18,8 +19,9 @@ export interface TrialCaller {
 
 export interface TrialLeases extends Leases<TrialCaller>, Service {
   /**
-   * To be asked before the body of a call is read. Throws rate_limited when it is known already that the call would be refused; gives what is to be called when
-   * there is nothing more to do for it.
+   * To be asked before the body of a call is read. Throws rate_limited when it is known already
+   * that the call would be refused; gives what is to be called when there is nothing more to do for
+   * it.
    */
   enter(visitor: string): () => void;
 }
@@ -41,9 +43,13 @@ export interface TrialConfig {
 const QUEUED_AS = 'trial';
 
 /** Never more than a quarter of the slots, and at least one. Pure. */
-export const trialSlotsOf = (parallel: number, slots: number): number => Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
+export const trialSlotsOf = (parallel: number, slots: number): number =>
+  Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
 
-const timedOperations = ({ timed }: Store, { count, take, renew, release }: TrialOperations): TrialOperations => ({
+const timedOperations = (
+  { timed }: Store,
+  { count, take, renew, release }: TrialOperations,
+): TrialOperations => ({
   count: (...of) => timed('trial_count', count(...of)),
   take: (...of) => timed('trial_take', take(...of)),
   renew: leases => timed('trial_renew', renew(leases)),
@@ -51,10 +57,15 @@ const timedOperations = ({ timed }: Store, { count, take, renew, release }: Tria
 });
 
 /**
- * A place whose process was killed is free again when its lease has expired; one whose admission or release had no answer as well, which is why nothing is tried
- * again here. `nowMs` is monotonic.
+ * A place whose process was killed is free again when its lease has expired; one whose admission or
+ * release had no answer as well, which is why nothing is tried again here. `nowMs` is monotonic.
  */
-export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs = () => performance.now()): TrialLeases {
+export function trialLeases(
+  store: Store,
+  config: TrialConfig,
+  log: Log,
+  nowMs = () => performance.now(),
+): TrialLeases {
   const { pepper, perMinute, parallel, slots, admission } = config;
   const times = { ...LEASE_TIMES, ...config.times };
   const operations = timedOperations(store, trialOperations(store, times.leaseMs));
@@ -71,7 +82,8 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
   /** Calls that wait for the database. */
   let asking = 0;
 
-  const hash = (visitor: string) => createHmac('sha256', pepper).update(`trial ${visitor}`).digest('base64url');
+  const hash = (visitor: string) =>
+    createHmac('sha256', pepper).update(`trial ${visitor}`).digest('base64url');
 
   async function asked<T>(operation: () => Promise<T>): Promise<T> {
     try {
@@ -84,7 +96,10 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
 
   const trialSlots = () => trialSlotsOf(parallel, slots());
 
-  /** Those who ask count as well: a flood that waits for a place would ask hundreds of times for each one that comes free. */
+  /**
+   * Those who ask count as well: a flood that waits for a place would ask hundreds of times for
+   * each one that comes free.
+   */
   function throwIfTaken(): void {
     if (open.size + asking >= trialSlots()) throw taken;
   }
@@ -107,7 +122,9 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
   async function ask({ requestId, visitor }: TrialCaller): Promise<Lease> {
     const visitorHash = hash(visitor);
     const countedMs = nowMs();
-    const { counted, nextInMs } = await asked(() => operations.count(visitorHash, requestId, perMinute));
+    const { counted, nextInMs } = await asked(() =>
+      operations.count(visitorHash, requestId, perMinute),
+    );
     // From the sending on, so that nobody is refused for longer than the database would.
     if (nextInMs > 0) admission.usedUp(visitor, nextInMs - (nowMs() - countedMs));
     if (!counted) throw tooManyCalls(perMinute);
@@ -131,7 +148,10 @@ export function trialLeases(store: Store, config: TrialConfig, log: Log, nowMs =
       await withinMs(times.settleWithinMs, operations.release(id));
       admission.freed();
     } catch (error) {
-      log.warn({ requestId, leaseId: id, reason: (error as Error).message }, 'a trial place could not be given back and will expire');
+      log.warn(
+        { requestId, leaseId: id, reason: (error as Error).message },
+        'a trial place could not be given back and will expire',
+      );
     }
   }
 

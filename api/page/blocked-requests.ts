@@ -11,7 +11,10 @@ export interface BlockedRequests {
   of(url: string): NoConnection | undefined;
 }
 
-/** As the guard names a target; empty for what Chrome takes for an address and Node does not, such as `http://a%20b/`. */
+/**
+ * As the guard names a target; empty for what Chrome takes for an address and Node does not, such
+ * as `http://a%20b/`.
+ */
 export function hostPort(url: string): string {
   const at = URL.parse(url);
   if (!at) return '';
@@ -19,10 +22,17 @@ export function hostPort(url: string): string {
   return `${hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()}:${port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80)}`;
 }
 
-/** Watches from now on. The guard tells before it hangs up, so that a load which failed by it is known here first. */
+/**
+ * Watches from now on. The guard tells before it hangs up, so that a load which failed by it is
+ * known here first.
+ */
 export function watchBlockedRequests(session: Session): BlockedRequests {
   const reasons = new Map<string, NoConnection>();
-  session.on(EGRESS_DENIED, ({ host, port, reason }) => reasons.set(`${host.toLowerCase()}:${port}`, reason));
-  session.on(EGRESS_REFUSED, ({ host, port }) => reasons.set(`${host.toLowerCase()}:${port}`, 'refused'));
+  session.on(EGRESS_DENIED, ({ host, port, reason }) =>
+    reasons.set(`${host.toLowerCase()}:${port}`, reason),
+  );
+  session.on(EGRESS_REFUSED, ({ host, port }) =>
+    reasons.set(`${host.toLowerCase()}:${port}`, 'refused'),
+  );
   return { of: url => (/^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined) };
 }

@@ -1,9 +1,13 @@
-// Header and footer of a print: the caller's html in a box that is the page's margin, as Chrome's templates take it.
+// Header and footer of a print: the caller's html in a box that is the page's margin, as Chrome's
+// templates take it.
 import { type Token, Tokenizer } from 'parse5';
 import { HtmlNesting } from '../../common/contract/html-nesting.ts';
 import type { RenderSettings } from './render-settings.ts';
 
-/** Escapes of letters and hyphens, which could hide a name: hexadecimal with an optional space behind, or the letter itself. */
+/**
+ * Escapes of letters and hyphens, which could hide a name: hexadecimal with an optional space
+ * behind, or the letter itself.
+ */
 const ESCAPE = /\\(?:0{0,4}([46][1-9a-f]|[57][0-9a]|2d)(?![0-9a-f])\s?|([g-z])|[\s\S])/gi;
 const URL_TOKEN = /\burl\(\s*("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[^"'()\s]*)/gi;
 const FONT_FACE = /@font-face[^{@]*\{[^}@]*/gi;
@@ -12,19 +16,41 @@ const NOTHING = 'url(data:,';
 const isData = (address: string) => /^["']?\s*data:/i.test(address);
 const isInside = (address: string) => /^["']?\s*#/.test(address);
 
-/** Pure. Addresses other than `data:` become empty; `#name`, which is inside the template, stays where it can be. */
+/**
+ * Pure. Addresses other than `data:` become empty; `#name`, which is inside the template, stays
+ * where it can be.
+ */
 export function withoutLoads(css: string): string {
   return css
-    .replace(ESCAPE, (whole, hex?: string, letter?: string) => (hex ? String.fromCharCode(Number.parseInt(hex, 16)) : (letter ?? whole)))
+    .replace(ESCAPE, (whole, hex?: string, letter?: string) =>
+      hex ? String.fromCharCode(Number.parseInt(hex, 16)) : (letter ?? whole),
+    )
     .replace(/@import\b/gi, '@no-import')
-    .replace(FONT_FACE, face => face.replace(URL_TOKEN, (url, address: string) => (isData(address) ? url : NOTHING)))
-    .replace(URL_TOKEN, (url, address: string) => (isData(address) || isInside(address) ? url : NOTHING));
+    .replace(FONT_FACE, face =>
+      face.replace(URL_TOKEN, (url, address: string) => (isData(address) ? url : NOTHING)),
+    )
+    .replace(URL_TOKEN, (url, address: string) =>
+      isData(address) || isInside(address) ? url : NOTHING,
+    );
 }
 
-/** In a template they do nothing, but for style sheets: Chromium 156 crashes over a `link` to one. */
-const LEFT_OUT = new Set(['script', 'noscript', 'link', 'meta', 'base', 'iframe', 'frame', 'object', 'embed']);
+/**
+ * In a template they do nothing, but for style sheets: Chromium 156 crashes over a `link` to one.
+ */
+const LEFT_OUT = new Set([
+  'script',
+  'noscript',
+  'link',
+  'meta',
+  'base',
+  'iframe',
+  'frame',
+  'object',
+  'embed',
+]);
 
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /** Collects the source again, with pieces of it replaced. */
 class Rewriter {
@@ -87,27 +113,39 @@ class Rewriter {
 
   /** Any attribute of SVG may be a style. */
   #attributes({ tagName, attrs, selfClosing, location }: Token.TagToken, isForeign: boolean): void {
-    const clean = attrs.map(({ name, value }) => ({ name, value: name === 'style' || isForeign ? withoutLoads(value) : value }));
+    const clean = attrs.map(({ name, value }) => ({
+      name,
+      value: name === 'style' || isForeign ? withoutLoads(value) : value,
+    }));
     if (clean.every(({ value }, i) => value === attrs[i]!.value)) return;
     const written = clean.map(({ name, value }) => ` ${name}="${escaped(value)}"`).join('');
-    this.#replace(location!.startOffset, location!.endOffset, `<${tagName}${written}${selfClosing ? '/' : ''}>`);
+    this.#replace(
+      location!.startOffset,
+      location!.endOffset,
+      `<${tagName}${written}${selfClosing ? '/' : ''}>`,
+    );
   }
 
   #endTag(token: Token.TagToken): void {
     const { tagName, location } = token;
     const { startOffset, endOffset } = location!;
-    if (this.#nesting.endsForeign(token)) this.#closeRaw(startOffset, startOffset); // it closes a style inside of it too
+    // it closes a style inside of it too
+    if (this.#nesting.endsForeign(token)) this.#closeRaw(startOffset, startOffset);
     this.#nesting.leave(token);
     if (this.#style && tagName !== 'style') return;
     if (this.#style || this.#leftOutFrom !== undefined) this.#closeRaw(startOffset, endOffset);
     else if (LEFT_OUT.has(tagName)) this.#replace(startOffset, endOffset, '');
   }
 
-  /** Of what is open: a style's text is written anew when it had to be changed, a left out element goes as a whole. */
+  /**
+   * Of what is open: a style's text is written anew when it had to be changed, a left out element
+   * goes as a whole.
+   */
   #closeRaw(from: number, to: number): void {
     if (this.#style) {
       const clean = withoutLoads(this.#style.text);
-      if (clean !== this.#style.text) this.#replace(this.#style.from, from, this.#nesting.isForeign ? escaped(clean) : clean);
+      if (clean !== this.#style.text)
+        this.#replace(this.#style.from, from, this.#nesting.isForeign ? escaped(clean) : clean);
     }
     if (this.#leftOutFrom !== undefined) this.#replace(this.#leftOutFrom, to, '');
     this.#style = undefined;
@@ -115,18 +153,30 @@ class Rewriter {
   }
 }
 
-/** Pure; linear in the html's length. Nothing is closed that was left open: put nothing behind it. */
+/**
+ * Pure; linear in the html's length. Nothing is closed that was left open: put nothing behind it.
+ */
 export const templateHtml = (html: string): string => new Rewriter(html).html;
 
-/** Chrome's own boxes around both: a style of the caller's for every `div` would give them a size and a background, over the content. */
-const FRAME = '<style>html,body,body>div{all:initial!important}body>div{display:contents!important}</style>';
+/**
+ * Chrome's own boxes around both: a style of the caller's for every `div` would give them a size
+ * and a background, over the content.
+ */
+const FRAME =
+  '<style>html,body,body>div{all:initial!important}body>div{display:contents!important}</style>';
 
 /**
- * What is too tall for the margin is cut off, since Chrome would paint it over the content; what is less stands in its middle.
- * In a template a text has a size of 1 px and backgrounds are left out unless it says otherwise; `scale` does not count in it.
- * The element has a name of its own and is not closed, so that no end tag of the caller's closes it and nothing is swallowed that was left open.
+ * What is too tall for the margin is cut off, since Chrome would paint it over the content; what is
+ * less stands in its middle. In a template a text has a size of 1 px and backgrounds are left out
+ * unless it says otherwise; `scale` does not count in it. The element has a name of its own and is
+ * not closed, so that no end tag of the caller's closes it and nothing is swallowed that was left
+ * open.
  */
-function template(html: string, edge: 'top' | 'bottom', { marginIn, printBackground }: RenderSettings['print']): string {
+function template(
+  html: string,
+  edge: 'top' | 'bottom',
+  { marginIn, printBackground }: RenderSettings['print'],
+): string {
   const style = [
     `display:block;position:absolute;${edge}:0;left:0;width:100%;height:${marginIn[edge]}in;box-sizing:border-box`,
     `padding:0 ${marginIn.right}in 0 ${marginIn.left}in;overflow:hidden;contain:paint;align-content:safe center`,
@@ -135,7 +185,10 @@ function template(html: string, edge: 'top' | 'bottom', { marginIn, printBackgro
   return `${FRAME}<page-margin style="${style.join(';')}">${templateHtml(html)}`;
 }
 
-/** The part of Page.printToPDF's parameters that says it; nothing when the plan has neither. The one that is missing is empty: Chrome has texts of its own. */
+/**
+ * The part of Page.printToPDF's parameters that says it; nothing when the plan has neither. The one
+ * that is missing is empty: Chrome has texts of its own.
+ */
 export function headerFooter({ print }: RenderSettings): {
   displayHeaderFooter?: boolean;
   headerTemplate?: string;

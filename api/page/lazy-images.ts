@@ -1,11 +1,15 @@
-// Brings a page to load what it puts off until somebody looks: scrolls through it, and waits for the images that this starts.
+// Brings a page to load what it puts off until somebody looks: scrolls through it, and waits for
+// the images that this starts.
 import type { Page } from './page.ts';
 import { inOwnWorld } from './waits.ts';
 
 const BOUNDS = {
   scrollMs: 10_000,
   imagesMs: 10_000,
-  /** How much a page may grow under the scrolling, in screens. One that adds more whenever its end is near has no end. */
+  /**
+   * How much a page may grow under the scrolling, in screens. One that adds more whenever its end
+   * is near has no end.
+   */
   growthScreens: 50,
   /** Boxes with a scroll bar of their own. */
   boxes: 20,
@@ -13,7 +17,10 @@ const BOUNDS = {
   elements: 20_000,
 };
 
-/** In a world of our own, whose clock and frames the page cannot change. A frame that does not come is not waited for. */
+/**
+ * In a world of our own, whose clock and frames the page cannot change. A frame that does not come
+ * is not waited for.
+ */
 const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements }) => {
   const start = performance.now();
   const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
@@ -68,4 +75,5 @@ const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements
   for (let quiet = 0; quiet < 2 && performance.now() - began < imagesMs; quiet = loading() ? 0 : quiet + 1) await sleep(50);
 }`;
 
-export const lazyImages = ({ session }: Page): Promise<void> => inOwnWorld<void>(session, LOOK_AT_ALL, BOUNDS);
+export const lazyImages = ({ session }: Page): Promise<void> =>
+  inOwnWorld<void>(session, LOOK_AT_ALL, BOUNDS);

@@ -1,5 +1,6 @@
-// What became of the main document: its status, its redirects, whether it could be reached or was refused by the guard. Owns the verdict, from the
-// first request to the print, since a page may move on by script or refresh at any time.
+// What became of the main document: its status, its redirects, whether it could be reached or was
+// refused by the guard. Owns the verdict, from the first request to the print, since a page may
+// move on by script or refresh at any time.
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import { type BlockedRequests, hostPort, type NoConnection } from './blocked-requests.ts';
@@ -7,7 +8,8 @@ import type { RenderSettings } from './render-settings.ts';
 
 export const MAX_REDIRECTS = 10;
 
-const SSRF = 'The page, or a redirect of it, leads to an address that may not be opened. Only public addresses are rendered.';
+const SSRF =
+  'The page, or a redirect of it, leads to an address that may not be opened. Only public addresses are rendered.';
 
 export interface MainDocument {
   /** Rejects with the ApiError when the main document fails; never resolves. */
@@ -39,55 +41,95 @@ export const inPlainWords = (errorText: string): string =>
 function verdict(url: string, errorText: string, denied: NoConnection | undefined): Error {
   if (denied === 'address' || denied === 'port') return new ApiError('ssrf_blocked', SSRF);
   if (denied === 'name' || denied === 'unresolved')
-    return renderFailed('page_unreachable', 'The page could not be opened: its host name does not resolve.');
-  if (denied && denied !== 'refused') return renderFailed('output_limit', 'The page used more of the network than one render may.');
+    return renderFailed(
+      'page_unreachable',
+      'The page could not be opened: its host name does not resolve.',
+    );
+  if (denied && denied !== 'refused')
+    return renderFailed('output_limit', 'The page used more of the network than one render may.');
   const cause = { url: hostPort(url), errorText };
   const words = denied === 'refused' ? CONNECTION_REFUSED : inPlainWords(errorText);
   return renderFailed('page_unreachable', `The page could not be opened: ${words}.`, { cause });
 }
 
-/** Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the page elsewhere. */
-export function watchMainDocument(session: Session, source: RenderSettings['source'], blockedRequests: BlockedRequests): MainDocument {
+/**
+ * Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the
+ * page elsewhere.
+ */
+export function watchMainDocument(
+  session: Session,
+  source: RenderSettings['source'],
+  blockedRequests: BlockedRequests,
+): MainDocument {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
   const current = { requestId: '', url: '', redirects: 0 };
   const raise = source.kind === 'url' ? source.raiseForStatus : 'never';
 
-  session.on('Network.requestWillBeSent', ({ requestId, frameId, type, request, redirectResponse }) => {
-    if (type !== 'Document' || frameId !== session.frameId) return;
-    current.redirects = redirectResponse && requestId === current.requestId ? current.redirects + 1 : 0;
-    current.requestId = requestId;
-    current.url = request.url;
-    if (redirectResponse && raise === 'all')
-      failed.reject(
-        renderFailed(
-          'page_status',
-          `The page answered ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or give the final address.`,
-        ),
-      );
-    if (current.redirects > MAX_REDIRECTS)
-      failed.reject(renderFailed('page_unreachable', `The page could not be opened: it redirects more than ${MAX_REDIRECTS} times.`));
-  });
+  session.on(
+    'Network.requestWillBeSent',
+    ({ requestId, frameId, type, request, redirectResponse }) => {
+      if (type !== 'Document' || frameId !== session.frameId) return;
+      current.redirects =
+        redirectResponse && requestId === current.requestId ? current.redirects + 1 : 0;
+      current.requestId = requestId;
+      current.url = request.url;
+      if (redirectResponse && raise === 'all')
+        failed.reject(
+          renderFailed(
+            'page_status',
+            `The page answered ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or give the final address.`,
+          ),
+        );
+      if (current.redirects > MAX_REDIRECTS)
+        failed.reject(
+          renderFailed(
+            'page_unreachable',
+            `The page could not be opened: it redirects more than ${MAX_REDIRECTS} times.`,
+          ),
+        );
+    },
+  );
   session.on('Network.responseReceived', ({ requestId, response }) => {
     if (requestId !== current.requestId || response.status < 400 || raise === 'never') return;
-    failed.reject(renderFailed('page_status', `The page answered ${response.status}. Set raise_for_status to false to print error pages.`));
+    failed.reject(
+      renderFailed(
+        'page_status',
+        `The page answered ${response.status}. Set raise_for_status to false to print error pages.`,
+      ),
+    );
   });
-  // Without the Network domain (html) this is how a page is seen that a script has moved to where it may not go.
+  // Without the Network domain (html) this is how a page is seen that a script has moved to where
+  // it may not go.
   session.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id !== session.frameId) return;
-    // The slot's own blank page is the first in the history. As a PDF it would look like a good answer.
+    // The slot's own blank page is the first in the history. As a PDF it would look like a good
+    // answer.
     if (source.kind === 'url' && frame.url === 'about:blank')
-      failed.reject(renderFailed('page_unreachable', 'The page left for an empty page (about:blank), as by going back in its history.'));
+      failed.reject(
+        renderFailed(
+          'page_unreachable',
+          'The page left for an empty page (about:blank), as by going back in its history.',
+        ),
+      );
     if (frame.unreachableUrl)
-      failed.reject(verdict(frame.unreachableUrl, 'net::ERR_TUNNEL_CONNECTION_FAILED', blockedRequests.of(frame.unreachableUrl)));
+      failed.reject(
+        verdict(
+          frame.unreachableUrl,
+          'net::ERR_TUNNEL_CONNECTION_FAILED',
+          blockedRequests.of(frame.unreachableUrl),
+        ),
+      );
   });
   session.on('Network.loadingFailed', ({ requestId, errorText, canceled }) => {
     // A document that a later navigation replaced was cancelled, it did not fail.
-    if (requestId === current.requestId && !canceled) failed.reject(verdict(current.url, errorText, blockedRequests.of(current.url)));
+    if (requestId === current.requestId && !canceled)
+      failed.reject(verdict(current.url, errorText, blockedRequests.of(current.url)));
   });
 
   return {
     failed: failed.promise,
-    gaveUp: (url, errorText) => verdict(current.url || url, errorText, blockedRequests.of(current.url || url)),
+    gaveUp: (url, errorText) =>
+      verdict(current.url || url, errorText, blockedRequests.of(current.url || url)),
   };
 }

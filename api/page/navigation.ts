@@ -1,13 +1,20 @@
-// Where the page is on its way from document to document, from the first to the print: a page may move on at any time, by script, refresh or form.
+// Where the page is on its way from document to document, from the first to the print: a page may
+// move on at any time, by script, refresh or form.
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 
 export interface ScriptNavigation {
-  /** Resolves when no move is under way: at the new document's load event, or when nothing came of it (a download, an empty answer). */
+  /**
+   * Resolves when no move is under way: at the new document's load event, or when nothing came of
+   * it (a download, an empty answer).
+   */
   settled(): Promise<void>;
 }
 
-/** Watches from now on, on a page whose load event is over. Chrome tells of a move that a script begins before it answers for the script. */
+/**
+ * Watches from now on, on a page whose load event is over. Chrome tells of a move that a script
+ * begins before it answers for the script.
+ */
 export function watchScriptNavigation(session: Session): ScriptNavigation {
   let state: 'still' | 'asked' | 'loading' = 'still';
   let onStill = () => {};
@@ -38,8 +45,9 @@ export interface Navigation {
   /** Main documents that have begun so far. */
   documents(): number;
   /**
-   * Resolves when the document that is there has loaded, or one that has followed it meanwhile; stopping by its own will (`window.stop()`) is as good. Rejects
-   * with render_failed when it was cut off by going on to something that is no page.
+   * Resolves when the document that is there has loaded, or one that has followed it meanwhile;
+   * stopping by its own will (`window.stop()`) is as good. Rejects with render_failed when it was
+   * cut off by going on to something that is no page.
    */
   loaded(): Promise<void>;
 }
@@ -74,8 +82,8 @@ export function watchNavigation(session: Session): Navigation {
     leaving ||= isMain(frameId) && disposition === 'currentTab';
   });
   session.on('Page.loadEventFired', settle);
-  // It comes after the load event of what was navigated to, or instead of it. Html that was written into the blank page is not told of, but each step in its
-  // history is.
+  // It comes after the load event of what was navigated to, or instead of it. Html that was written
+  // into the blank page is not told of, but each step in its history is.
   session.on('Page.frameStoppedLoading', ({ frameId }) => {
     if (!isMain(frameId)) return;
     if (leaving) loaded.reject(renderFailed('page_unreachable', CUT_OFF));

@@ -1,4 +1,5 @@
-// Which requests of the page are under way, for `wait_for_network_idle`: no connection for 500 ms. WebSockets are not counted, as a page that keeps one open is never idle.
+// Which requests of the page are under way, for `wait_for_network_idle`: no connection for 500 ms.
+// WebSockets are not counted, as a page that keeps one open is never idle.
 import type { Session } from '../workers/session.ts';
 
 export const IDLE_MS = 500;
@@ -18,7 +19,8 @@ export function watchNetwork(session: Session): NetworkActivity {
     onChange();
   };
   session.on('Network.requestWillBeSent', ({ requestId, loaderId }) => {
-    // The script of a worker, whose end is told to the worker alone, or a preflight, whose request is under way itself.
+    // The script of a worker, whose end is told to the worker alone, or a preflight, whose request
+    // is under way itself.
     if (loaderId === '') return;
     open.add(requestId);
     onChange();

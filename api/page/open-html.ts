@@ -3,11 +3,13 @@ import type { Session } from '../workers/session.ts';
 import { onceInOwnWorld } from './waits.ts';
 
 /**
- * The largest html that is sent in one command. Making its JSON blocks the event loop, and so every other render of the process,
- * for about 2 ms; 10 MB block it for 70 ms and more.
+ * The largest html that is sent in one command. Making its JSON blocks the event loop, and so every
+ * other render of the process, for about 2 ms; 10 MB block it for 70 ms and more.
  */
 export const WHOLE_CHARS = 256 * 1024;
-/** A gateway accepts no other command over 1 MiB, and JSON writes a character in up to six bytes. */
+/**
+ * A gateway accepts no other command over 1 MiB, and JSON writes a character in up to six bytes.
+ */
 export const PIECE_CHARS = 128 * 1024;
 
 const ADD_PIECE = 'piece => void (globalThis.html ??= []).push(piece)';

@@ -1,4 +1,5 @@
-// One render on one slot: runs the steps in order under one deadline, prints, and knows what was being waited for when time ran out.
+// One render on one slot: runs the steps in order under one deadline, prints, and knows what was
+// being waited for when time ran out.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Budget, Printed } from '../pdf/printed.ts';
@@ -27,15 +28,22 @@ export type Phase = 'load' | 'wait' | 'print';
 /** "Printing failed" comes a few milliseconds before the word that the page's process has gone. */
 const LAST_WORD_MS = 1_000;
 
-/** What stands behind a refusal that no step has foreseen: the end of the slot, when it is told within LAST_WORD_MS. */
+/**
+ * What stands behind a refusal that no step has foreseen: the end of the slot, when it is told
+ * within LAST_WORD_MS.
+ */
 async function whyRefused(session: Session, refusal: CommandFailed): Promise<Error> {
   const end = await Promise.race([session.ended, sleep(LAST_WORD_MS)]);
-  return end ? new SlotLost(end.reason, end.message, { cause: refusal }) : new BrowserFailed(refusal.message, { cause: refusal });
+  return end
+    ? new SlotLost(end.reason, end.message, { cause: refusal })
+    : new BrowserFailed(refusal.message, { cause: refusal });
 }
 
 /**
- * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the signal's reason. The PDF counts in `budget`; nothing does any more
- * soon after this has thrown. The milliseconds of each phase are written into `timings`, and what the page wrote to its console into `lines`, when somebody wants it.
+ * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the
+ * signal's reason. The PDF counts in `budget`; nothing does any more soon after this has thrown.
+ * The milliseconds of each phase are written into `timings`, and what the page wrote to its console
+ * into `lines`, when somebody wants it.
  */
 export async function runPageSession(
   session: Session,
@@ -50,12 +58,19 @@ export async function runPageSession(
   interrupted.promise.catch(() => {});
   const blockedRequests = watchBlockedRequests(session);
   const document = watchMainDocument(session, settings.source, blockedRequests);
-  const watched = { document, blockedRequests, navigation: watchNavigation(session), network: watchNetwork(session) };
+  const watched = {
+    document,
+    blockedRequests,
+    navigation: watchNavigation(session),
+    network: watchNetwork(session),
+  };
   const pageConsole = lines && !settings.isStatic ? readConsole(session, lines) : undefined;
   const page = { session, settings, ...watched, fail: interrupted.reject };
   // A dialog blocks the page, and with it every command, until somebody answers.
   session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
-    session.command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt }).catch(() => {});
+    session
+      .command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt })
+      .catch(() => {});
   });
 
   let waitingFor = '';
@@ -63,7 +78,10 @@ export async function runPageSession(
   const deadline = setTimeout(
     () => {
       interrupted.reject(
-        renderFailed('page_timeout', `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`),
+        renderFailed(
+          'page_timeout',
+          `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`,
+        ),
       );
     },
     limitMs - (limits.spentMs ?? 0),
@@ -72,7 +90,9 @@ export async function runPageSession(
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   let over = false;
-  void session.ended.then(({ reason, message }) => over || interrupted.reject(new SlotLost(reason, message)));
+  void session.ended.then(
+    ({ reason, message }) => over || interrupted.reject(new SlotLost(reason, message)),
+  );
   const orInterrupted = <T>(work: Promise<T>) => {
     work.catch(() => {});
     return Promise.race([work, document.failed, interrupted.promise]);
@@ -96,7 +116,10 @@ export async function runPageSession(
     }
     waitingFor = 'the PDF to be printed';
     timings.print = 0;
-    const printed = await timed('print', printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, budget));
+    const printed = await timed(
+      'print',
+      printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, budget),
+    );
     await pageConsole?.heard();
     return printed;
   } catch (error) {

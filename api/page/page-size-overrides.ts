@@ -1,4 +1,5 @@
-// What holds over the page's own rules of paged media: the sheet's size always, its margins when the caller asked for them, and for a single page that nothing breaks it.
+// What holds over the page's own rules of paged media: the sheet's size always, its margins when
+// the caller asked for them, and for a single page that nothing breaks it.
 import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
 import { SIDES } from '../../common/contract/paper.ts';
 import type { Command } from '../workers/session.ts';
@@ -6,7 +7,10 @@ import type { RenderSettings } from './render-settings.ts';
 
 /** Where rules for pages may come from that the text does not show. */
 const ELSEWHERE = /<link|@import|\\/i;
-/** These two match wherever they begin, up to where the next may begin: what has to be looked for further is looked for inside, or a hostile page would take the square of its length. */
+/**
+ * These two match wherever they begin, up to where the next may begin: what has to be looked for
+ * further is looked for inside, or a hostile page would take the square of its length.
+ */
 const SCRIPT_TAG = /<script[^>]*/gi;
 const PAGE_RULE = /@page[^{]*(?:\{[^}]*)?/gi;
 const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*(?:;\s*)?$/i;
@@ -18,11 +22,15 @@ function saysTheSame(rule: string, { widthIn, heightIn }: RenderSettings['paper'
   return format?.widthIn === widthIn && format.heightIn === heightIn;
 }
 
-/** Whether the page may have rules to speak against: to say it costs a twentieth of a small render. */
+/**
+ * Whether the page may have rules to speak against: to say it costs a twentieth of a small render.
+ */
 function mayHaveRules({ source, css, javascript, paper }: RenderSettings): boolean {
   if (source.kind === 'url' || css || javascript || ELSEWHERE.test(source.html)) return true;
   if (source.html.matchAll(SCRIPT_TAG).some(([tag]) => /\ssrc/i.test(tag))) return true;
-  return source.html.matchAll(PAGE_RULE).some(([rule]) => rule.includes('{') && !saysTheSame(rule, paper));
+  return source.html
+    .matchAll(PAGE_RULE)
+    .some(([rule]) => rule.includes('{') && !saysTheSame(rule, paper));
 }
 
 /** As CSS; undefined when there is nothing to say. Pure. */
@@ -31,10 +39,15 @@ export function pageSizeOverrides(settings: RenderSettings): string | undefined 
   if (!singlePage && !mayHaveRules(settings)) return undefined;
   const margin = SIDES.map(side => `${print.marginIn[side]}in`).join(' ');
   const page = `@page{size:auto!important${singlePage || print.marginsHold ? `;margin:${margin}!important` : ''}}`;
-  return singlePage ? `${page}*,::before,::after{break-before:auto!important;break-after:auto!important;page:auto!important}` : page;
+  return singlePage
+    ? `${page}*,::before,::after{break-before:auto!important;break-after:auto!important;page:auto!important}`
+    : page;
 }
 
-/** In Chromium 156 an important declaration in a page's @page wins over any of ours, so it is made an ordinary one. Sheets of other origins cannot be read. */
+/**
+ * In Chromium 156 an important declaration in a page's @page wins over any of ours, so it is made
+ * an ordinary one. Sheets of other origins cannot be read.
+ */
 const IMPOSE = `css => {
   const ours = new CSSStyleSheet();
   ours.replaceSync(css);
@@ -63,9 +76,13 @@ const MOVE_DIRECTION = `() => {
   root.style.setProperty('direction', 'ltr', 'important');
 }`;
 
-/** Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke these globals for itself is printed by its own rules. */
+/**
+ * Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke
+ * these globals for itself is printed by its own rules.
+ */
 export function applyPageSizeOverrides(command: Command, settings: RenderSettings): void {
-  const run = (expression: string) => void command('Runtime.evaluate', { expression }).catch(() => {});
+  const run = (expression: string) =>
+    void command('Runtime.evaluate', { expression }).catch(() => {});
   if (settings.singlePage || settings.print.scale !== 1) run(`(${MOVE_DIRECTION})()`);
   const css = pageSizeOverrides(settings);
   if (css !== undefined) run(`(${IMPOSE})(${JSON.stringify(css)})`);

@@ -1,4 +1,5 @@
-// What a step of a render has at hand: the page's session, the settings, what is known of its document and network, and a way to fail between steps.
+// What a step of a render has at hand: the page's session, the settings, what is known of its
+// document and network, and a way to fail between steps.
 
 import type { Session } from '../workers/session.ts';
 import type { BlockedRequests } from './blocked-requests.ts';

@@ -1,5 +1,6 @@
-// Prints the page to PDF and reads it in pieces, bounded. A single page is printed again a little taller while it does not
-// fit on its sheet; a document that the page moved away from is printed again.
+// Prints the page to PDF and reads it in pieces, bounded. A single page is printed again a little
+// taller while it does not fit on its sheet; a document that the page moved away from is printed
+// again.
 import { invalid, renderFailed } from '../../common/contract/errors.ts';
 import { readChromePdf } from '../pdf/chrome-pdf.ts';
 import { pageCount } from '../pdf/page-count.ts';
@@ -10,16 +11,32 @@ import { headerFooter } from './header-footer.ts';
 import type { Page } from './page.ts';
 import { applyPageSizeOverrides } from './page-size-overrides.ts';
 import type { RenderSettings } from './render-settings.ts';
-import { boundedHeight, freezeViewportUnits, MAX_HEIGHT_IN, measureSheet, type Sheet } from './single-page.ts';
+import {
+  boundedHeight,
+  freezeViewportUnits,
+  MAX_HEIGHT_IN,
+  measureSheet,
+  type Sheet,
+} from './single-page.ts';
 
-/** A page that loads itself again without end is printed so many times, and then until a print is whole. */
+/**
+ * A page that loads itself again without end is printed so many times, and then until a print is
+ * whole.
+ */
 const PRINTS = 5;
 const MAX_PRINTS = 20;
 /** A document half there prints less. Prints of the same document differ by some bytes. */
 const WHOLE_SHARE = 0.9;
 
-/** As `print`; also rejects as `Navigation.loaded` does. It has no limit of its own while every print fails. */
-export async function printDocument({ session, settings, navigation }: Page, output: Output, budget: Budget): Promise<Printed> {
+/**
+ * As `print`; also rejects as `Navigation.loaded` does. It has no limit of its own while every
+ * print fails.
+ */
+export async function printDocument(
+  { session, settings, navigation }: Page,
+  output: Output,
+  budget: Budget,
+): Promise<Printed> {
   let largestBytes = 0;
   for (let prints = 1; ; ) {
     await navigation.loaded();
@@ -39,9 +56,15 @@ export async function printDocument({ session, settings, navigation }: Page, out
   }
 }
 
-/** Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a mebibyte for 12 ms. */
+/**
+ * Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a
+ * mebibyte for 12 ms.
+ */
 const PIECE_BYTES = 512 * 1024;
-/** Asked for together when the first was not the last: one piece is on its way while the other is read. */
+/**
+ * Asked for together when the first was not the last: one piece is on its way while the other is
+ * read.
+ */
 const READS_AT_ONCE = 2;
 /** After this time no further sheet is tried for a single page: the shortest so far is used. */
 const SEARCH_MS = 2_500;
@@ -52,20 +75,36 @@ const CLOSE = { inches: 8 * PX_IN, share: 0.01 };
 /** What the installation says of every PDF. */
 export interface Output {
   maxBytes: number;
-  /** Tagging (for screen readers) doubles the time and multiplies the size of large tables, so it is the operator's choice. */
+  /**
+   * Tagging (for screen readers) doubles the time and multiplies the size of large tables, so it is
+   * the operator's choice.
+   */
   tagged: boolean;
-  /** Hears that Chrome has printed: what is asked of the page from now on does not hold the PDF back. */
+  /**
+   * Hears that Chrome has printed: what is asked of the page from now on does not hold the PDF
+   * back.
+   */
   onPrinted?: (() => void) | undefined;
 }
 
 /**
- * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short as well: Chrome ends each where a character of UTF-8 could end, whatever it
- * reads (seen on Chromium 156).
+ * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short
+ * as well: Chrome ends each where a character of UTF-8 could end, whatever it reads (seen on
+ * Chromium 156).
  */
-const isLast = (piece: Buffer) => piece.length < PIECE_BYTES && /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
+const isLast = (piece: Buffer) =>
+  piece.length < PIECE_BYTES &&
+  /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
 
-/** Takes from the budget for each piece as it arrives. When this rejects, all of it is given back. */
-async function readPdf(session: Session, handle: string, maxBytes: number, budget: Budget): Promise<Printed> {
+/**
+ * Takes from the budget for each piece as it arrives. When this rejects, all of it is given back.
+ */
+async function readPdf(
+  session: Session,
+  handle: string,
+  maxBytes: number,
+  budget: Budget,
+): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
   let taken = 0;
@@ -77,7 +116,9 @@ async function readPdf(session: Session, handle: string, maxBytes: number, budge
 
   async function readAll(): Promise<Printed> {
     for (let [ended, count] = [false, 1]; !ended; count = READS_AT_ONCE) {
-      const asked = Array.from({ length: count }, () => session.command('IO.read', { handle, size: PIECE_BYTES }));
+      const asked = Array.from({ length: count }, () =>
+        session.command('IO.read', { handle, size: PIECE_BYTES }),
+      );
       for (const { data, eof, base64Encoded } of await Promise.all(asked)) {
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
         size += piece.length;
@@ -92,7 +133,8 @@ async function readPdf(session: Session, handle: string, maxBytes: number, budge
   }
 
   try {
-    // A read that was asked for is answered or given up only when the socket has closed, which a frozen worker puts off: the pieces go before that.
+    // A read that was asked for is answered or given up only when the socket has closed, which a
+    // frozen worker puts off: the pieces go before that.
     const read = await Promise.race([readAll(), session.ended]);
     if ('reason' in read) throw new SlotLost(read.reason, read.message);
     return read;
@@ -133,9 +175,9 @@ async function printOnce(
 }
 
 /**
- * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the screen,
- * is too short, mostly by some pixels, so each try adds the geometric mean of the largest addition
- * that was too short and the smallest that was enough.
+ * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the
+ * screen, is too short, mostly by some pixels, so each try adds the geometric mean of the largest
+ * addition that was too short and the smallest that was enough.
  */
 async function searchSheet(
   print: (heightIn: number) => Promise<Printed>,
@@ -155,7 +197,10 @@ async function searchSheet(
   let tooShort = PX_IN;
   let enough = MAX_HEIGHT_IN - heightIn;
   try {
-    while (enough - tooShort > Math.max(CLOSE.inches, (heightIn + enough) * CLOSE.share) && performance.now() < untilMs) {
+    while (
+      enough - tooShort > Math.max(CLOSE.inches, (heightIn + enough) * CLOSE.share) &&
+      performance.now() < untilMs
+    ) {
       const excess = Math.sqrt(tooShort * enough);
       const printed = await print(heightIn + excess);
       const fits = printed.pages === 1;
@@ -170,7 +215,12 @@ async function searchSheet(
   }
 }
 
-async function printSinglePage(session: Session, settings: RenderSettings, output: Output, budget: Budget): Promise<Printed> {
+async function printSinglePage(
+  session: Session,
+  settings: RenderSettings,
+  output: Output,
+  budget: Budget,
+): Promise<Printed> {
   const untilMs = performance.now() + SEARCH_MS;
   const { heightIn, scale } = await measureSheet(session, settings);
   const first = await printOnce(session, settings, { heightIn, scale }, output, budget);
@@ -178,15 +228,24 @@ async function printSinglePage(session: Session, settings: RenderSettings, outpu
   budget.give(first.pdf.bytes);
   await freezeViewportUnits(session, settings);
   const frozen = await measureSheet(session, settings);
-  const printAt = (height: number) => printOnce(session, settings, { ...frozen, heightIn: boundedHeight(height) }, output, budget);
+  const printAt = (height: number) =>
+    printOnce(session, settings, { ...frozen, heightIn: boundedHeight(height) }, output, budget);
   const second = await printAt(frozen.heightIn + PX_IN);
   if (second.pages === 1) return second;
   budget.give(second.pdf.bytes);
   return searchSheet(printAt, frozen.heightIn, untilMs, budget);
 }
 
-/** Throws output_limit, the error of `budget` when that is full, or validation_error when `pages` keeps nothing. The PDF is taken from `budget`. */
-export async function print(session: Session, settings: RenderSettings, output: Output, budget: Budget): Promise<Printed> {
+/**
+ * Throws output_limit, the error of `budget` when that is full, or validation_error when `pages`
+ * keeps nothing. The PDF is taken from `budget`.
+ */
+export async function print(
+  session: Session,
+  settings: RenderSettings,
+  output: Output,
+  budget: Budget,
+): Promise<Printed> {
   applyPageSizeOverrides(session.command, settings);
   if (settings.singlePage) return printSinglePage(session, settings, output, budget);
   const sheet = { heightIn: settings.paper.heightIn, scale: settings.print.scale };
@@ -196,6 +255,9 @@ export async function print(session: Session, settings: RenderSettings, output: 
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
     const { pdf, pages } = await printOnce(session, settings, sheet, output, budget, '');
     budget.give(pdf.bytes);
-    throw invalid(`\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`, error);
+    throw invalid(
+      `\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`,
+      error,
+    );
   }
 }

@@ -1,9 +1,14 @@
-// The settings of a render: a checked request translated into what is done on the page, in inches and
-// milliseconds, with defaults filled in. Pure; it decides nothing that the contract has not decided.
+// The settings of a render: a checked request translated into what is done on the page, in inches
+// and milliseconds, with defaults filled in. Pure; it decides nothing that the contract has not
+// decided.
 import { additionUrl } from '../../common/contract/additions.ts';
 import { cookieDomain, DEFAULT_PATH } from '../../common/contract/cookies.ts';
 import { parseWaitDelayMs } from '../../common/contract/durations.ts';
-import { DEFAULT_MEDIA, DEFAULT_PRINT_BACKGROUND, DEFAULT_SCALE } from '../../common/contract/fields.ts';
+import {
+  DEFAULT_MEDIA,
+  DEFAULT_PRINT_BACKGROUND,
+  DEFAULT_SCALE,
+} from '../../common/contract/fields.ts';
 import { pageRangesText, parsePages } from '../../common/contract/page-ranges.ts';
 import { marginsOf, paperOf, type Side } from '../../common/contract/paper.ts';
 import { replacePlaceholders } from '../../common/contract/placeholders.ts';
@@ -28,12 +33,20 @@ export type Addition = { kind: 'url'; url: string } | { kind: 'inline'; text: st
 
 export interface RenderSettings {
   /** Which statuses of the main document fail: `errors` are 4xx and 5xx, `all` adds redirects. */
-  source: { kind: 'html'; html: string } | { kind: 'url'; url: string; raiseForStatus: 'errors' | 'all' | 'never' };
-  /** Sent with the page and its assets. `Authorization` stands apart, since only the origin of `url` gets it. */
+  source:
+    | { kind: 'html'; html: string }
+    | { kind: 'url'; url: string; raiseForStatus: 'errors' | 'all' | 'never' };
+  /**
+   * Sent with the page and its assets. `Authorization` stands apart, since only the origin of `url`
+   * gets it.
+   */
   headers: Record<string, string>;
   /** The value of the header `Authorization`, for the origin of `url` alone. */
   authorization?: string;
-  /** Answers to a challenge of the origin of `url`, and of no other. Never together with `authorization`. */
+  /**
+   * Answers to a challenge of the origin of `url`, and of no other. Never together with
+   * `authorization`.
+   */
   basicAuth?: { username: string; password: string };
   cookies: CookieSetting[];
   css?: Addition;
@@ -41,15 +54,24 @@ export interface RenderSettings {
   lazyImages: boolean;
   media: 'print' | 'screen';
   waits: { selector?: string; expression?: string; networkIdle: boolean; delayMs: number };
-  /** The sheet after `landscape`. With `singlePage` its height is the one to lay out in; the content decides the one to print. */
+  /**
+   * The sheet after `landscape`. With `singlePage` its height is the one to lay out in; the content
+   * decides the one to print.
+   */
   paper: { widthIn: number; heightIn: number };
   singlePage: boolean;
-  /** `pageRanges` is Chrome's notation; absent = all pages. `marginIn` has the heights of header and footer in it, whose html is the caller's, checked. */
+  /**
+   * `pageRanges` is Chrome's notation; absent = all pages. `marginIn` has the heights of header and
+   * footer in it, whose html is the caller's, checked.
+   */
   print: {
     scale: number;
     printBackground: boolean;
     marginIn: Record<Side, number>;
-    /** The caller asked for margins, a header or a footer: they hold whatever the page's own @page rules say. */
+    /**
+     * The caller asked for margins, a header or a footer: they hold whatever the page's own @page
+     * rules say.
+     */
     marginsHold: boolean;
     pageRanges?: string;
     headerHtml?: string;
@@ -58,19 +80,25 @@ export interface RenderSettings {
   /** For the finished PDF. */
   metadata: PdfMetadata;
   sandbox: boolean;
-  /** Nothing in the document can move, run or load, and the request adds to it or waits for nothing. */
+  /**
+   * Nothing in the document can move, run or load, and the request adds to it or waits for nothing.
+   */
   isStatic: boolean;
 }
 
 function source({ html, url, raise_for_status }: RenderRequest): RenderSettings['source'] {
   if (url === undefined) return { kind: 'html', html: html! };
   // The address goes on as the parser writes it, so that Chrome opens exactly what was checked.
-  const raiseForStatus = raise_for_status === undefined ? 'errors' : raise_for_status ? 'all' : 'never';
+  const raiseForStatus =
+    raise_for_status === undefined ? 'errors' : raise_for_status ? 'all' : 'never';
   return { kind: 'url', url: new URL(url).href, raiseForStatus };
 }
 
 /** White space at the ends is no part of a header's value (RFC 9110, 5.5). */
-function headers({ extra_http_headers: given = {}, auth }: RenderRequest): Pick<RenderSettings, 'headers' | 'authorization' | 'basicAuth'> {
+function headers({
+  extra_http_headers: given = {},
+  auth,
+}: RenderRequest): Pick<RenderSettings, 'headers' | 'authorization' | 'basicAuth'> {
   const name = authorizationName(given);
   const others = Object.entries(given).filter(([other]) => other !== name);
   return {
@@ -97,22 +125,47 @@ function addition(text: string): Addition {
 }
 
 /** Requests of the page are paused, to add headers or to answer HTTP Basic. */
-export const intercepts = ({ headers, authorization, basicAuth }: Omit<RenderSettings, 'isStatic'>): boolean =>
+export const intercepts = ({
+  headers,
+  authorization,
+  basicAuth,
+}: Omit<RenderSettings, 'isStatic'>): boolean =>
   Object.keys(headers).length > 0 || authorization !== undefined || basicAuth !== undefined;
 
 /** A page that is measured, added to, or waited for, is not static. */
 function isStatic(settings: Omit<RenderSettings, 'isStatic'>): boolean {
   const { source, singlePage, waits } = settings;
   if (source.kind !== 'html' || singlePage) return false;
-  if (waits.selector !== undefined || waits.expression !== undefined || waits.networkIdle || waits.delayMs > 0) return false;
-  if (settings.css || settings.javascript || settings.lazyImages || settings.cookies.length > 0 || intercepts(settings)) return false;
+  if (
+    waits.selector !== undefined ||
+    waits.expression !== undefined ||
+    waits.networkIdle ||
+    waits.delayMs > 0
+  )
+    return false;
+  if (
+    settings.css ||
+    settings.javascript ||
+    settings.lazyImages ||
+    settings.cookies.length > 0 ||
+    intercepts(settings)
+  )
+    return false;
   return isStaticHtml(source.html);
 }
 
 /** Translates a request that parseRenderRequest let pass. */
 export function renderSettings(request: RenderRequest): RenderSettings {
   const { widthIn, heightIn, singlePage } = paperOf(request);
-  const { wait_for_selector: selector, wait_for_expression: expression, pages, css, javascript, header, footer } = request;
+  const {
+    wait_for_selector: selector,
+    wait_for_expression: expression,
+    pages,
+    css,
+    javascript,
+    header,
+    footer,
+  } = request;
   const settings = {
     source: source(request),
     ...headers(request),

@@ -17,7 +17,10 @@ export function printArea({ paper, print }: RenderSettings): { widthPx: number; 
   return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
 }
 
-/** Media from the first moment, so that what only print styles use is loaded too; for a single page also the paper's width. */
+/**
+ * Media from the first moment, so that what only print styles use is loaded too; for a single page
+ * also the paper's width.
+ */
 export async function setViewport(session: Session, settings: RenderSettings): Promise<void> {
   const { widthPx, heightPx } = printArea(settings);
   const metrics = viewport(widthPx, heightPx);
@@ -27,7 +30,10 @@ export async function setViewport(session: Session, settings: RenderSettings): P
   ]);
 }
 
-/** Print shrinks by itself what is too wide for its sheet, by this much at most; the rest is cut off. */
+/**
+ * Print shrinks by itself what is too wide for its sheet, by this much at most; the rest is cut
+ * off.
+ */
 const MAX_SHRINK = 1.5;
 
 interface Measured {
@@ -40,10 +46,10 @@ interface Measured {
 
 /**
  * The content's size. `scrollHeight` is a whole number and never less than the viewport, so a short
- * page is measured by its boxes and texts. Without a doctype html and body fill the viewport, so they
- * temporarily get the height of their content. At most 20,000 nodes are examined: a page with more
- * is not short. A body that scrolls inside itself is opened first, or what it hides would be cut off.
- * On a short page, what is fixed to the lower edge goes below the content.
+ * page is measured by its boxes and texts. Without a doctype html and body fill the viewport, so
+ * they temporarily get the height of their content. At most 20,000 nodes are examined: a page with
+ * more is not short. A body that scrolls inside itself is opened first, or what it hides would be
+ * cut off. On a short page, what is fixed to the lower edge goes below the content.
  */
 const MEASURE = `() => {
   const { documentElement: root, body } = document;
@@ -93,11 +99,11 @@ const MEASURE = `() => {
 }`;
 
 /**
- * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it and
- * never fits. This writes the viewport's current height into those styles, and into a root that fills
- * it, instead. Sheets of other origins cannot be read and are left as they are. An element fixed
- * beyond the lower edge would be beyond that of every sheet: a partly visible one is moved up, an
- * invisible one, such as a banner that has yet to slide in, is hidden.
+ * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it
+ * and never fits. This writes the viewport's current height into those styles, and into a root that
+ * fills it, instead. Sheets of other origins cannot be read and are left as they are. An element
+ * fixed beyond the lower edge would be beyond that of every sheet: a partly visible one is moved
+ * up, an invisible one, such as a banner that has yet to slide in, is hidden.
  */
 const FREEZE = `heightPx => {
   const unit = /(-?[\\d.]+)(?:[sld]?v(?:h|b|min|max))\\b/g;
@@ -138,7 +144,12 @@ const FREEZE = `heightPx => {
 export const freezeViewportUnits = (session: Session, settings: RenderSettings) =>
   inOwnWorld<void>(session, FREEZE, printArea(settings).heightPx);
 
-const viewport = (width: number, height: number) => ({ width, height, deviceScaleFactor: 1, mobile: false });
+const viewport = (width: number, height: number) => ({
+  width,
+  height,
+  deviceScaleFactor: 1,
+  mobile: false,
+});
 
 /** `scale` is the caller's, or less where the content is wider than the sheet. */
 export interface Sheet {
@@ -151,7 +162,11 @@ async function measureAt(session: Session, width: number, height: number): Promi
   return inOwnWorld<Measured>(session, MEASURE);
 }
 
-/** Content that is too wide is laid out wider, and printed smaller by as much. What grows with its sheet (`width: 150%`) never fits, and what the page hides need not: there Chrome does what it does. */
+/**
+ * Content that is too wide is laid out wider, and printed smaller by as much. What grows with its
+ * sheet (`width: 150%`) never fits, and what the page hides need not: there Chrome does what it
+ * does.
+ */
 async function measureWide(
   session: Session,
   settings: RenderSettings,
@@ -166,12 +181,17 @@ async function measureWide(
   return { heightPx: (cut.heightPx * widthPx) / shrunk, factor: 1 };
 }
 
-/** The sheet for the content as it is now, margins included. Throws output_limit when no sheet is so tall. */
+/**
+ * The sheet for the content as it is now, margins included. Throws output_limit when no sheet is so
+ * tall.
+ */
 export async function measureSheet(session: Session, settings: RenderSettings): Promise<Sheet> {
   const { scale, marginIn } = settings.print;
   const measured = await inOwnWorld<Measured>(session, MEASURE);
   const isWide = measured.widthPx > printArea(settings).widthPx + 1;
-  const { heightPx, factor } = isWide ? await measureWide(session, settings, measured) : { ...measured, factor: 1 };
+  const { heightPx, factor } = isWide
+    ? await measureWide(session, settings, measured)
+    : { ...measured, factor: 1 };
   const heightIn = (Math.ceil(heightPx) * scale) / PX_PER_IN + marginIn.top + marginIn.bottom;
   return { heightIn: boundedHeight(heightIn), scale: Math.max(MIN_SCALE, scale * factor) };
 }

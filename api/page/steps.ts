@@ -1,4 +1,5 @@
-// The life of a render on its page, as steps in order. Each owns one thing that is done or waited for; the conversation runs them under one deadline.
+// The life of a render on its page, as steps in order. Each owns one thing that is done or waited
+// for; the conversation runs them under one deadline.
 
 import { css } from './css.ts';
 import { javascript } from './javascript.ts';
@@ -18,18 +19,36 @@ export interface Step {
 
 const always = () => true;
 
-/** The order is the contract's: load event, fonts, css, javascript, lazy images, selector, expression, network idle, delay, then print. */
+/**
+ * The order is the contract's: load event, fonts, css, javascript, lazy images, selector,
+ * expression, network idle, delay, then print.
+ */
 export const STEPS: Step[] = [
   { waitingFor: "the page's load event", phase: 'load', wanted: always, run: load },
-  { waitingFor: "the page's fonts", phase: 'load', wanted: settings => !settings.isStatic, run: fonts },
-  { waitingFor: 'css to be loaded and applied', phase: 'wait', wanted: settings => settings.css !== undefined, run: css },
+  {
+    waitingFor: "the page's fonts",
+    phase: 'load',
+    wanted: settings => !settings.isStatic,
+    run: fonts,
+  },
+  {
+    waitingFor: 'css to be loaded and applied',
+    phase: 'wait',
+    wanted: settings => settings.css !== undefined,
+    run: css,
+  },
   {
     waitingFor: 'javascript to end, and what it promises',
     phase: 'wait',
     wanted: settings => settings.javascript !== undefined,
     run: javascript,
   },
-  { waitingFor: 'lazy_load_images to see the whole page', phase: 'wait', wanted: settings => settings.lazyImages, run: lazyImages },
+  {
+    waitingFor: 'lazy_load_images to see the whole page',
+    phase: 'wait',
+    wanted: settings => settings.lazyImages,
+    run: lazyImages,
+  },
   {
     waitingFor: 'wait_for_selector to match an element',
     phase: 'wait',
@@ -48,5 +67,10 @@ export const STEPS: Step[] = [
     wanted: settings => settings.waits.networkIdle,
     run: networkIdle,
   },
-  { waitingFor: 'wait_delay', phase: 'wait', wanted: settings => settings.waits.delayMs > 0, run: delay },
+  {
+    waitingFor: 'wait_delay',
+    phase: 'wait',
+    wanted: settings => settings.waits.delayMs > 0,
+    run: delay,
+  },
 ];

@@ -1,4 +1,5 @@
-// What a render waits for after the load event: fonts, a selector, an expression, a quiet network, a delay.
+// What a render waits for after the load event: fonts, a selector, an expression, a quiet network,
+// a delay.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
@@ -7,16 +8,26 @@ import type { Page } from './page.ts';
 
 const POLL_MS = 50;
 
-/** True when a navigation took the world away under a command, which can be asked again in the new document. */
+/**
+ * True when a navigation took the world away under a command, which can be asked again in the new
+ * document.
+ */
 export const isGone = (error: unknown) =>
   error instanceof CommandFailed &&
-  /context (was destroyed|with given id|with specified id)|Cannot find context|navigated or closed/i.test(error.message);
+  /context (was destroyed|with given id|with specified id)|Cannot find context|navigated or closed/i.test(
+    error.message,
+  );
 
 /**
- * Runs a function in a JavaScript world of our own, where the page's changes to globals do not count, and gives its value. Throws PageThrew, or CommandFailed (see
- * isGone) when the page moves on meanwhile.
+ * Runs a function in a JavaScript world of our own, where the page's changes to globals do not
+ * count, and gives its value. Throws PageThrew, or CommandFailed (see isGone) when the page moves
+ * on meanwhile.
  */
-export async function onceInOwnWorld<T>(session: Session, source: string, ...args: unknown[]): Promise<T> {
+export async function onceInOwnWorld<T>(
+  session: Session,
+  source: string,
+  ...args: unknown[]
+): Promise<T> {
   const { executionContextId } = await session.command('Page.createIsolatedWorld', {
     frameId: session.frameId,
     worldName: 'pressroom',
@@ -28,12 +39,19 @@ export async function onceInOwnWorld<T>(session: Session, source: string, ...arg
     awaitPromise: true,
     returnByValue: true,
   });
-  if (exceptionDetails) throw new PageThrew(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
+  if (exceptionDetails)
+    throw new PageThrew(
+      exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text,
+    );
   return result.value as T;
 }
 
 /** Like onceInOwnWorld, and again in the new document when the page moves on meanwhile. */
-export async function inOwnWorld<T>(session: Session, source: string, ...args: unknown[]): Promise<T> {
+export async function inOwnWorld<T>(
+  session: Session,
+  source: string,
+  ...args: unknown[]
+): Promise<T> {
   for (;;) {
     try {
       return await onceInOwnWorld<T>(session, source, ...args);
@@ -49,14 +67,22 @@ export class PageThrew extends Error {
   override name = 'PageThrew';
 }
 
-/** By the prototype's getter, since a form named `fonts` hides `document.fonts`. In the page's own world: making one of our own costs more than all else here. */
-const FONTS_READY = "Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document).ready.then(() => true)";
+/**
+ * By the prototype's getter, since a form named `fonts` hides `document.fonts`. In the page's own
+ * world: making one of our own costs more than all else here.
+ */
+const FONTS_READY =
+  "Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document).ready.then(() => true)";
 
 /** A page that broke these globals for itself is printed as it is. */
 export async function fonts({ session }: Page): Promise<void> {
   for (;;) {
     try {
-      await session.command('Runtime.evaluate', { expression: FONTS_READY, awaitPromise: true, returnByValue: true });
+      await session.command('Runtime.evaluate', {
+        expression: FONTS_READY,
+        awaitPromise: true,
+        returnByValue: true,
+      });
       return;
     } catch (error) {
       if (!isGone(error)) throw error;
@@ -84,22 +110,36 @@ export async function selector({ session, settings }: Page): Promise<void> {
     await inOwnWorld<void>(session, UNTIL_MATCH, settings.waits.selector);
   } catch (error) {
     if (!(error instanceof PageThrew)) throw error;
-    throw invalid(`\`wait_for_selector\` is not a valid CSS selector: ${JSON.stringify(settings.waits.selector)}.`, error);
+    throw invalid(
+      `\`wait_for_selector\` is not a valid CSS selector: ${JSON.stringify(settings.waits.selector)}.`,
+      error,
+    );
   }
 }
 
 /** Whether JavaScript would take this value for true. */
-export function isTruthy({ type, subtype, value, unserializableValue }: Protocol.Runtime.RemoteObject): boolean {
+export function isTruthy({
+  type,
+  subtype,
+  value,
+  unserializableValue,
+}: Protocol.Runtime.RemoteObject): boolean {
   if (type === 'undefined' || subtype === 'null') return false;
   if (unserializableValue !== undefined) return !['NaN', '-0', '0n'].includes(unserializableValue);
   return type === 'object' || type === 'function' || type === 'symbol' ? true : Boolean(value);
 }
 
-/** A text that is no JavaScript never runs, so its error has no stack; a SyntaxError thrown while it ran (by JSON.parse, say) has one. */
+/**
+ * A text that is no JavaScript never runs, so its error has no stack; a SyntaxError thrown while it
+ * ran (by JSON.parse, say) has one.
+ */
 const isSyntaxError = ({ exception }: Protocol.Runtime.ExceptionDetails) =>
   exception?.className === 'SyntaxError' && !/\n\s+at /.test(exception.description ?? '');
 
-/** Polls in the page's own world until truthy; promises are awaited, an exception or a rejection counts as false. */
+/**
+ * Polls in the page's own world until truthy; promises are awaited, an exception or a rejection
+ * counts as false.
+ */
 export async function expression({ session, settings }: Page): Promise<void> {
   for (let ended = false; !ended; ) {
     void session.ended.then(() => {
@@ -113,7 +153,9 @@ export async function expression({ session, settings }: Page): Promise<void> {
       });
       if (!exceptionDetails && isTruthy(result)) return;
       if (exceptionDetails && isSyntaxError(exceptionDetails))
-        throw invalid(`\`wait_for_expression\` is not valid JavaScript: ${exceptionDetails.exception?.description?.split('\n')[0]}.`);
+        throw invalid(
+          `\`wait_for_expression\` is not valid JavaScript: ${exceptionDetails.exception?.description?.split('\n')[0]}.`,
+        );
     } catch (error) {
       if (!isGone(error)) throw error;
     }

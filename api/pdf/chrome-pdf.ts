@@ -1,4 +1,5 @@
-// A PDF as Chrome writes it, read without being parsed: its pieces as they came, its cross-reference table, and single objects through it.
+// A PDF as Chrome writes it, read without being parsed: its pieces as they came, its
+// cross-reference table, and single objects through it.
 
 const NUMBER = /(\d+)/.source;
 const CHUNK_BYTES = 4_096;
@@ -14,7 +15,10 @@ export interface ChromePdf {
   readonly tableAt: number;
   /** The dictionary at the table's end, with its brackets. */
   readonly trailer: string;
-  /** The text of an object, from its number to before `endobj`; of a longer one its first `maxBytes`. */
+  /**
+   * The text of an object, from its number to before `endobj`; of a longer one its first
+   * `maxBytes`.
+   */
   object(number: number, maxBytes?: number): string;
 }
 
@@ -27,18 +31,25 @@ function textOf(pieces: readonly Buffer[], from: number, to: number): string {
   let text = '';
   let start = 0;
   for (const piece of pieces) {
-    if (start < to && start + piece.length > from) text += piece.toString('latin1', Math.max(0, from - start), to - start);
+    if (start < to && start + piece.length > from)
+      text += piece.toString('latin1', Math.max(0, from - start), to - start);
     start += piece.length;
   }
   return text;
 }
 
-/** Throws when the bytes are not a PDF as Chrome writes them (one classic cross-reference table, nothing encrypted). */
+/**
+ * Throws when the bytes are not a PDF as Chrome writes them (one classic cross-reference table,
+ * nothing encrypted).
+ */
 export function readChromePdf(pieces: Buffer[]): ChromePdf {
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
   const tail = textOf(pieces, bytes - TAIL_BYTES, bytes);
-  const tableAt = Number(new RegExp(`startxref\\s+${NUMBER}\\s+%%EOF\\s*$`).exec(tail)?.[1] ?? Number.NaN);
-  if (textOf(pieces, 0, 5) !== '%PDF-' || !(tableAt < bytes)) throw new Error('what Chrome printed is not a whole PDF');
+  const tableAt = Number(
+    new RegExp(`startxref\\s+${NUMBER}\\s+%%EOF\\s*$`).exec(tail)?.[1] ?? Number.NaN,
+  );
+  if (textOf(pieces, 0, 5) !== '%PDF-' || !(tableAt < bytes))
+    throw new Error('what Chrome printed is not a whole PDF');
   const table = textOf(pieces, tableAt, bytes);
   const first = Number(new RegExp(`^xref\\s+${NUMBER}\\s+\\d+\\s+`).exec(table)?.[1] ?? Number.NaN);
   const entries = table.indexOf('\n', table.indexOf('\n') + 1) + 1;

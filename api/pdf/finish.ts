@@ -1,11 +1,14 @@
-// From what Chrome printed to what the caller gets: its pieces in one buffer, with metadata, and with the watermark when it was asked for.
-// Knows what each of these holds of the memory.
+// From what Chrome printed to what the caller gets: its pieces in one buffer, with metadata, and
+// with the watermark when it was asked for. Knows what each of these holds of the memory.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { metadataUpdate } from './metadata.ts';
 import { type Budget, type PdfMetadata, type Printed, tooLarge } from './printed.ts';
 import type { WatermarkPool } from './watermark/watermark-pool.ts';
 
-/** Times its size that a PDF takes more while the watermark is added: its objects, with bytes of their own, and the new PDF. */
+/**
+ * Times its size that a PDF takes more while the watermark is added: its objects, with bytes of
+ * their own, and the new PDF.
+ */
 const WATERMARKING = 2;
 
 interface Deps {
@@ -14,11 +17,18 @@ interface Deps {
   maxBytes: number;
 }
 
-/** Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event loop for fifty. */
+/**
+ * Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event
+ * loop for fifty.
+ */
 const COPIED_AT_ONCE = 4 * 2 ** 20;
 
 /** One copy, in memory of its own: a thread takes it away as a whole. */
-async function joined(parts: Buffer[], bytes: number, signal: AbortSignal): Promise<Buffer<ArrayBuffer>> {
+async function joined(
+  parts: Buffer[],
+  bytes: number,
+  signal: AbortSignal,
+): Promise<Buffer<ArrayBuffer>> {
   const whole = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
   let turnAt = COPIED_AT_ONCE;
@@ -40,8 +50,9 @@ export class PdfFinisher {
   }
 
   /**
-   * The finished PDF, which is what is taken of `budget` then; nothing is any more when this has thrown.
-   * Throws render_failed (output_limit, internal), the error of `budget` when that is full, or the signal's reason.
+   * The finished PDF, which is what is taken of `budget` then; nothing is any more when this has
+   * thrown. Throws render_failed (output_limit, internal), the error of `budget` when that is full,
+   * or the signal's reason.
    */
   async finish(
     { pdf }: Printed,

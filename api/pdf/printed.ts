@@ -1,4 +1,5 @@
-// What printing gives, and what finishing needs to know of it: the PDF, its metadata, and where its bytes count.
+// What printing gives, and what finishing needs to know of it: the PDF, its metadata, and where its
+// bytes count.
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { ChromePdf } from './chrome-pdf.ts';
 
@@ -18,7 +19,10 @@ export interface Printed {
 }
 
 export const tooLarge = (maxBytes: number) =>
-  renderFailed('output_limit', `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`);
+  renderFailed(
+    'output_limit',
+    `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`,
+  );
 
 /** Written into the PDF. What is absent stays as Chrome wrote it. */
 export interface PdfMetadata {

@@ -1,5 +1,5 @@
-// Notifies the workers of the renders that wait here while no slot is free for them, so that a worker can
-// offer its next slot to the API process whose render has waited longest.
+// Notifies the workers of the renders that wait here while no slot is free for them, so that a
+// worker can offer its next slot to the API process whose render has waited longest.
 import { createHash } from 'node:crypto';
 import { WAITING_MS } from '../../common/protocol.ts';
 import type { Workers } from '../workers/workers.ts';
@@ -16,7 +16,8 @@ interface AnnouncerOptions {
 }
 
 /** A worker compares accounts and has no use for their ids. */
-const opaque = (accountId: string) => createHash('sha256').update(accountId).digest('base64url').slice(0, 16);
+const opaque = (accountId: string) =>
+  createHash('sha256').update(accountId).digest('base64url').slice(0, 16);
 
 export class Announcer {
   readonly #options: AnnouncerOptions;
@@ -32,7 +33,11 @@ export class Announcer {
   update(): void {
     const { queue, workers, now } = this.#options;
     if (queue.waiting() === 0 || (workers.pick() !== undefined && !this.#next())) this.#withdraw();
-    else this.#timer ??= setTimeout(() => this.#send(), Math.max(0, this.#sentMs + WAITING_MS - now()));
+    else
+      this.#timer ??= setTimeout(
+        () => this.#send(),
+        Math.max(0, this.#sentMs + WAITING_MS - now()),
+      );
   }
 
   /** The next render, when it waits for a slot to become free. As in `take`, with one more slot. */
@@ -40,7 +45,10 @@ export class Announcer {
     const { queue, workers, now } = this.#options;
     const { slots } = workers.capacity();
     const found = queue.next(now(), { free: 1, slots });
-    if (found) return workers.pick(found.entry.job.avoid) === undefined ? { ...found, throttled: false } : undefined;
+    if (found)
+      return workers.pick(found.entry.job.avoid) === undefined
+        ? { ...found, throttled: false }
+        : undefined;
     const throttled = queue.next(now(), { free: 1, slots, offered: 1 });
     return throttled && { ...throttled, throttled: true };
   }
@@ -57,7 +65,14 @@ export class Announcer {
     const count = queue.waiting();
     // Where a retry must not go another render may.
     const leaveOut = count > 1 ? undefined : avoid;
-    const waiting = { waitedMs, count, trial, account: opaque(accountId), held, heldBack: throttled };
+    const waiting = {
+      waitedMs,
+      count,
+      trial,
+      account: opaque(accountId),
+      held,
+      heldBack: throttled,
+    };
     this.#announced = workers.announce(waiting, leaveOut);
     this.#timer = setTimeout(() => this.#send(), WAITING_MS);
   }

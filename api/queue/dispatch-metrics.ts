@@ -1,4 +1,5 @@
-// The numbers of dispatch: how many wait and since when (the autoscaler's signals), who is there, how claims end. All carry the pool.
+// The numbers of dispatch: how many wait and since when (the autoscaler's signals), who is there,
+// how claims end. All carry the pool.
 import type { Metrics } from '../../common/operations.ts';
 import type { Totals } from '../workers/registry.ts';
 
@@ -22,14 +23,28 @@ export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources
     metrics.gauge(name, help, ['pool'], gauge => gauge.set({ pool }, value()));
   read('pressroom_queue_depth', 'Renders that wait for a slot in this process.', sources.depth);
   read('pressroom_queue_bytes', 'Bytes of bodies that wait in this process.', sources.bytes);
-  read('pressroom_queue_oldest_wait_seconds', 'How long the render that waits longest has waited.', () => sources.oldestWaitMs() / 1000);
-  const timeout = metrics.gauge('pressroom_queue_timeout_seconds', 'How long a render may wait for a slot: PRESSROOM_QUEUE_TIMEOUT.', [
-    'pool',
-  ]);
+  read(
+    'pressroom_queue_oldest_wait_seconds',
+    'How long the render that waits longest has waited.',
+    () => sources.oldestWaitMs() / 1000,
+  );
+  const timeout = metrics.gauge(
+    'pressroom_queue_timeout_seconds',
+    'How long a render may wait for a slot: PRESSROOM_QUEUE_TIMEOUT.',
+    ['pool'],
+  );
   timeout.set({ pool }, sources.waitMs / 1000);
-  read('pressroom_workers_known', 'Workers that this process is connected to and that do not drain.', () => sources.totals().workers);
+  read(
+    'pressroom_workers_known',
+    'Workers that this process is connected to and that do not drain.',
+    () => sources.totals().workers,
+  );
 
-  const retries = metrics.counter('pressroom_render_retries_total', 'Renders begun again because their worker or Chrome died.', ['pool']);
+  const retries = metrics.counter(
+    'pressroom_render_retries_total',
+    'Renders begun again because their worker or Chrome died.',
+    ['pool'],
+  );
   retries.inc({ pool }, 0);
   return {
     claimed: metrics.counterBy(

@@ -1,5 +1,7 @@
-// Gives each render a slot of a worker: its entry in the queue, the work on the slot, and one retry elsewhere when a worker or its Chrome died.
-// Driven by events (a render arrives, a worker reports, a slot opens or not) and by two timers: the end of the oldest wait, and a retry for throttled renders.
+// Gives each render a slot of a worker: its entry in the queue, the work on the slot, and one retry
+// elsewhere when a worker or its Chrome died. Driven by events (a render arrives, a worker reports,
+// a slot opens or not) and by two timers: the end of the oldest wait, and a retry for throttled
+// renders.
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { type EgressPolicy, signTicket } from '../../common/ticket.ts';
@@ -41,7 +43,10 @@ export type DispatchPhase = 'queued' | 'running';
 
 export interface DispatcherOptions<S extends SlotSession> {
   queue: QueueBounds & WaitLimits;
-  workers: Pick<Workers, 'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'onChange'>;
+  workers: Pick<
+    Workers,
+    'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'onChange'
+  >;
   openSlot: OpenSlot<S>;
   /** Signs the tickets. */
   secret: string;
@@ -59,19 +64,33 @@ interface Waiter<S> extends Job {
   failed(reason: unknown): void;
 }
 
-/** How soon throttled renders are looked at again: no event comes when the other accounts are no longer active. */
+/**
+ * How soon throttled renders are looked at again: no event comes when the other accounts are no
+ * longer active.
+ */
 const THROTTLED_RETRY_MS = 250;
 
 /** The worker or its whole Chrome died. Any other end would come again with the same page. */
-const RETRYABLE: ReadonlySet<SlotEndReason> = new Set(['chrome_died', 'worker_stopping', 'silent', 'closed']);
+const RETRYABLE: ReadonlySet<SlotEndReason> = new Set([
+  'chrome_died',
+  'worker_stopping',
+  'silent',
+  'closed',
+]);
 
-const isRetryable = (error: unknown): boolean => error instanceof BrowserFailed || (error instanceof SlotLost && RETRYABLE.has(error.end));
+const isRetryable = (error: unknown): boolean =>
+  error instanceof BrowserFailed || (error instanceof SlotLost && RETRYABLE.has(error.end));
 
-/** How opening a slot failed. A slot that was lost before it was open is a worker that cannot be reached. */
+/**
+ * How opening a slot failed. A slot that was lost before it was open is a worker that cannot be
+ * reached.
+ */
 function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachable' | 'cancelled' {
   if (signal.aborted) return 'cancelled';
   if (error instanceof SlotRefused) return 'refused';
-  return error instanceof WorkerUnreachable || error instanceof SlotLost ? 'unreachable' : 'cancelled';
+  return error instanceof WorkerUnreachable || error instanceof SlotLost
+    ? 'unreachable'
+    : 'cancelled';
 }
 
 const workerLost = (cause: SlotLost) =>
@@ -106,7 +125,12 @@ export class Dispatcher<S extends SlotSession> {
       waitMs: options.queue.waitMs,
     });
     this.#deadlines = new WaitDeadlines(
-      { limits: options.queue, entries: () => queue.entries(), expire: entry => this.#expire(entry), now },
+      {
+        limits: options.queue,
+        entries: () => queue.entries(),
+        expire: entry => this.#expire(entry),
+        now,
+      },
       workers.known(),
     );
     this.#announcer = new Announcer({ queue, workers, now });
@@ -117,11 +141,18 @@ export class Dispatcher<S extends SlotSession> {
   }
 
   /**
-   * Waits for a slot, calls `work` with it, closes it, and resolves as `work` did. `work` rejects with SlotLost when its slot ended, with BrowserFailed
-   * when Chrome failed. `work` may be called twice: a slot that was lost with its worker or Chrome is replaced once, at the former position in the queue.
-   * Rejects with render_failed / queue_full, no_worker or worker_lost, with concurrency_limit when the account has its share of the queue, with the signal's reason, or with what `work` threw.
+   * Waits for a slot, calls `work` with it, closes it, and resolves as `work` did. `work` rejects
+   * with SlotLost when its slot ended, with BrowserFailed when Chrome failed. `work` may be called
+   * twice: a slot that was lost with its worker or Chrome is replaced once, at the former position
+   * in the queue. Rejects with render_failed / queue_full, no_worker or worker_lost, with
+   * concurrency_limit when the account has its share of the queue, with the signal's reason, or
+   * with what `work` threw.
    */
-  async dispatch<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T> {
+  async dispatch<T>(
+    job: Job,
+    work: (session: S) => Promise<T>,
+    onPhase?: (phase: DispatchPhase) => void,
+  ): Promise<T> {
     this.#active++;
     try {
       return await this.#run(job, work, onPhase);
@@ -138,19 +169,29 @@ export class Dispatcher<S extends SlotSession> {
     return this.#queue.depth();
   }
 
-  /** The same by account, and for how long the first of them has waited. Takes time in proportion to the queue's length. */
+  /**
+   * The same by account, and for how long the first of them has waited. Takes time in proportion to
+   * the queue's length.
+   */
   waiting(): { byAccount: Map<string, number>; oldestMs: number } {
     const byAccount = new Map<string, number>();
-    for (const { job } of this.#queue.entries()) byAccount.set(job.accountId, (byAccount.get(job.accountId) ?? 0) + 1);
+    for (const { job } of this.#queue.entries())
+      byAccount.set(job.accountId, (byAccount.get(job.accountId) ?? 0) + 1);
     return { byAccount, oldestMs: this.#queue.oldestWaitMs(this.#now()) };
   }
 
   /** Resolves when nothing waits or runs, at once when that is so now. */
   drained(): Promise<void> {
-    return this.#active === 0 ? Promise.resolve() : new Promise(resolve => this.#onDrained.push(resolve));
+    return this.#active === 0
+      ? Promise.resolve()
+      : new Promise(resolve => this.#onDrained.push(resolve));
   }
 
-  async #run<T>(job: Job, work: (session: S) => Promise<T>, onPhase?: (phase: DispatchPhase) => void): Promise<T> {
+  async #run<T>(
+    job: Job,
+    work: (session: S) => Promise<T>,
+    onPhase?: (phase: DispatchPhase) => void,
+  ): Promise<T> {
     job.signal.throwIfAborted();
     let slot = Promise.withResolvers<S>();
     let session: S | undefined;
@@ -186,7 +227,8 @@ export class Dispatcher<S extends SlotSession> {
           opened.close();
           return done;
         } catch (error) {
-          // What did not finish may still run: until it has surely ended, its lease must not be released nor the same be rendered elsewhere.
+          // What did not finish may still run: until it has surely ended, its lease must not be
+          // released nor the same be rendered elsewhere.
           await opened.abandon();
           if (job.signal.aborted) throw job.signal.reason;
           if (!isRetryable(error)) throw error;
@@ -212,10 +254,17 @@ export class Dispatcher<S extends SlotSession> {
     if (entry === 'share') throw overShare();
     if (entry !== 'full') return entry;
     const retryAfterS = this.#retryAfterS();
-    throw renderFailed('queue_full', `Too many renders are waiting. Try it again in ${retryAfterS} s.`, { retryAfterS });
+    throw renderFailed(
+      'queue_full',
+      `Too many renders are waiting. Try it again in ${retryAfterS} s.`,
+      { retryAfterS },
+    );
   }
 
-  /** Opens free slots for the renders that are next. A retry that must avoid the free slots lets the others pass. */
+  /**
+   * Opens free slots for the renders that are next. A retry that must avoid the free slots lets the
+   * others pass.
+   */
   #serve(): void {
     const { workers } = this.#options;
     const passedOver: QueueEntry<Waiter<S>>[] = [];
@@ -262,15 +311,31 @@ export class Dispatcher<S extends SlotSession> {
 
   #ticket({ renderId, egress, accountId, visitor, maxMs }: Job): string {
     const { workers, secret, pool } = this.#options;
-    return signTicket(secret, { pool, purpose: 'slot', renderId, egress, account: visitor ?? accountId, api: workers.api, maxMs });
+    return signTicket(secret, {
+      pool,
+      purpose: 'slot',
+      renderId,
+      egress,
+      account: visitor ?? accountId,
+      api: workers.api,
+      maxMs,
+    });
   }
 
   #expire(entry: QueueEntry<Waiter<S>>): void {
     const waitedS = Math.round((this.#now() - entry.sinceMs) / 1000);
     const retryAfterS = this.#retryAfterS();
-    const why = this.#deadlines.workersKnown ? 'No worker had a free slot' : 'No worker was connected';
+    const why = this.#deadlines.workersKnown
+      ? 'No worker had a free slot'
+      : 'No worker was connected';
     this.#remove(entry);
-    entry.job.failed(renderFailed('no_worker', `${why} in the ${waitedS} s that this render waited. Try it again later.`, { retryAfterS }));
+    entry.job.failed(
+      renderFailed(
+        'no_worker',
+        `${why} in the ${waitedS} s that this render waited. Try it again later.`,
+        { retryAfterS },
+      ),
+    );
   }
 
   /** The oldest wait, in whole seconds from 1 to 30. */

@@ -1,18 +1,27 @@
-// The queue of renders before the slots. The account that holds the fewest slots, now and recently, goes
-// first; equals take turns; first in, first out within one account. Trial renders go only when no paid
-// one waits. Bounded in length and bytes, with a share of both for each account.
-// Pure: the caller passes the time and the capacity, and acts on the answers.
+// The queue of renders before the slots. The account that holds the fewest slots, now and recently,
+// goes first; equals take turns; first in, first out within one account. Trial renders go only when
+// no paid one waits. Bounded in length and bytes, with a share of both for each account. Pure: the
+// caller passes the time and the capacity, and acts on the answers.
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
 import type { Capacity } from '../workers/registry.ts';
 import { FairShare } from './fair-share.ts';
 
-/** An account that has had renders in the queue for this long has no burst: more comes than is served. */
+/**
+ * An account that has had renders in the queue for this long has no burst: more comes than is
+ * served.
+ */
 const STANDING_MS = 1_000;
-/** An account that recently held this much more than the mean of all accounts, for STANDING_MS, is over its fair share. */
+/**
+ * An account that recently held this much more than the mean of all accounts, for STANDING_MS, is
+ * over its fair share.
+ */
 const OVER_FAIR_SHARE = 1.25;
 /** With fewer slots than this a single trial render takes more than a quarter of them, */
 const SMALL = 4;
-/** so it begins only when no other render has held one for so long: the next is then likely to find it over. */
+/**
+ * so it begins only when no other render has held one for so long: the next is then likely to find
+ * it over.
+ */
 const QUIET_MS = 500;
 
 /** What the queue needs of a job; the rest of a job is the caller's. */
@@ -33,7 +42,10 @@ export interface QueueEntry<J extends Queued> {
   readonly addedMs: number;
   /** From `take` to `undoTake` or `release`. */
   holdsSlot: boolean;
-  /** Its number among all that were ever taken; 0 while it never was. An entry that was taken before goes first when it comes back. */
+  /**
+   * Its number among all that were ever taken; 0 while it never was. An entry that was taken before
+   * goes first when it comes back.
+   */
   turn: number;
 }
 
@@ -51,9 +63,15 @@ interface AccountQueue<J extends Queued> {
 
 /** Either all paid renders or all trial renders. */
 interface Lane<J extends Queued> {
-  /** Taken and returned, by turn: they precede all others, which had no turn yet. At most as many as there are slots. */
+  /**
+   * Taken and returned, by turn: they precede all others, which had no turn yet. At most as many as
+   * there are slots.
+   */
   returned: QueueEntry<J>[];
-  /** In the order of their turns: a served account goes to the end. Sets and maps keep their order and remove in O(1). */
+  /**
+   * In the order of their turns: a served account goes to the end. Sets and maps keep their order
+   * and remove in O(1).
+   */
   accounts: Map<string, AccountQueue<J>>;
 }
 
@@ -75,11 +93,22 @@ export class FairQueue<J extends Queued> {
     this.#bytes = new SharedBound(bounds.maxBytes);
   }
 
-  /** An entry at the end of its account's queue, or why there is none: the length or the bytes would exceed the bound, or the account's share of it. */
+  /**
+   * An entry at the end of its account's queue, or why there is none: the length or the bytes would
+   * exceed the bound, or the account's share of it.
+   */
   add(job: J, nowMs: number): QueueEntry<J> | BoundRefusal {
-    const refused = this.#length.refusal(job.accountId, 1) ?? this.#bytes.refusal(job.accountId, job.bytes);
+    const refused =
+      this.#length.refusal(job.accountId, 1) ?? this.#bytes.refusal(job.accountId, job.bytes);
     if (refused) return refused;
-    const entry: QueueEntry<J> = { job, sinceMs: nowMs, addedMs: nowMs, state: 'waiting', holdsSlot: false, turn: 0 };
+    const entry: QueueEntry<J> = {
+      job,
+      sinceMs: nowMs,
+      addedMs: nowMs,
+      state: 'waiting',
+      holdsSlot: false,
+      turn: 0,
+    };
     this.#enter(entry);
     const { accounts } = this.#laneOf(entry);
     const account = accounts.get(job.accountId);
@@ -89,10 +118,10 @@ export class FairQueue<J extends Queued> {
   }
 
   /**
-   * The entry that is next. It stays in the queue until `remove`, and counts as holding a slot until
-   * `undoTake` or `release`. Undefined also when those that wait are throttled: trial renders while half of
-   * the slots are in use or, of few slots, any was a moment ago; and accounts over their fair share from
-   * the last free slot, while other accounts are active.
+   * The entry that is next. It stays in the queue until `remove`, and counts as holding a slot
+   * until `undoTake` or `release`. Undefined also when those that wait are throttled: trial renders
+   * while half of the slots are in use or, of few slots, any was a moment ago; and accounts over
+   * their fair share from the last free slot, while other accounts are active.
    */
   take(nowMs: number, capacity: Capacity): QueueEntry<J> | undefined {
     const entry = this.#first(nowMs, capacity);
@@ -106,15 +135,22 @@ export class FairQueue<J extends Queued> {
   }
 
   /**
-   * The entry that `take` would return, and `held`: the slots that its account holds through this queue, plus the
-   * mean of those it held recently. 0 for trial renders.
+   * The entry that `take` would return, and `held`: the slots that its account holds through this
+   * queue, plus the mean of those it held recently. 0 for trial renders.
    */
   next(nowMs: number, capacity: Capacity): { entry: QueueEntry<J>; held: number } | undefined {
     const entry = this.#first(nowMs, capacity);
-    return entry && { entry, held: entry.job.trial ? 0 : this.#shares.weight(entry.job.accountId, nowMs) };
+    return (
+      entry && {
+        entry,
+        held: entry.job.trial ? 0 : this.#shares.weight(entry.job.accountId, nowMs),
+      }
+    );
   }
 
-  /** Undoes `take`. The order of the entries that were taken before it, or wait behind it, stays. */
+  /**
+   * Undoes `take`. The order of the entries that were taken before it, or wait behind it, stays.
+   */
   undoTake(entry: QueueEntry<J>, nowMs: number): void {
     if (entry.state !== 'taken') return;
     this.#taken--;
@@ -122,7 +158,9 @@ export class FairQueue<J extends Queued> {
     this.release(entry, nowMs);
   }
 
-  /** Removes an entry, served or not, waiting or taken. Nothing to do when it was removed before. */
+  /**
+   * Removes an entry, served or not, waiting or taken. Nothing to do when it was removed before.
+   */
   remove(entry: QueueEntry<J>): void {
     if (entry.state === 'removed') return;
     if (entry.state === 'waiting') this.#removeWaiting(entry);
@@ -140,7 +178,10 @@ export class FairQueue<J extends Queued> {
     this.#count(entry, -1, nowMs);
   }
 
-  /** Returns a job whose worker or Chrome died to its former position. Never refused, since it was admitted before. Its wait begins again. */
+  /**
+   * Returns a job whose worker or Chrome died to its former position. Never refused, since it was
+   * admitted before. Its wait begins again.
+   */
   reenqueue(entry: QueueEntry<J>, nowMs: number): void {
     if (entry.state !== 'removed') return;
     this.#enter(entry);
@@ -148,7 +189,10 @@ export class FairQueue<J extends Queued> {
     this.#insertReturned(entry);
   }
 
-  /** All entries that are not removed, in no order that matters; removing some during the iteration is safe. */
+  /**
+   * All entries that are not removed, in no order that matters; removing some during the iteration
+   * is safe.
+   */
   entries(): Iterable<QueueEntry<J>> {
     return this.#present;
   }
@@ -182,14 +226,25 @@ export class FairQueue<J extends Queued> {
     this.#bytes.hold(entry.job.accountId, entry.job.bytes);
   }
 
-  /** The accounts that must leave the last free slot to others: those over their fair share, while any other account held a slot recently. What the worker has offered is used. */
-  #throttled(accounts: Lane<J>['accounts'], nowMs: number, { free, slots, offered = 0 }: Capacity): ReadonlySet<string> {
+  /**
+   * The accounts that must leave the last free slot to others: those over their fair share, while
+   * any other account held a slot recently. What the worker has offered is used.
+   */
+  #throttled(
+    accounts: Lane<J>['accounts'],
+    nowMs: number,
+    { free, slots, offered = 0 }: Capacity,
+  ): ReadonlySet<string> {
     if (free > 1 || offered > 0 || slots < 2) return new Set();
     const recent = this.#shares.recent(nowMs);
     const mean = recent.values().reduce((sum, share) => sum + share, 0) / recent.size;
     const isOverFairShare = (accountId: string) => {
       const account = accounts.get(accountId);
-      return account !== undefined && nowMs - account.sinceMs >= STANDING_MS && (recent.get(accountId) ?? 0) >= mean * OVER_FAIR_SHARE;
+      return (
+        account !== undefined &&
+        nowMs - account.sinceMs >= STANDING_MS &&
+        (recent.get(accountId) ?? 0) >= mean * OVER_FAIR_SHARE
+      );
     };
     return new Set(recent.keys().filter(isOverFairShare));
   }
@@ -210,7 +265,8 @@ export class FairQueue<J extends Queued> {
   }
 
   #count(entry: QueueEntry<J>, by: 1 | -1, nowMs: number): void {
-    // What trial renders hold is no measure for customers: a single customer would be throttled for their sake.
+    // What trial renders hold is no measure for customers: a single customer would be throttled for
+    // their sake.
     if (entry.job.trial) return;
     this.#paidHeld += by;
     this.#paidAtMs = nowMs;
@@ -219,15 +275,24 @@ export class FairQueue<J extends Queued> {
   }
 
   #trialMayBegin(nowMs: number, { free, slots }: Capacity): boolean {
-    return free * 2 > slots && (slots >= SMALL || (this.#paidHeld === 0 && nowMs - this.#paidAtMs >= QUIET_MS));
+    return (
+      free * 2 > slots &&
+      (slots >= SMALL || (this.#paidHeld === 0 && nowMs - this.#paidAtMs >= QUIET_MS))
+    );
   }
 
   #first(nowMs: number, capacity: Capacity): QueueEntry<J> | undefined {
     const paidWaits = this.#paid.returned.length + this.#paid.accounts.size > 0;
-    const lane = paidWaits ? this.#paid : this.#trialMayBegin(nowMs, capacity) ? this.#trial : undefined;
+    const lane = paidWaits
+      ? this.#paid
+      : this.#trialMayBegin(nowMs, capacity)
+        ? this.#trial
+        : undefined;
     if (!lane || lane.returned.length > 0) return lane?.returned[0];
     const accountId = this.#nextAccount(lane, nowMs, capacity);
-    return accountId === undefined ? undefined : lane.accounts.get(accountId)!.entries.values().next().value;
+    return accountId === undefined
+      ? undefined
+      : lane.accounts.get(accountId)!.entries.values().next().value;
   }
 
   #removeFirst(entry: QueueEntry<J>): void {

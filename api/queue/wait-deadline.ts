@@ -8,10 +8,15 @@ export interface WaitLimits {
 }
 
 /**
- * When a wait that began at `sinceMs` ends. `knownSinceMs`: since when a worker is known without a break, undefined while none is.
- * The first worker of a pool gets its full `waitMs` for the renders that waited for it, but no render waits longer than the longer limit.
+ * When a wait that began at `sinceMs` ends. `knownSinceMs`: since when a worker is known without a
+ * break, undefined while none is. The first worker of a pool gets its full `waitMs` for the renders
+ * that waited for it, but no render waits longer than the longer limit.
  */
-export function waitEndsAtMs(sinceMs: number, knownSinceMs: number | undefined, limits: WaitLimits): number {
+export function waitEndsAtMs(
+  sinceMs: number,
+  knownSinceMs: number | undefined,
+  limits: WaitLimits,
+): number {
   const longest = sinceMs + Math.max(limits.waitMs, limits.waitWithoutWorkersMs);
   return knownSinceMs === undefined
     ? sinceMs + limits.waitWithoutWorkersMs
@@ -53,12 +58,18 @@ export class WaitDeadlines<E extends Entry> {
     this.check();
   }
 
-  /** To be called when an entry was added. Waits end in the order they began, so a timer that runs is early enough for it. */
+  /**
+   * To be called when an entry was added. Waits end in the order they began, so a timer that runs
+   * is early enough for it.
+   */
   added(): void {
     if (!this.#timer) this.check();
   }
 
-  /** To be called when a slot that was being opened for this entry did not open: its wait may have ended meanwhile. */
+  /**
+   * To be called when a slot that was being opened for this entry did not open: its wait may have
+   * ended meanwhile.
+   */
   returned(entry: E): void {
     const { limits, now } = this.#options;
     if (waitEndsAtMs(entry.sinceMs, this.#knownSinceMs, limits) <= now()) this.check();
@@ -74,7 +85,8 @@ export class WaitDeadlines<E extends Entry> {
       if (endsMs > now()) nextMs = Math.min(nextMs, endsMs);
       else if (entry.state === 'waiting') expire(entry);
     }
-    if (nextMs < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.check(), Math.ceil(nextMs - now()));
+    if (nextMs < Number.POSITIVE_INFINITY)
+      this.#timer = setTimeout(() => this.check(), Math.ceil(nextMs - now()));
   }
 
   stop(): void {

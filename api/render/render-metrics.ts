@@ -1,14 +1,30 @@
-// The numbers of renders. Those of trial callers stand apart: anybody can make them fail, and the service's objective is about customers.
+// The numbers of renders. Those of trial callers stand apart: anybody can make them fail, and the
+// service's objective is about customers.
 
-import { type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason } from '../../common/contract/errors.ts';
+import {
+  type ErrorCode,
+  RENDER_FAILED_REASONS,
+  type RenderFailedReason,
+} from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { RecentTimes } from './recent-times.ts';
 
 export type RenderOutcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedReason;
 
 /** Those that every render can have; a caller whose request never becomes one gets others. */
-const COMMON: readonly RenderOutcome[] = ['ok', 'client_closed', 'validation_error', 'ssrf_blocked', ...RENDER_FAILED_REASONS];
-const PAID: readonly RenderOutcome[] = [...COMMON, 'unauthorized', 'subscription_inactive', 'concurrency_limit'];
+const COMMON: readonly RenderOutcome[] = [
+  'ok',
+  'client_closed',
+  'validation_error',
+  'ssrf_blocked',
+  ...RENDER_FAILED_REASONS,
+];
+const PAID: readonly RenderOutcome[] = [
+  ...COMMON,
+  'unauthorized',
+  'subscription_inactive',
+  'concurrency_limit',
+];
 const TRIAL: readonly RenderOutcome[] = [...COMMON, 'rate_limited'];
 /** Up to half a minute of waiting in the queue and a minute on the page. */
 const PHASE_BUCKETS_S = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -16,19 +32,29 @@ const WHOLE_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120
 
 export interface RenderMeters {
   ended(outcome: RenderOutcome): void;
-  /** Where the time of a render that succeeded went, in ms by phase, and the whole of it: more than their sum by what lies between them. */
+  /**
+   * Where the time of a render that succeeded went, in ms by phase, and the whole of it: more than
+   * their sum by what lies between them.
+   */
   phases(timings: Record<string, number>, wholeMs: number): void;
   /** How long a render held its place, in ms. */
   ran(ms: number): void;
 }
 
-/** `times`: what a refused customer's `Retry-After` is made from. `phases`: all that there can be. */
+/**
+ * `times`: what a refused customer's `Retry-After` is made from. `phases`: all that there can be.
+ */
 export function renderMetrics(
   metrics: Metrics,
   times: Pick<RecentTimes, 'add'>,
   phases: readonly string[],
 ): Record<'paid' | 'trial', RenderMeters> {
-  const paid = metrics.counterBy('pressroom_renders_total', 'Renders by how they ended.', 'outcome', PAID);
+  const paid = metrics.counterBy(
+    'pressroom_renders_total',
+    'Renders by how they ended.',
+    'outcome',
+    PAID,
+  );
   const durations = metrics.histogram(
     'pressroom_render_duration_seconds',
     'Where the time of successful renders goes.',
@@ -59,7 +85,8 @@ export function renderMetrics(
         'outcome',
         TRIAL,
       ),
-      // A trial render waits until there is nothing else to do: its times say nothing of what a customer feels.
+      // A trial render waits until there is nothing else to do: its times say nothing of what a
+      // customer feels.
       phases: () => {},
       ran: () => {},
     },

@@ -1,4 +1,5 @@
-// The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP, playground) calls this.
+// The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP,
+// playground) calls this.
 
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
@@ -20,7 +21,10 @@ export interface Rendered {
   pages: number;
   /** It has the watermark and was not counted. */
   sandbox: boolean;
-  /** The account's count in this period after this render; undefined for what is not counted, or when the database did not answer in time (it is settled later). */
+  /**
+   * The account's count in this period after this render; undefined for what is not counted, or
+   * when the database did not answer in time (it is settled later).
+   */
   usage: number | undefined;
   /** Milliseconds. */
   timings: PhaseTimings;
@@ -44,7 +48,10 @@ export interface RenderTrace {
   bytes?: number;
 }
 
-/** Throws ApiError, or the signal's reason when the client disconnected. Without a `trace` the page's console is not read. */
+/**
+ * Throws ApiError, or the signal's reason when the client disconnected. Without a `trace` the
+ * page's console is not read.
+ */
 export type RenderUseCase<C = Caller> = (
   request: RenderRequest,
   caller: C,
@@ -63,7 +70,10 @@ export interface RenderDeps<C> {
   meters: RenderMeters;
 }
 
-/** A slot lives a little longer than the render in it, so that the render's own deadline comes first. */
+/**
+ * A slot lives a little longer than the render in it, so that the render's own deadline comes
+ * first.
+ */
 const SLOT_GRACE_MS = 5_000;
 
 const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
@@ -72,7 +82,11 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
       'page_crash',
       'The page crashed its browser process. It may need more memory than a render has, or meet a fault in the browser.',
     ),
-  memory: () => renderFailed('page_crash', 'The page used more memory than one render may. Use smaller images, or less content.'),
+  memory: () =>
+    renderFailed(
+      'page_crash',
+      'The page used more memory than one render may. Use smaller images, or less content.',
+    ),
   deadline: () => renderFailed('page_timeout', 'The render took longer than it may.'),
   flooded: () =>
     renderFailed(
@@ -83,12 +97,19 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
 
 const asApiError = (error: unknown): unknown =>
   error instanceof SlotLost
-    ? (slotEnded[error.end]?.() ?? renderFailed('internal', 'The render failed on our side. Try it again.', { cause: error }))
+    ? (slotEnded[error.end]?.() ??
+      renderFailed('internal', 'The render failed on our side. Try it again.', { cause: error }))
     : error;
 
-/** What the metrics call the end of a render: the error's code, and for render_failed its reason. */
+/**
+ * What the metrics call the end of a render: the error's code, and for render_failed its reason.
+ */
 const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
-  signal.aborted ? 'client_closed' : error instanceof ApiError ? (error.reason ?? error.code) : 'internal';
+  signal.aborted
+    ? 'client_closed'
+    : error instanceof ApiError
+      ? (error.reason ?? error.code)
+      : 'internal';
 
 /** Measures the phases of one render, whatever becomes of it. */
 class PhaseClock {
@@ -114,7 +135,8 @@ class PhaseClock {
   }
 
   leaveQueue(): void {
-    if (this.#queuedMs !== undefined) this.timings.queue = (this.timings.queue ?? 0) + performance.now() - this.#queuedMs;
+    if (this.#queuedMs !== undefined)
+      this.timings.queue = (this.timings.queue ?? 0) + performance.now() - this.#queuedMs;
     this.#queuedMs = undefined;
   }
 }
@@ -132,7 +154,10 @@ async function admitAndRender<C extends { requestId: string }>(
     const startMs = performance.now();
     const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
     const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace?.console);
-    const pdf = await clock.time('post', finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal));
+    const pdf = await clock.time(
+      'post',
+      finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal),
+    );
     signal.throwIfAborted();
     meters.ran(performance.now() - startMs);
     const { pages } = printed;
@@ -165,7 +190,10 @@ function jobOf<C>(
   };
 }
 
-/** Waits for a slot and prints on it, twice when the first worker or Chrome dies. Both attempts share one time limit. */
+/**
+ * Waits for a slot and prints on it, twice when the first worker or Chrome dies. Both attempts
+ * share one time limit.
+ */
 async function renderOnWorker<C>(
   { dispatcher, limits }: RenderDeps<C>,
   job: Job,
@@ -178,20 +206,32 @@ async function renderOnWorker<C>(
   const renderOnSlot = async (session: Session) => {
     const startMs = performance.now();
     try {
-      return await runPageSession(session, settings, { ...limits, spentMs }, budget, job.signal, clock.timings, lines);
+      return await runPageSession(
+        session,
+        settings,
+        { ...limits, spentMs },
+        budget,
+        job.signal,
+        clock.timings,
+        lines,
+      );
     } finally {
       spentMs += performance.now() - startMs;
     }
   };
   clock.enterQueue();
   try {
-    return await dispatcher.dispatch(job, renderOnSlot, phase => (phase === 'queued' ? clock.enterQueue() : clock.leaveQueue()));
+    return await dispatcher.dispatch(job, renderOnSlot, phase =>
+      phase === 'queued' ? clock.enterQueue() : clock.leaveQueue(),
+    );
   } finally {
     clock.leaveQueue();
   }
 }
 
-export function createRender<C extends { requestId: string }>(deps: RenderDeps<C>): RenderUseCase<C> {
+export function createRender<C extends { requestId: string }>(
+  deps: RenderDeps<C>,
+): RenderUseCase<C> {
   const { meters } = deps;
   return async (...call) => {
     const [, , , signal] = call;

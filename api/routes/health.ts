@@ -1,4 +1,5 @@
-// /healthz and /readyz for people and monitors (orchestrators ask the operations port). Each check has its own limit and cache.
+// /healthz and /readyz for people and monitors (orchestrators ask the operations port). Each check
+// has its own limit and cache.
 import type { Context, Middleware } from '../http/state.ts';
 
 export interface HealthChecks {
@@ -8,7 +9,10 @@ export interface HealthChecks {
   workers(): { ready: number; slots: number } | Promise<{ ready: number; slots: number }>;
 }
 
-/** Probes can not load the system, however many come: a check runs at most once in CACHE_MS, and costs a probe at most LIMIT_MS. */
+/**
+ * Probes can not load the system, however many come: a check runs at most once in CACHE_MS, and
+ * costs a probe at most LIMIT_MS.
+ */
 const LIMIT_MS = 1_000;
 const CACHE_MS = 1_000;
 
@@ -17,8 +21,15 @@ interface Report {
   shown: Record<string, unknown>;
 }
 
-/** Runs `check` at most once in CACHE_MS; one that rejects or takes longer than LIMIT_MS is shown as `failed`. */
-function cached(check: () => Promise<Report>, failed: Report['shown'], nowMs: () => number): () => Promise<Report> {
+/**
+ * Runs `check` at most once in CACHE_MS; one that rejects or takes longer than LIMIT_MS is shown as
+ * `failed`.
+ */
+function cached(
+  check: () => Promise<Report>,
+  failed: Report['shown'],
+  nowMs: () => number,
+): () => Promise<Report> {
   let last: { at: number; report: Promise<Report> } | undefined;
   const unavailable: Report = { good: false, shown: failed };
   const bounded = () =>
@@ -44,7 +55,10 @@ const json = (ctx: Context, status: number, body: unknown): void => {
 /** Says only that the process can answer. */
 export const healthz: Middleware = ctx => json(ctx, 200, { status: 'ok' });
 
-/** 200 when the database answers and at least one worker can render, else 503; the body says which it is. */
+/**
+ * 200 when the database answers and at least one worker can render, else 503; the body says which
+ * it is.
+ */
 export function readyz(checks: HealthChecks, nowMs = () => performance.now()): Middleware {
   const askDatabase = async () => {
     await checks.database(LIMIT_MS);

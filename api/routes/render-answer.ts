@@ -1,4 +1,5 @@
-// The answer to a render that succeeded: the PDF and the headers that tell of it, the same for every caller whom the service knows.
+// The answer to a render that succeeded: the PDF and the headers that tell of it, the same for
+// every caller whom the service knows.
 
 import type { Context } from '../http/state.ts';
 import type { Rendered } from '../render/render.ts';
@@ -10,7 +11,10 @@ const serverTiming = (timings: Rendered['timings']): string =>
     .map(phase => `${phase};dur=${timings[phase]!.toFixed(1)}`)
     .join(', ');
 
-export function answerWithPdf(ctx: Context, { pdf, pages, sandbox, usage, timings }: Rendered): void {
+export function answerWithPdf(
+  ctx: Context,
+  { pdf, pages, sandbox, usage, timings }: Rendered,
+): void {
   ctx.type = 'application/pdf';
   ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
   ctx.set('Cache-Control', 'no-store');

@@ -1,11 +1,14 @@
-// Middleware of the render routes: counts the calls that are refused before they are renders, and keeps every call of
-// a known caller in the log of renders.
+// Middleware of the render routes: counts the calls that are refused before they are renders, and
+// keeps every call of a known caller in the log of renders.
 import { ApiError, type RenderFailedReason } from '../../common/contract/errors.ts';
 import type { RenderLog } from '../history/render-log.ts';
 import { ClientClosed } from '../http/client-disconnect.ts';
 import type { Middleware } from '../http/state.ts';
 
-/** What the route throws once it has begun to render is counted by the render itself. `failed` gets the reason. */
+/**
+ * What the route throws once it has begun to render is counted by the render itself. `failed` gets
+ * the reason.
+ */
 export const countRefused = (failed: (reason: RenderFailedReason) => void): Middleware => {
   return async (ctx, next) => {
     try {

@@ -1,4 +1,5 @@
-// /docs/runbook: the runbook of this version, to which its alerts link. It is the file of the chart, made into a page once.
+// /docs/runbook: the runbook of this version, to which its alerts link. It is the file of the
+// chart, made into a page once.
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 import { docsStyle, docsStyleSource } from '../../common/contract/docs-style.ts';

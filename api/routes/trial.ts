@@ -1,4 +1,5 @@
-// POST /v1/trial/render: the same render without a key, for whoever wants to see one. Held back before its body is read, and in what it may hold of the memory.
+// POST /v1/trial/render: the same render without a key, for whoever wants to see one. Held back
+// before its body is read, and in what it may hold of the memory.
 import { type Network, subscriberOf } from '../../common/addresses.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
@@ -18,12 +19,15 @@ export interface TrialRoute {
   maxBytes: number;
 }
 
-/** Nobody knows these callers, so their share of the memory is small enough for customers not to notice. */
+/**
+ * Nobody knows these callers, so their share of the memory is small enough for customers not to
+ * notice.
+ */
 export const TRIAL_SHARE = 1 / 4;
 
 /**
- * Delays excess rejections to at most one per 10 ms, capped at 2 s: 200 callers who retry as soon as
- * they are rejected, 740 times a second, took a fifth of two cores from customers otherwise.
+ * Delays excess rejections to at most one per 10 ms, capped at 2 s: 200 callers who retry as soon
+ * as they are rejected, 740 times a second, took a fifth of two cores from customers otherwise.
  */
 const REJECTIONS = { gapMs: 10, maxMs: 2_000 };
 
@@ -35,7 +39,10 @@ interface Surroundings {
   trustedProxies: readonly Network[];
 }
 
-const admitTrialCall = (leases: TrialRoute['leases'], trustedProxies: readonly Network[]): Middleware => {
+const admitTrialCall = (
+  leases: TrialRoute['leases'],
+  trustedProxies: readonly Network[],
+): Middleware => {
   const pace = createThrottle(REJECTIONS);
   async function enter(visitor: string): Promise<() => void> {
     try {
@@ -48,12 +55,16 @@ const admitTrialCall = (leases: TrialRoute['leases'], trustedProxies: readonly N
   return async (ctx, next) => {
     ctx.state.visitor = subscriberOf(callerIp(ctx, trustedProxies));
     const leave = await enter(ctx.state.visitor);
-    // The sending of the answer is not waited for: what it holds is bounded by the share of the memory.
+    // The sending of the answer is not waited for: what it holds is bounded by the share of the
+    // memory.
     await next().finally(leave);
   };
 };
 
-const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['ports']): Middleware => {
+const renderForVisitor = (
+  render: TrialRoute['render'],
+  ports: Surroundings['ports'],
+): Middleware => {
   return async ctx => {
     const { visitor, bodyBytes, requestId, reservation } = ctx.state;
     const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
@@ -70,7 +81,10 @@ const renderForVisitor = (render: TrialRoute['render'], ports: Surroundings['por
 };
 
 /** What handles the path, in order. */
-export function trialRoute({ leases, render, maxBytes }: TrialRoute, { body, budget, ports, trustedProxies }: Surroundings): Middleware[] {
+export function trialRoute(
+  { leases, render, maxBytes }: TrialRoute,
+  { body, budget, ports, trustedProxies }: Surroundings,
+): Middleware[] {
   return [
     admitTrialCall(leases, trustedProxies),
     jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({

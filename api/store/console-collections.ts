@@ -1,4 +1,5 @@
-// The collections of the dashboard and their indexes. Owns their names and how long what is in them lives.
+// The collections of the dashboard and their indexes. Owns their names and how long what is in them
+// lives.
 import type { Collection, Db } from 'mongodb';
 import type {
   AuditDocument,
@@ -50,10 +51,15 @@ export const consoleCollections = (db: Db): ConsoleCollections => ({
   ...storedPdfCollections(db),
 });
 
-/** The payment provider repeats an event for three days at most (https://docs.stripe.com/webhooks). */
+/**
+ * The payment provider repeats an event for three days at most (https://docs.stripe.com/webhooks).
+ */
 const BILLING_EVENTS_KEPT_S = 30 * 86_400;
 
-/** The index by which old renders go; how long they are kept is the configuration's (`collMod` at the start). */
+/**
+ * The index by which old renders go; how long they are kept is the configuration's (`collMod` at
+ * the start).
+ */
 export const RENDERS_TTL_INDEX = 'retention';
 export const RENDERS_KEPT_S = 30 * 86_400;
 
@@ -90,9 +96,15 @@ export async function consoleIndexes(db: Db): Promise<void> {
     { key: { at: 1 }, expireAfterSeconds: RENDERS_KEPT_S, name: RENDERS_TTL_INDEX },
   ]);
   await of.usageDays.createIndexes([{ key: { '_id.account': 1, '_id.day': 1 }, name: 'days' }]);
-  await of.renderMinutes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
-  await of.billingEvents.createIndexes([{ key: { at: 1 }, expireAfterSeconds: BILLING_EVENTS_KEPT_S, name: 'end' }]);
-  await of.signInLimits.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
+  await of.renderMinutes.createIndexes([
+    { key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' },
+  ]);
+  await of.billingEvents.createIndexes([
+    { key: { at: 1 }, expireAfterSeconds: BILLING_EVENTS_KEPT_S, name: 'end' },
+  ]);
+  await of.signInLimits.createIndexes([
+    { key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' },
+  ]);
   await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
 }
 
@@ -101,17 +113,26 @@ export async function oauthIndexes(db: Db): Promise<void> {
   const { oauth, oauthGrants, cancelledCalls } = consoleCollections(db);
   await oauth.createIndexes([
     { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
-    { key: { grantId: 1 }, name: 'of a grant', partialFilterExpression: { grantId: { $exists: true } } },
+    {
+      key: { grantId: 1 },
+      name: 'of a grant',
+      partialFilterExpression: { grantId: { $exists: true } },
+    },
     { key: { uid: 1 }, name: 'second name', partialFilterExpression: { uid: { $exists: true } } },
   ]);
   await oauthGrants.createIndexes([
     { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
     { key: { user: 1, createdAt: -1 }, name: 'of a person' },
   ]);
-  await cancelledCalls.createIndexes([{ key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' }]);
+  await cancelledCalls.createIndexes([
+    { key: { expiresAt: 1 }, expireAfterSeconds: 0, name: 'end' },
+  ]);
 }
 
-/** Keeps renders for so long from now on; those that are older go within a minute. Changes nothing when it is so already. */
+/**
+ * Keeps renders for so long from now on; those that are older go within a minute. Changes nothing
+ * when it is so already.
+ */
 export async function keepRenders(db: Db, keepMs: number): Promise<void> {
   const index = { name: RENDERS_TTL_INDEX, expireAfterSeconds: Math.round(keepMs / 1_000) };
   await db.command({ collMod: 'renders', index });

@@ -1,11 +1,15 @@
-// The shapes of what the dashboard keeps in MongoDB: people, their sessions and teams, what they did, and what was rendered.
+// The shapes of what the dashboard keeps in MongoDB: people, their sessions and teams, what they
+// did, and what was rendered.
 import type { RenderFailedReason } from '../../common/contract/errors.ts';
 import type { PhaseTimings } from './phases.ts';
 
 export const ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A person. Passwords are Argon2id in PHC notation; what must be read again (the secret of one-time codes) is sealed. */
+/**
+ * A person. Passwords are Argon2id in PHC notation; what must be read again (the secret of one-time
+ * codes) is sealed.
+ */
 export interface UserDocument {
   /** `usr_` and random letters. */
   _id: string;
@@ -51,7 +55,10 @@ export interface SessionDocument {
   userAgent: string;
 }
 
-/** Who works in an account. One document an account, so that the last owner cannot be lost to two changes at once. */
+/**
+ * Who works in an account. One document an account, so that the last owner cannot be lost to two
+ * changes at once.
+ */
 export interface TeamDocument {
   /** The account's id. */
   _id: string;
@@ -124,7 +131,10 @@ export interface RenderDocument {
   console?: { level: string; text: string }[];
 }
 
-/** An account's renders of one day by one key (or by no key). Best effort: the account's counter is the truth. */
+/**
+ * An account's renders of one day by one key (or by no key). Best effort: the account's counter is
+ * the truth.
+ */
 export interface UsageDayDocument {
   _id: { account: string; day: string; key: string };
   ok: number;
@@ -132,7 +142,10 @@ export interface UsageDayDocument {
   failed: number;
   bytes: number;
   pages: number;
-  /** How many successful renders took how long: buckets of USAGE_BUCKETS_MS by index. Absent while there is none. */
+  /**
+   * How many successful renders took how long: buckets of USAGE_BUCKETS_MS by index. Absent while
+   * there is none.
+   */
   durations?: Record<string, number>;
   lastAt: Date;
   /** The last writes, by a name of their own: one that is tried again counts once. */
@@ -175,7 +188,9 @@ export interface ProcessDocument {
   workers: { address: string; state: string; capacity: number; busy: number }[];
 }
 
-/** Something that the OAuth server must find again: a client, a code, a token, a consent on its way. */
+/**
+ * Something that the OAuth server must find again: a client, a code, a token, a consent on its way.
+ */
 export interface OAuthDocument {
   /** Its kind and the SHA-256 of what names it: the token itself is stored nowhere in the open. */
   _id: string;
@@ -190,7 +205,10 @@ export interface OAuthDocument {
   expiresAt: Date;
 }
 
-/** What a person allowed an app: one document a consent. Without it every token that came of the consent is worth nothing. */
+/**
+ * What a person allowed an app: one document a consent. Without it every token that came of the
+ * consent is worth nothing.
+ */
 export interface OAuthGrantDocument {
   _id: string;
   user: string;
@@ -208,7 +226,10 @@ export interface OAuthGrantDocument {
   expiresAt: Date;
 }
 
-/** Calls of the MCP tool that an app has cancelled, for the process that runs them: one document a consent. */
+/**
+ * Calls of the MCP tool that an app has cancelled, for the process that runs them: one document a
+ * consent.
+ */
 export interface CancelledCallsDocument {
   /** Of the consent. */
   _id: string;

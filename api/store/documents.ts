@@ -1,6 +1,14 @@
-// The shapes of the documents in MongoDB. Migrations only add to them, so that two releases can work on one database.
+// The shapes of the documents in MongoDB. Migrations only add to them, so that two releases can
+// work on one database.
 
-export const ACCOUNT_STATES = ['active', 'trialing', 'past_due', 'unpaid', 'canceled', 'paused'] as const;
+export const ACCOUNT_STATES = [
+  'active',
+  'trialing',
+  'past_due',
+  'unpaid',
+  'canceled',
+  'paused',
+] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
 /** The name of the index of `keys.hash`, by which keys are looked up. */
@@ -32,7 +40,10 @@ export interface LeaseDocument {
 interface BillingDocument {
   /** The customer at Stripe; made once for each account. */
   customer: string;
-  /** Grows with each write, which must find the one that was read before Stripe was asked: so an older answer never replaces a newer one. */
+  /**
+   * Grows with each write, which must find the one that was read before Stripe was asked: so an
+   * older answer never replaces a newer one.
+   */
   revision: number;
   /** When Stripe was last asked, or the customer made. */
   syncedAt: Date;
@@ -41,7 +52,9 @@ interface BillingDocument {
   /** Since when a person is on the way to paying; gone with the subscription's arrival. */
   checkoutAt?: Date;
   subscription?: string;
-  /** The state that the subscription gave the account; another one in the account is the operator's. */
+  /**
+   * The state that the subscription gave the account; another one in the account is the operator's.
+   */
   state?: AccountState;
   /** The billing period; absent for a subscription that has ended. */
   periodStart?: Date;
@@ -49,7 +62,10 @@ interface BillingDocument {
   cancelAtPeriodEnd?: boolean;
 }
 
-/** One customer: everything that a render has to read or write is in this one document, so that one operation decides. */
+/**
+ * One customer: everything that a render has to read or write is in this one document, so that one
+ * operation decides.
+ */
 export interface AccountDocument {
   /** The ten characters that stand in each of its keys. */
   _id: string;
@@ -62,14 +78,20 @@ export interface AccountDocument {
   intranet: boolean;
   keys: KeyDocument[];
   leases: LeaseDocument[];
-  /** Renders counted in `period`: `2026-11`, a month in UTC, or `2026-11-15`, the first day of a period of Stripe's. An older period counts as zero. */
+  /**
+   * Renders counted in `period`: `2026-11`, a month in UTC, or `2026-11-15`, the first day of a
+   * period of Stripe's. An older period counts as zero.
+   */
   usage: { period: string; count: number };
   /** Absent until somebody of the account went to pay. */
   billing?: BillingDocument;
   createdAt: Date;
 }
 
-/** What holds trial callers back. One document a visitor, and one for the places of the whole installation. */
+/**
+ * What holds trial callers back. One document a visitor, and one for the places of the whole
+ * installation.
+ */
 export interface TrialLimitDocument {
   /** `places`, or an HMAC with the pepper: the address of a visitor is stored nowhere. */
   _id: string;
@@ -82,8 +104,9 @@ export interface TrialLimitDocument {
 }
 
 /**
- * `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else may. `setup`: the links by which the first person
- * can sign in, one of each API process. `oauth`: the keys of the OAuth server.
+ * `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else
+ * may. `setup`: the links by which the first person can sign in, one of each API process. `oauth`:
+ * the keys of the OAuth server.
  */
 export interface MetaDocument {
   _id: string;

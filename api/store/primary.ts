@@ -1,12 +1,19 @@
-// Whether MongoDB has a primary that answers, as the driver's monitors see it, and the log lines that tell an operator when it has none.
+// Whether MongoDB has a primary that answers, as the driver's monitors see it, and the log lines
+// that tell an operator when it has none.
 import { type MongoClient, MongoCompatibilityError, type ServerDescription } from 'mongodb';
 import type { Log } from '../../common/log.ts';
 import { isLoginRefused, NoPrimary } from './failures.ts';
 
 export interface Primary {
-  /** For how long there has been none, by the monotonic clock; 0 while there is one. What was started in this time was not sent. */
+  /**
+   * For how long there has been none, by the monotonic clock; 0 while there is one. What was
+   * started in this time was not sent.
+   */
   missingMs(): number;
-  /** Throws NoPrimary when an operation that is started now would most likely only wait for its time limit. */
+  /**
+   * Throws NoPrimary when an operation that is started now would most likely only wait for its time
+   * limit.
+   */
   throwIfMissing(): void;
   /** Resolves when there is one. Rejects with the signal's reason when that aborts before. */
   there(signal: AbortSignal): Promise<void>;
@@ -19,7 +26,10 @@ export interface Primary {
   stop(): void;
 }
 
-/** With MongoDB's defaults an election takes 12 s at most: so long a call may hope that its time limit sees the next primary. */
+/**
+ * With MongoDB's defaults an election takes 12 s at most: so long a call may hope that its time
+ * limit sees the next primary.
+ */
 const HOPEFUL_MS = 12_000;
 /** A planned change of the primary is shorter, and nothing to wake up for. */
 const SAY_AFTER_MS = 1_000;
@@ -41,7 +51,11 @@ function inWords({ type, error }: ServerDescription): string {
 }
 
 /** `nowMs` is monotonic. */
-export function findPrimary(client: MongoClient, log: Log, nowMs = () => performance.now()): Primary {
+export function findPrimary(
+  client: MongoClient,
+  log: Log,
+  nowMs = () => performance.now(),
+): Primary {
   const { hosts, replicaSet, credentials } = client.options;
   let servers: ServerDescription[] = [];
   let missingSinceMs: number | undefined;
@@ -54,7 +68,8 @@ export function findPrimary(client: MongoClient, log: Log, nowMs = () => perform
   const missingMs = () => (missingSinceMs === undefined ? 0 : nowMs() - missingSinceMs);
 
   function members(): Record<string, string> {
-    if (servers.length > 0) return Object.fromEntries(servers.map(server => [server.address, inWords(server)]));
+    if (servers.length > 0)
+      return Object.fromEntries(servers.map(server => [server.address, inWords(server)]));
     // The driver forgets members that belong elsewhere.
     const words = `answers, but as no member of ${replicaSet ? `the replica set \`${replicaSet}\`` : 'a replica set'}`;
     return Object.fromEntries(hosts.map(host => [String(host), words]));
@@ -62,7 +77,11 @@ export function findPrimary(client: MongoClient, log: Log, nowMs = () => perform
 
   function sayMissing(): void {
     const hopeful = missingMs() < HOPEFUL_MS;
-    const line = { missingMs: Math.round(missingMs()), calls: hopeful ? 'wait' : 'are refused at once', members: members() };
+    const line = {
+      missingMs: Math.round(missingMs()),
+      calls: hopeful ? 'wait' : 'are refused at once',
+      members: members(),
+    };
     log[hopeful ? 'warn' : 'error'](line, 'MongoDB has no primary that answers');
     said = true;
     timer = setTimeout(sayMissing, SAY_AGAIN_MS);
@@ -71,12 +90,16 @@ export function findPrimary(client: MongoClient, log: Log, nowMs = () => perform
   function sayRefused(server: ServerDescription): void {
     if (nowMs() - refusalSaidMs < SAY_AGAIN_MS) return;
     refusalSaidMs = nowMs();
-    log.error({ member: server.address, user: credentials?.username }, 'MongoDB refuses the login, its user or password has changed');
+    log.error(
+      { member: server.address, user: credentials?.username },
+      'MongoDB refuses the login, its user or password has changed',
+    );
   }
 
   function look(): void {
     const found = servers.some(server => server.isWritable);
-    if (found && said) log.info({ missingMs: Math.round(missingMs()) }, 'MongoDB has a primary again');
+    if (found && said)
+      log.info({ missingMs: Math.round(missingMs()) }, 'MongoDB has a primary again');
     if (found) {
       clearTimeout(timer);
       timer = undefined;
@@ -106,10 +129,13 @@ export function findPrimary(client: MongoClient, log: Log, nowMs = () => perform
       const onAbort = () => aborted.reject(signal.reason);
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
-      return Promise.race([arrival.promise, aborted.promise]).finally(() => signal.removeEventListener('abort', onAbort));
+      return Promise.race([arrival.promise, aborted.promise]).finally(() =>
+        signal.removeEventListener('abort', onAbort),
+      );
     },
     members,
-    incompatible: () => servers.find(({ error }) => error instanceof MongoCompatibilityError)?.error?.message,
+    incompatible: () =>
+      servers.find(({ error }) => error instanceof MongoCompatibilityError)?.error?.message,
     watch: () => {
       watching = true;
       look();

@@ -1,6 +1,7 @@
-// Initiates a replica set of one member, with one user, on a fresh mongod, and points the set at its new port
-// when that has changed. Run as a program it does this beside the chart's bundled mongod, in the same pod,
-// because mongod allows it from its own machine only; then it waits to be stopped.
+// Initiates a replica set of one member, with one user, on a fresh mongod, and points the set at
+// its new port when that has changed. Run as a program it does this beside the chart's bundled
+// mongod, in the same pod, because mongod allows it from its own machine only; then it waits to be
+// stopped.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import { z } from 'zod';
@@ -13,7 +14,8 @@ const ALREADY_INITIALIZED = 23;
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 
-const codeOf = (error: unknown): unknown => (error instanceof MongoServerError ? error.code : undefined);
+const codeOf = (error: unknown): unknown =>
+  error instanceof MongoServerError ? error.code : undefined;
 
 const unless = (code: number) => (error: unknown) => {
   if (codeOf(error) !== code) throw error;
@@ -27,7 +29,11 @@ interface Credentials {
 
 const memberAt = (port: number) => `127.0.0.1:${port}`;
 
-async function withAdmin<T>(port: number, as: Credentials | undefined, work: (admin: Db) => Promise<T>): Promise<T> {
+async function withAdmin<T>(
+  port: number,
+  as: Credentials | undefined,
+  work: (admin: Db) => Promise<T>,
+): Promise<T> {
   const client = new MongoClient(`mongodb://${memberAt(port)}/`, {
     directConnection: true,
     serverSelectionTimeoutMS: 10_000,
@@ -48,9 +54,13 @@ async function untilWritable(admin: Db): Promise<void> {
   throw new Error('mongod did not become a writable primary within 30 s.');
 }
 
-const login = (port: number, password: string) => withAdmin(port, { username: USER, password, source: 'admin' }, untilWritable);
+const login = (port: number, password: string) =>
+  withAdmin(port, { username: USER, password, source: 'admin' }, untilWritable);
 
-/** The localhost exception allows this until there is a user. Every step may have been done already by a start that was killed. */
+/**
+ * The localhost exception allows this until there is a user. Every step may have been done already
+ * by a start that was killed.
+ */
 const initiate = (port: number, password: string, host: string) =>
   withAdmin(port, undefined, async admin => {
     const config = { _id: SET_NAME, members: [{ _id: 0, host }] };
@@ -60,29 +70,47 @@ const initiate = (port: number, password: string, host: string) =>
   });
 
 /**
- * Brings the mongod at `port` to a writable primary with the user in it; `initiated`: an earlier start has completed, `host` where the clients of a
- * fresh set will find its member. Throws an Error when the data belong to another password.
+ * Brings the mongod at `port` to a writable primary with the user in it; `initiated`: an earlier
+ * start has completed, `host` where the clients of a fresh set will find its member. Throws an
+ * Error when the data belong to another password.
  */
-export async function initiateReplicaSet(port: number, password: string, initiated: boolean, host = memberAt(port)): Promise<void> {
+export async function initiateReplicaSet(
+  port: number,
+  password: string,
+  initiated: boolean,
+  host = memberAt(port),
+): Promise<void> {
   // Refused when an earlier start came as far as the user: then all is done.
   if (!initiated) await initiate(port, password, host).catch(unless(UNAUTHORIZED));
   try {
     await login(port, password);
   } catch (error) {
     if (codeOf(error) !== AUTHENTICATION_FAILED) throw error;
-    throw new Error('mongod refuses the password kept beside its data: bring both back from the same backup.', { cause: error });
+    throw new Error(
+      'mongod refuses the password kept beside its data: bring both back from the same backup.',
+      { cause: error },
+    );
   }
 }
 
 /**
- * Writes the member's new address into the data. The mongod at `port` must run alone, without `--replSet`: as a member that does not find its own address in the
- * configuration it would wait for the others for ever (seen on 6.0). Only the set's internal user, whose password is the keyfile, may write there.
+ * Writes the member's new address into the data. The mongod at `port` must run alone, without
+ * `--replSet`: as a member that does not find its own address in the configuration it would wait
+ * for the others for ever (seen on 6.0). Only the set's internal user, whose password is the
+ * keyfile, may write there.
  */
 export async function moveMember(port: number, keyFileText: string): Promise<void> {
-  const internal: Credentials = { username: '__system', password: keyFileText.trim(), source: 'local' };
+  const internal: Credentials = {
+    username: '__system',
+    password: keyFileText.trim(),
+    source: 'local',
+  };
   await withAdmin(port, internal, async admin => {
     const config = admin.client.db('local').collection('system.replset');
-    await config.updateMany({}, { $set: { 'members.0.host': memberAt(port) }, $inc: { version: 1 } });
+    await config.updateMany(
+      {},
+      { $set: { 'members.0.host': memberAt(port) }, $inc: { version: 1 } },
+    );
   });
 }
 
@@ -95,13 +123,17 @@ const variables = z.object({
 
 function required(env: NodeJS.ProcessEnv): { member: string; port: number; password: string } {
   const { MONGODB_MEMBER: member, MONGODB_PASSWORD: password } = readConfig(variables, env);
-  if (member === undefined || password === undefined) throw new ConfigError('MONGODB_MEMBER and MONGODB_PASSWORD are needed');
+  if (member === undefined || password === undefined)
+    throw new ConfigError('MONGODB_MEMBER and MONGODB_PASSWORD are needed');
   const port = Number(/^[^:]+:(\d+)$/.exec(member)?.[1]);
   if (!port) throw new ConfigError(`MONGODB_MEMBER=${member}: must be host:port`);
   return { member, port, password };
 }
 
-/** The program: retries until mongod answers, then waits for a signal. After a restart it finds everything done. */
+/**
+ * The program: retries until mongod answers, then waits for a signal. After a restart it finds
+ * everything done.
+ */
 async function main(): Promise<void> {
   const log = createLog('info', 'found-set');
   const stopped = new AbortController();

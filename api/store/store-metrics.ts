@@ -1,4 +1,5 @@
-// The numbers of MongoDB: how long it takes for each operation of a render, and how the connections to it are used.
+// The numbers of MongoDB: how long it takes for each operation of a render, and how the connections
+// to it are used.
 import type { MongoClient } from 'mongodb';
 import type { Metrics } from '../../common/operations.ts';
 import { isTimeout } from './failures.ts';
@@ -15,7 +16,10 @@ export type OperationName =
   | 'trial_renew'
   | 'trial_release';
 
-/** Takes the time of an operation until the driver knows its end, also when nobody waits for it any more. Gives back the same promise. */
+/**
+ * Takes the time of an operation until the driver knows its end, also when nobody waits for it any
+ * more. Gives back the same promise.
+ */
 export type Timed = <T>(name: OperationName, operation: Promise<T>) => Promise<T>;
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -33,12 +37,20 @@ function countConnections(metrics: Metrics, client: MongoClient): void {
     waiting--;
     inUse++;
   });
-  metrics.gauge('pressroom_mongodb_connections', 'Connections to MongoDB; those that are being opened count as idle.', ['state'], gauge => {
-    gauge.set({ state: 'in_use' }, inUse);
-    gauge.set({ state: 'idle' }, open - inUse);
-  });
-  metrics.gauge('pressroom_mongodb_waiting_operations', 'Operations that wait for a free connection to MongoDB.', [], gauge =>
-    gauge.set(waiting),
+  metrics.gauge(
+    'pressroom_mongodb_connections',
+    'Connections to MongoDB; those that are being opened count as idle.',
+    ['state'],
+    gauge => {
+      gauge.set({ state: 'in_use' }, inUse);
+      gauge.set({ state: 'idle' }, open - inUse);
+    },
+  );
+  metrics.gauge(
+    'pressroom_mongodb_waiting_operations',
+    'Operations that wait for a free connection to MongoDB.',
+    [],
+    gauge => gauge.set(waiting),
   );
 }
 

@@ -1,5 +1,6 @@
-// The connection to MongoDB: client, collections, time limits, and a start that waits for a database which is still down.
-// This folder alone imports the driver; the other rooms take the types that stand here.
+// The connection to MongoDB: client, collections, time limits, and a start that waits for a
+// database which is still down. This folder alone imports the driver; the other rooms take the
+// types that stand here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Service } from '../../common/lifecycle.ts';
@@ -34,14 +35,18 @@ export type { StoredPdfChunk, StoredPdfDocument } from './stored-pdfs.ts';
 export interface StoreConfig {
   /** `mongodb://` or `mongodb+srv://`; the database is the one it names, else `pressroom`. */
   uri: string;
-  /** The longest that one operation may take, on the server, in the acknowledgement of its write, and in the caller's eyes. */
+  /**
+   * The longest that one operation may take, on the server, in the acknowledgement of its write,
+   * and in the caller's eyes.
+   */
   operationTimeoutMs: number;
 }
 
 export interface Store extends Service {
   /**
-   * Connects, checks the server, migrates. While MongoDB is down it waits and says so in the log; a server that will never do
-   * (too old, no replica set, login refused) rejects. `signal` ends the waiting.
+   * Connects, checks the server, migrates. While MongoDB is down it waits and says so in the log; a
+   * server that will never do (too old, no replica set, login refused) rejects. `signal` ends the
+   * waiting.
    */
   start(signal?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
@@ -54,7 +59,10 @@ export interface Store extends Service {
   readonly limits: { maxTimeMS: number };
   /** Whether an operation can be sent at all. */
   readonly primary: Pick<Primary, 'missingMs' | 'throwIfMissing' | 'there'>;
-  /** Waits for an operation at most `operationTimeoutMs`, then rejects with DatabaseTimeout; the operation itself goes on. */
+  /**
+   * Waits for an operation at most `operationTimeoutMs`, then rejects with DatabaseTimeout; the
+   * operation itself goes on.
+   */
   limited<T>(operation: Promise<T>): Promise<T>;
   /** Tells the metrics how long an operation took. */
   readonly timed: Timed;
@@ -78,25 +86,33 @@ function createClient({ uri, operationTimeoutMs }: StoreConfig): MongoClient {
   try {
     return new MongoClient(uri, {
       appName: 'pressroom',
-      // A write that one member alone has seen can be rolled back by an election, and a lease with it.
+      // A write that one member alone has seen can be rolled back by an election, and a lease with
+      // it.
       writeConcern: { w: 'majority', wtimeoutMS: operationTimeoutMs },
       readPreference: 'primary',
       retryWrites: true,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: operationTimeoutMs,
       connectTimeoutMS: operationTimeoutMs,
-      // How soon a server that is back is found when nothing is sent to it, and how much later than `connectTimeoutMS` a frozen one is noticed.
+      // How soon a server that is back is found when nothing is sent to it, and how much later than
+      // `connectTimeoutMS` a frozen one is noticed.
       heartbeatFrequencyMS: HEARTBEAT_MS,
       waitQueueTimeoutMS: operationTimeoutMs,
-      // The server gives up first (maxTimeMS), so that its answer says why; this is for a server that has stopped talking.
+      // The server gives up first (maxTimeMS), so that its answer says why; this is for a server
+      // that has stopped talking.
       socketTimeoutMS: operationTimeoutMs + 1_000,
     });
   } catch (error) {
-    throw new Error(`The address of MongoDB is wrong: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The address of MongoDB is wrong: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
-/** Does not connect yet: `start` does. Throws when the address can not be read. Tools that no one scrapes give no `metrics`. */
+/**
+ * Does not connect yet: `start` does. Throws when the address can not be read. Tools that no one
+ * scrapes give no `metrics`.
+ */
 export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): Store {
   const { operationTimeoutMs } = config;
   const client = createClient(config);
@@ -122,7 +138,10 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
         // The driver's own words would only be that it was closed.
         if (signal?.aborted) throw new Error(inWords(primary.members()), { cause: error });
         if (!isDatabaseUnavailable(error)) throw error;
-        log.warn({ members: primary.members(), reason: (error as Error).message }, 'MongoDB does not answer, waiting for it');
+        log.warn(
+          { members: primary.members(), reason: (error as Error).message },
+          'MongoDB does not answer, waiting for it',
+        );
         await sleep(LOOK_AGAIN_MS, undefined, signal && { signal }).catch(() => undefined);
       }
     }

@@ -1,4 +1,5 @@
-// Where PDFs wait for whoever has their link: in the layout of GridFS, each chunk with an end of its own, since the driver's bucket would leave the chunks behind.
+// Where PDFs wait for whoever has their link: in the layout of GridFS, each chunk with an end of
+// its own, since the driver's bucket would leave the chunks behind.
 // (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md)
 import type { Collection, Db } from 'mongodb';
 

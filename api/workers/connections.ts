@@ -1,12 +1,13 @@
-// The sockets to the workers' gateways, with chrome-remote-interface: opened with a slot, and kept for the next one when its slot was given back in peace. A new
-// socket costs the two ends a millisecond of CPU together, and each render a handshake.
+// The sockets to the workers' gateways, with chrome-remote-interface: opened with a slot, and kept
+// for the next one when its slot was given back in peace. A new socket costs the two ends a
+// millisecond of CPU together, and each render a handshake.
 import CDP from 'chrome-remote-interface';
 import type { Service } from '../../common/lifecycle.ts';
 import { END, OPEN, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
 
 /**
- * A socket is closed when no slot was opened on it for this long. It may be dead: the library does not report the worker's
- * pings, and nothing else is sent on it meanwhile.
+ * A socket is closed when no slot was opened on it for this long. It may be dead: the library does
+ * not report the worker's pings, and nothing else is sent on it meanwhile.
  */
 const KEPT_MS = 2 * PING_MS;
 
@@ -19,7 +20,10 @@ export class KeptSocketLost extends Error {
 }
 
 export interface Connection {
-  /** Rejects with `isRefusal` when it was answered with an error, and otherwise when the socket is closed. */
+  /**
+   * Rejects with `isRefusal` when it was answered with an error, and otherwise when the socket is
+   * closed.
+   */
   send(method: string, params?: object): Promise<unknown>;
   on(event: string, listener: (...params: never[]) => void): void;
   off(event: string, listener: (...params: never[]) => void): void;
@@ -36,10 +40,16 @@ export interface Connection {
 
 export interface Connections extends Service {
   /**
-   * Opens a slot, on a socket that is kept for this worker or on a new one, and tells its main frame. Rejects with KeptSocketLost, or when the worker cannot be reached or
-   * refuses: `isRefusal`, or a message with the status of its answer. With `signal` aborted the socket is closed, and its slot with it.
+   * Opens a slot, on a socket that is kept for this worker or on a new one, and tells its main
+   * frame. Rejects with KeptSocketLost, or when the worker cannot be reached or refuses:
+   * `isRefusal`, or a message with the status of its answer. With `signal` aborted the socket is
+   * closed, and its slot with it.
    */
-  open(worker: string, ticket: string, signal: AbortSignal): Promise<{ connection: Connection; frameId: string }>;
+  open(
+    worker: string,
+    ticket: string,
+    signal: AbortSignal,
+  ): Promise<{ connection: Connection; frameId: string }>;
   /** Ends the slot, and keeps the socket when the worker has said that it is gone. */
   giveBack(worker: string, connection: Connection): void;
   /** Closes what is kept for this worker: one of them led nowhere. */
@@ -47,7 +57,8 @@ export interface Connections extends Service {
 }
 
 /** The worker answered a command with an error. */
-export const isRefusal = (error: unknown): error is Error => error instanceof Error && 'response' in error;
+export const isRefusal = (error: unknown): error is Error =>
+  error instanceof Error && 'response' in error;
 
 type Client = CDP.Client & {
   send(method: string, params?: object): Promise<unknown>;
@@ -55,8 +66,12 @@ type Client = CDP.Client & {
   off(event: string, listener: (...params: never[]) => void): void;
 };
 
-/** The library fetches and decorates the whole protocol for each connection; an empty description saves that, commands go through `send`. */
-const connect = async (target: string) => (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client;
+/**
+ * The library fetches and decorates the whole protocol for each connection; an empty description
+ * saves that, commands go through `send`.
+ */
+const connect = async (target: string) =>
+  (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client;
 
 /** `onClosed` is called once, whichever side closed it. */
 function wrap(client: Client, onClosed: (connection: Connection) => void): Connection {
@@ -95,7 +110,10 @@ export interface ConnectionsOptions {
   keptMs?: number;
 }
 
-export function createConnections({ reach = worker => worker, keptMs = KEPT_MS }: ConnectionsOptions = {}): Connections {
+export function createConnections({
+  reach = worker => worker,
+  keptMs = KEPT_MS,
+}: ConnectionsOptions = {}): Connections {
   /** The one that was used last is used next, so that those too many grow old. */
   const kept = new Map<string, Connection[]>();
   /** Their slots are ending. */
@@ -138,7 +156,9 @@ export function createConnections({ reach = worker => worker, keptMs = KEPT_MS }
       const known = take(worker);
       const connecting = known ? Promise.resolve(known) : connectTo(worker, ticket);
       const opened = connecting.then(async connection => {
-        const answer = (await (known ? known.send(OPEN, { ticket }) : connection.send(PING))) as PingAnswer;
+        const answer = (await (known
+          ? known.send(OPEN, { ticket })
+          : connection.send(PING))) as PingAnswer;
         connection.keeps = answer.keeps ?? false;
         return { connection, frameId: answer.frameId };
       });
@@ -152,7 +172,8 @@ export function createConnections({ reach = worker => worker, keptMs = KEPT_MS }
         if (known && isRefusal(error)) keep(worker, known);
         // Whatever comes of it later is not ours any more: the slot must go back.
         else connecting.then(connection => connection.close()).catch(() => {});
-        if (known && !isRefusal(error) && !signal.aborted) throw new KeptSocketLost((error as Error).message, { cause: error });
+        if (known && !isRefusal(error) && !signal.aborted)
+          throw new KeptSocketLost((error as Error).message, { cause: error });
         throw error;
       } finally {
         signal.removeEventListener('abort', onAbort);
@@ -162,7 +183,9 @@ export function createConnections({ reach = worker => worker, keptMs = KEPT_MS }
       if (!connection.keeps) return connection.close();
       leaving.add(connection);
       connection.closeAfter(SLOT_ENDS_MS);
-      connection.send(END).then(() => leaving.delete(connection) && keep(worker, connection), connection.close);
+      connection
+        .send(END)
+        .then(() => leaving.delete(connection) && keep(worker, connection), connection.close);
     },
     drop(worker) {
       for (const connection of kept.get(worker) ?? []) connection.close();

@@ -1,11 +1,17 @@
-// Worker registry: each worker's last status report, minus the slots that this process has claimed since
-// that report. Owns no socket; the status links report to it.
+// Worker registry: each worker's last status report, minus the slots that this process has claimed
+// since that report. Owns no socket; the status links report to it.
 import { randomUUID } from 'node:crypto';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
 
-/** After a refusal the worker is not asked until its next report, or for a random time up to this: several API processes must not retry in step. */
+/**
+ * After a refusal the worker is not asked until its next report, or for a random time up to this:
+ * several API processes must not retry in step.
+ */
 const REFUSED_MS = 20;
-/** After a failed handshake. A status report does not lift this: reports may arrive while no slot can be opened. */
+/**
+ * After a failed handshake. A status report does not lift this: reports may arrive while no slot
+ * can be opened.
+ */
 const UNREACHABLE_MS = 1_000;
 
 /** An attempt to open a slot; exactly one of its outcomes must be reported. */
@@ -82,7 +88,10 @@ export class WorkerRegistry {
     return this.#entries.values().some(isUsable);
   }
 
-  /** The worker with most free slots, one of them by chance when several have as many. Those of `avoid` count only when no other worker can be reached. */
+  /**
+   * The worker with most free slots, one of them by chance when several have as many. Those of
+   * `avoid` count only when no other worker can be reached.
+   */
   pick(avoid: ReadonlySet<string> = new Set()): string | undefined {
     let best: string[] = [];
     let most = 1;
@@ -106,7 +115,8 @@ export class WorkerRegistry {
     return {
       opened: () => {
         if (!entry) return;
-        // A worker reports a claim when it grants it: a report since then has most likely included it, else the next one will.
+        // A worker reports a claim when it grants it: a report since then has most likely included
+        // it, else the next one will.
         if (entry.reports === reportsBefore) entry.confirmed++;
         else undo();
       },
@@ -137,11 +147,13 @@ export class WorkerRegistry {
   }
 
   /**
-   * Sends what waits to the workers, without those of `avoid` as in `pick`; undefined: nothing waits. A worker with a claim
-   * in progress is left out, since the two could overtake each other. True while one has to be notified when nothing waits.
+   * Sends what waits to the workers, without those of `avoid` as in `pick`; undefined: nothing
+   * waits. A worker with a claim in progress is left out, since the two could overtake each other.
+   * True while one has to be notified when nothing waits.
    */
   announce(waiting: Waiting | undefined, avoid: ReadonlySet<string> = new Set()): boolean {
-    // A worker that knows no `offered` would keep its last slot for an account that does not take it.
+    // A worker that knows no `offered` would keep its last slot for an account that does not take
+    // it.
     const knows = ({ status }: Entry) => !waiting?.heldBack || status.offered !== undefined;
     const wanted = new Set(
       waiting &&
@@ -187,7 +199,14 @@ export class WorkerRegistry {
     const entry = this.#entries.get(address);
     if (!status) {
       if (!this.#entries.delete(address)) return;
-    } else if (!entry) this.#entries.set(address, { status, reports: 1, claimed: 0, confirmed: 0, announced: false });
+    } else if (!entry)
+      this.#entries.set(address, {
+        status,
+        reports: 1,
+        claimed: 0,
+        confirmed: 0,
+        announced: false,
+      });
     else {
       entry.status = status;
       entry.reports++;
@@ -229,7 +248,9 @@ export class WorkerRegistry {
   /** Those of `avoid` only when no other can be reached. */
   #candidates(avoid: ReadonlySet<string>): [string, Entry][] {
     const usable = [...this.#entries].filter(([, entry]) => isUsable(entry));
-    const others = usable.filter(([address]) => !avoid.has(address) && this.#blocks.get(address)?.liftedByStatus !== false);
+    const others = usable.filter(
+      ([address]) => !avoid.has(address) && this.#blocks.get(address)?.liftedByStatus !== false,
+    );
     return others.length > 0 ? others : usable;
   }
 }

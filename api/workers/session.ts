@@ -1,4 +1,5 @@
-// A slot's CDP session: sends typed commands over its connection, reports when and why it is over. Adapter of the slot port.
+// A slot's CDP session: sends typed commands over its connection, reports when and why it is over.
+// Adapter of the slot port.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
@@ -16,7 +17,13 @@ import {
   STILL,
 } from '../../common/protocol.ts';
 import { type Connection, type Connections, isRefusal, KeptSocketLost } from './connections.ts';
-import { type OpenSlot, SlotLost, SlotRefused, type SlotSession, WorkerUnreachable } from './slot-port.ts';
+import {
+  type OpenSlot,
+  SlotLost,
+  SlotRefused,
+  type SlotSession,
+  WorkerUnreachable,
+} from './slot-port.ts';
 
 const HANDSHAKE_MS = 1_000;
 
@@ -35,8 +42,14 @@ export class CommandFailed extends Error {
   override name = 'CommandFailed';
 }
 
-/** Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own: the page session has one for all. */
-export type Command = <M extends keyof Commands>(method: M, ...params: Params<M>) => Promise<Commands[M]['returnType']>;
+/**
+ * Rejects with CommandFailed, or SlotLost when the slot ends first. It has no deadline of its own:
+ * the page session has one for all.
+ */
+export type Command = <M extends keyof Commands>(
+  method: M,
+  ...params: Params<M>
+) => Promise<Commands[M]['returnType']>;
 
 export interface Session extends SlotSession {
   command: Command;
@@ -49,19 +62,28 @@ export const openSession =
   async (worker, ticket, signal) => {
     signal.throwIfAborted();
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(new WorkerUnreachable(`${worker} did not answer within ${HANDSHAKE_MS} ms`)), HANDSHAKE_MS);
+    const timer = setTimeout(
+      () =>
+        limit.abort(new WorkerUnreachable(`${worker} did not answer within ${HANDSHAKE_MS} ms`)),
+      HANDSHAKE_MS,
+    );
     const onAbort = () => limit.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       const { connection, frameId } = await connections.open(worker, ticket, limit.signal);
-      return new CdpSession(connection, worker, frameId, () => connections.giveBack(worker, connection));
+      return new CdpSession(connection, worker, frameId, () =>
+        connections.giveBack(worker, connection),
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (isRefusal(error) || /\b503\b/.test((error as Error).message)) throw new SlotRefused(`${worker} has no free slot`);
+      if (isRefusal(error) || /\b503\b/.test((error as Error).message))
+        throw new SlotRefused(`${worker} has no free slot`);
       connections.drop(worker);
       if (error instanceof WorkerUnreachable) throw error;
-      // With a new socket the worker may well serve: it is not left alone for as long as one that cannot be reached.
-      if (error instanceof KeptSocketLost) throw new SlotRefused(`${worker} closed a socket that was kept`, { cause: error });
+      // With a new socket the worker may well serve: it is not left alone for as long as one that
+      // cannot be reached.
+      if (error instanceof KeptSocketLost)
+        throw new SlotRefused(`${worker} closed a socket that was kept`, { cause: error });
       throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
     } finally {
       clearTimeout(timer);
@@ -86,12 +108,17 @@ class CdpSession implements Session {
   #ending = false;
   #receivedMs = performance.now();
   #sentMs = this.#receivedMs;
-  /** Only one ping is on its way: what is sent into a silence could keep the slot alive at the other end. */
+  /**
+   * Only one ping is on its way: what is sent into a silence could keep the slot alive at the other
+   * end.
+   */
   #pinged = false;
   /** Commands that have no answer yet. */
   #unanswered = 0;
 
-  /** `giveBack` is called instead of closing the connection when nothing is left to be sent on it. */
+  /**
+   * `giveBack` is called instead of closing the connection when nothing is left to be sent on it.
+   */
   constructor(connection: Connection, worker: string, frameId: string, giveBack: () => void) {
     this.worker = worker;
     this.frameId = frameId;
@@ -105,7 +132,9 @@ class CdpSession implements Session {
       this.#ending = true;
       this.#finish(end, () => connection.closeAfter(SLOT_ENDS_MS));
     });
-    this.#listen('disconnect', () => this.#finish({ reason: 'closed', message: 'the connection to the worker was lost' }));
+    this.#listen('disconnect', () =>
+      this.#finish({ reason: 'closed', message: 'the connection to the worker was lost' }),
+    );
     this.#pinging = setInterval(() => this.#ping(), PING_MS);
   }
 
@@ -114,7 +143,8 @@ class CdpSession implements Session {
     try {
       return (await this.#send(method, params)) as never;
     } catch (error) {
-      // The socket closes in the same turn in which the worker's last message arrives: `#end` has the reason.
+      // The socket closes in the same turn in which the worker's last message arrives: `#end` has
+      // the reason.
       const end = this.#end as End | undefined;
       if (end) throw new SlotLost(end.reason, end.message);
       if (isRefusal(error)) throw new CommandFailed(error.message, { cause: error });
@@ -128,7 +158,10 @@ class CdpSession implements Session {
         listener(...(params as Events[E]));
       } catch (error) {
         // Thrown into the library it would end the process, and with it every other render.
-        this.#finish({ reason: 'refused', message: `an event of the page could not be read: ${(error as Error).message}` });
+        this.#finish({
+          reason: 'refused',
+          message: `an event of the page could not be read: ${(error as Error).message}`,
+        });
       }
     });
   }
@@ -144,7 +177,10 @@ class CdpSession implements Session {
     return this.#abandoned;
   }
 
-  /** Waits for the worker's message that the page is gone, or the end of the socket, or the time after which it must have ended by itself. */
+  /**
+   * Waits for the worker's message that the page is gone, or the end of the socket, or the time
+   * after which it must have ended by itself.
+   */
   async #abandon(): Promise<void> {
     const [ended, surely] = [this.#end, new AbortController()];
     if (ended && !this.#ending) return;
@@ -152,7 +188,9 @@ class CdpSession implements Session {
     const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
     const { closed } = this.#connection;
     // A refusal means that there is no slot any more.
-    const gone = ended ? closed : this.#send(END).catch(error => (isRefusal(error) ? undefined : closed));
+    const gone = ended
+      ? closed
+      : this.#send(END).catch(error => (isRefusal(error) ? undefined : closed));
     await Promise.race([gone, limit]);
     surely.abort();
     this.#finish({ reason: 'closed', message: 'the render was aborted' });
@@ -187,7 +225,10 @@ class CdpSession implements Session {
   #ping(): void {
     const silentMs = performance.now() - Math.max(this.#receivedMs, this.#sentMs);
     if (this.#pinged && silentMs > SLOT_ENDS_MS)
-      this.#finish({ reason: 'silent', message: `the worker was silent for ${Math.round(silentMs)} ms` });
+      this.#finish({
+        reason: 'silent',
+        message: `the worker was silent for ${Math.round(silentMs)} ms`,
+      });
     if (this.#pinged || this.#end) return;
     this.#pinged = true;
     this.#send(PING).then(

@@ -1,7 +1,11 @@
-// The port to a slot: what dispatch asks of a session with a worker, and how opening or losing one can fail. Its adapter is the CDP session.
+// The port to a slot: what dispatch asks of a session with a worker, and how opening or losing one
+// can fail. Its adapter is the CDP session.
 import type { SlotEnd, SlotEnded } from '../../common/protocol.ts';
 
-/** Why a slot is over: the worker's own word, or `silent` (nothing heard for too long) and `closed` (the socket went, or we closed it). */
+/**
+ * Why a slot is over: the worker's own word, or `silent` (nothing heard for too long) and `closed`
+ * (the socket went, or we closed it).
+ */
 export type SlotEndReason = SlotEnd | 'silent' | 'closed';
 
 export interface SlotSession {
@@ -13,11 +17,17 @@ export interface SlotSession {
   readonly ended: Promise<SlotEnded | { reason: 'silent' | 'closed'; message: string }>;
   /** Gives the slot back when the render is done; nothing to do when it is over. */
   close(): void;
-  /** Gives back a slot whose render is not done. Resolves when the page has surely ended: the worker said so, or has heard nothing for so long that it must have. Never rejects. */
+  /**
+   * Gives back a slot whose render is not done. Resolves when the page has surely ended: the worker
+   * said so, or has heard nothing for so long that it must have. Never rejects.
+   */
   abandon(): Promise<void>;
 }
 
-/** The worker is full or draining, or a socket to it had to be given up: it can be asked again in a moment. */
+/**
+ * The worker is full or draining, or a socket to it had to be given up: it can be asked again in a
+ * moment.
+ */
 export class SlotRefused extends Error {
   override name = 'SlotRefused';
 }
@@ -38,13 +48,20 @@ export class SlotLost extends Error {
   }
 }
 
-/** Chrome refused a command, and the page is no reason for it: a browser that lost a process of its own does so, and may say nothing else for long. */
+/**
+ * Chrome refused a command, and the page is no reason for it: a browser that lost a process of its
+ * own does so, and may say nothing else for long.
+ */
 export class BrowserFailed extends Error {
   override name = 'BrowserFailed';
 }
 
 /**
- * Opens the slot: resolves when the page is there. `worker` is a ws address without a path. Rejects with SlotRefused, WorkerUnreachable,
- * or the signal's reason. It bounds itself in time.
+ * Opens the slot: resolves when the page is there. `worker` is a ws address without a path. Rejects
+ * with SlotRefused, WorkerUnreachable, or the signal's reason. It bounds itself in time.
  */
-export type OpenSlot<S extends SlotSession = SlotSession> = (worker: string, ticket: string, signal: AbortSignal) => Promise<S>;
+export type OpenSlot<S extends SlotSession = SlotSession> = (
+  worker: string,
+  ticket: string,
+  signal: AbortSignal,
+) => Promise<S>;

@@ -1,8 +1,12 @@
-// One worker's `/v1/status` socket: connects, reconnects with back-off, and takes silence as death. Knows nothing of slots.
+// One worker's `/v1/status` socket: connects, reconnects with back-off, and takes silence as death.
+// Knows nothing of slots.
 import { WebSocket } from 'ws';
 import type { Log } from '../../common/log.ts';
 
-/** The wait before a reconnect doubles from the first to the second, less up to half of it so that not all come at once. */
+/**
+ * The wait before a reconnect doubles from the first to the second, less up to half of it so that
+ * not all come at once.
+ */
 const BACKOFF_MS = { first: 100, longest: 2_000 };
 
 /** A status has a few hundred. */
@@ -43,10 +47,13 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
   let closed = false;
 
   function connect(): void {
-    const mine = new WebSocket(`${options.reach(address)}/v1/status?ticket=${encodeURIComponent(options.ticket())}`, {
-      perMessageDeflate: false,
-      maxPayload: MAX_STATUS_BYTES,
-    });
+    const mine = new WebSocket(
+      `${options.reach(address)}/v1/status?ticket=${encodeURIComponent(options.ticket())}`,
+      {
+        perMessageDeflate: false,
+        maxPayload: MAX_STATUS_BYTES,
+      },
+    );
     socket = mine;
     let heard = false;
 

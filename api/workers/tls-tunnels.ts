@@ -1,6 +1,7 @@
-// TLS to the workers: a loopback port for each `wss://` worker, forwarded to it over TLS. chrome-remote-interface opens its own
-// socket and accepts no TLS options. Node has no default client certificate, and `tls.setDefaultCACertificates` would trust the
-// workers' authority on every connection of the process. A slot still needs a ticket.
+// TLS to the workers: a loopback port for each `wss://` worker, forwarded to it over TLS.
+// chrome-remote-interface opens its own socket and accepts no TLS options. Node has no default
+// client certificate, and `tls.setDefaultCACertificates` would trust the workers' authority on
+// every connection of the process. A slot still needs a ticket.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 import { listen, type Service } from '../../common/lifecycle.ts';
@@ -18,7 +19,11 @@ export interface TlsTunnels extends Service {
   reach(address: string): string;
 }
 
-export function createTlsTunnels(addresses: readonly string[], tls: WorkersTls, log: Log): TlsTunnels {
+export function createTlsTunnels(
+  addresses: readonly string[],
+  tls: WorkersTls,
+  log: Log,
+): TlsTunnels {
   const tunnels = new Map<string, Server>();
   const sockets = new Set<Socket>();
 
@@ -34,7 +39,8 @@ export function createTlsTunnels(addresses: readonly string[], tls: WorkersTls, 
       sockets.add(socket);
       socket.setNoDelay(true);
       socket.on('error', error => {
-        if (socket === far && !refused) log.warn({ worker: address, err: error }, 'the TLS connection to a worker failed');
+        if (socket === far && !refused)
+          log.warn({ worker: address, err: error }, 'the TLS connection to a worker failed');
         refused = true;
       });
       socket.on('close', () => {
@@ -62,7 +68,9 @@ export function createTlsTunnels(addresses: readonly string[], tls: WorkersTls, 
     },
     stop: async () => {
       for (const socket of sockets) socket.destroy();
-      await Promise.all([...tunnels.values()].map(server => new Promise(resolve => server.close(resolve))));
+      await Promise.all(
+        [...tunnels.values()].map(server => new Promise(resolve => server.close(resolve))),
+      );
     },
   };
 }

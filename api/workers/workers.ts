@@ -1,4 +1,5 @@
-// The workers of this process's pool: finds them by list or by name, keeps a status link to each, and feeds the registry. A lifecycle service.
+// The workers of this process's pool: finds them by list or by name, keeps a status link to each,
+// and feeds the registry. A lifecycle service.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SILENCE_MS, WAITING } from '../../common/protocol.ts';
@@ -27,9 +28,14 @@ export interface WorkersOptions {
 }
 
 export type Workers = Service &
-  Pick<WorkerRegistry, 'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'list' | 'onChange'>;
+  Pick<
+    WorkerRegistry,
+    'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'list' | 'onChange'
+  >;
 
-/** Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz. */
+/**
+ * Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz.
+ */
 export function createWorkers(options: WorkersOptions): Workers {
   const {
     sources,
@@ -45,7 +51,8 @@ export function createWorkers(options: WorkersOptions): Workers {
   const links = new Map<string, StatusLink>();
   const registry = new WorkerRegistry({
     random,
-    send: (address, waiting) => links.get(address)?.send(JSON.stringify({ method: WAITING, params: waiting })),
+    send: (address, waiting) =>
+      links.get(address)?.send(JSON.stringify({ method: WAITING, params: waiting })),
   });
   const watches: { close(): void }[] = [];
 
@@ -57,13 +64,22 @@ export function createWorkers(options: WorkersOptions): Workers {
       silenceMs,
       log,
       random,
-      ticket: () => signTicket(secret, { pool, purpose: 'status', renderId: '', egress: 'public', api: registry.api, maxMs: 0 }),
+      ticket: () =>
+        signTicket(secret, {
+          pool,
+          purpose: 'status',
+          renderId: '',
+          egress: 'public',
+          api: registry.api,
+          maxMs: 0,
+        }),
       onLost: () => registry.report(address, undefined),
       onEnd: () => links.delete(address),
       onMessage(data) {
         const status = readStatus(data);
         const problem = status ? unusableBecause(status, pool) : 'its status is not readable';
-        if (problem && problem !== objection) log.warn({ worker: address, problem }, 'a worker is not used');
+        if (problem && problem !== objection)
+          log.warn({ worker: address, problem }, 'a worker is not used');
         objection = problem;
         registry.report(address, problem ? undefined : status);
       },
@@ -99,7 +115,16 @@ export function createWorkers(options: WorkersOptions): Workers {
     async start() {
       for (const source of sources) {
         if (source.kind === 'address') name(source, [source.address]);
-        else watches.push(watchName({ ...source, resolve, everyMs: lookUpMs, log, onAddresses: found => name(source, found) }));
+        else
+          watches.push(
+            watchName({
+              ...source,
+              resolve,
+              everyMs: lookUpMs,
+              log,
+              onAddresses: found => name(source, found),
+            }),
+          );
       }
     },
     async stop() {

@@ -1,13 +1,20 @@
-// The fields `css` and `javascript`: a style or a script to add to the page, either itself or the address of it.
+// The fields `css` and `javascript`: a style or a script to add to the page, either itself or the
+// address of it.
 import { lengthProblem, MAX_COMMAND_LENGTH, text } from './field.ts';
 import { MAX_URL_BYTES, URL_PATTERN, urlProblem } from './page-url.ts';
 
-/** In JSON's notation, where control characters take six bytes: what a worker takes in one command, with room for the command around it. */
+/**
+ * In JSON's notation, where control characters take six bytes: what a worker takes in one command,
+ * with room for the command around it.
+ */
 const MAX_JSON_BYTES = 3 * MAX_COMMAND_LENGTH;
 
 const ADDRESS = new RegExp(`${URL_PATTERN}\\S*$`);
 
-/** The address, when the whole text is one (http or https, nothing but white space around it); undefined when the text is the style or script itself. */
+/**
+ * The address, when the whole text is one (http or https, nothing but white space around it);
+ * undefined when the text is the style or script itself.
+ */
 export function additionUrl(text: string): string | undefined {
   const trimmed = text.trim();
   return ADDRESS.test(trimmed) ? trimmed : undefined;
@@ -40,10 +47,10 @@ export const additionsShape = {
   css: text(
     'a style sheet, or the address of one, in a string',
     problem('a style sheet, or the address of one'),
-    shown('A style sheet to add to the page, also when its own Content-Security-Policy forbids it.', [
-      'h1 { color: crimson }',
-      'https://example.com/print.css',
-    ]),
+    shown(
+      'A style sheet to add to the page, also when its own Content-Security-Policy forbids it.',
+      ['h1 { color: crimson }', 'https://example.com/print.css'],
+    ),
   ),
   javascript: text(
     'a script, or the address of one, in a string',

@@ -1,6 +1,12 @@
-// What callers get back: the error envelope, the headers, and when each error is given. The descriptions and examples of the API stand here.
+// What callers get back: the error envelope, the headers, and when each error is given. The
+// descriptions and examples of the API stand here.
 import { z } from 'zod';
-import { type ErrorCode, RENDER_FAILED_REASONS, type RenderFailedReason, STATUS } from './errors.ts';
+import {
+  type ErrorCode,
+  RENDER_FAILED_REASONS,
+  type RenderFailedReason,
+  STATUS,
+} from './errors.ts';
 
 export const EXAMPLE_REQUEST_ID = '019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011';
 
@@ -8,9 +14,17 @@ export const EXAMPLE_REQUEST_ID = '019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011';
 export const errorEnvelopeSchema = z
   .object({
     error: z.object({
-      code: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).meta({ description: 'What went wrong, from a closed list.' }),
-      message: z.string().meta({ description: 'A sentence for people: what is wrong and how to mend it. It may change; do not parse it.' }),
-      request_id: z.uuid().meta({ description: 'The same as the header `X-Request-Id`.', examples: [EXAMPLE_REQUEST_ID] }),
+      code: z
+        .enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]])
+        .meta({ description: 'What went wrong, from a closed list.' }),
+      message: z.string().meta({
+        description:
+          'A sentence for people: what is wrong and how to mend it. It may change; do not parse it.',
+      }),
+      request_id: z.uuid().meta({
+        description: 'The same as the header `X-Request-Id`.',
+        examples: [EXAMPLE_REQUEST_ID],
+      }),
       reason: z
         .enum(RENDER_FAILED_REASONS)
         .meta({
@@ -23,17 +37,24 @@ export const errorEnvelopeSchema = z
   .meta({ description: 'Every answer that is an error has this body.' });
 export type ErrorEnvelope = z.output<typeof errorEnvelopeSchema>;
 
-export const healthSchema = z.object({ status: z.literal('ok') }).meta({ description: 'The process can answer.' });
+export const healthSchema = z
+  .object({ status: z.literal('ok') })
+  .meta({ description: 'The process can answer.' });
 
 export const readinessSchema = z
   .object({
     status: z.enum(['ready', 'unavailable']),
     checks: z.object({
-      database: z.object({ status: z.enum(['ok', 'unavailable']) }).meta({ description: 'Whether the database answered in time.' }),
+      database: z
+        .object({ status: z.enum(['ok', 'unavailable']) })
+        .meta({ description: 'Whether the database answered in time.' }),
       workers: z
         .object({
           ready: z.int().min(0).meta({ description: 'Slots that are free now.' }),
-          slots: z.int().min(0).meta({ description: 'Renders that all connected workers take at once.' }),
+          slots: z
+            .int()
+            .min(0)
+            .meta({ description: 'Renders that all connected workers take at once.' }),
         })
         .meta({ description: 'The rendering workers.' }),
     }),
@@ -63,20 +84,38 @@ export const HEADERS = {
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
-  'X-Pdf-Pages': { description: 'How many pages the PDF has.', schema: { type: 'integer', minimum: 1 }, example: 3 },
+  'X-Pdf-Pages': {
+    description: 'How many pages the PDF has.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 3,
+  },
   'Server-Timing': {
-    description: 'Where the time went, in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`.',
+    description:
+      'Where the time went, in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`.',
     schema: { type: 'string' },
-    example: 'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4',
+    example:
+      'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4',
   },
   'Content-Disposition': {
     description: 'Browsers show the PDF, and save it under this name.',
     schema: { type: 'string' },
     example: 'inline; filename="render.pdf"',
   },
-  'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' }, example: 'Bearer' },
-  'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'integer', minimum: 1 }, example: 2 },
-  'X-Concurrency-Limit': { description: 'How many renders the plan runs at once.', schema: { type: 'integer', minimum: 1 }, example: 2 },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    schema: { type: 'string' },
+    example: 'Bearer',
+  },
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 2,
+  },
+  'X-Concurrency-Limit': {
+    description: 'How many renders the plan runs at once.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 2,
+  },
 } as const satisfies Record<string, Header>;
 export type HeaderName = keyof typeof HEADERS;
 
@@ -91,7 +130,11 @@ export const PDF_HEADERS = [
 ] as const satisfies HeaderName[];
 
 /** On every PDF of a trial call. */
-export const TRIAL_PDF_HEADERS = ['X-Request-Id', 'X-Sandbox', 'Content-Disposition'] as const satisfies HeaderName[];
+export const TRIAL_PDF_HEADERS = [
+  'X-Request-Id',
+  'X-Sandbox',
+  'Content-Disposition',
+] as const satisfies HeaderName[];
 
 /** When a code is given, with an answer as it looks. */
 export interface Refusal {
@@ -102,7 +145,10 @@ export interface Refusal {
   headers?: readonly HeaderName[];
 }
 
-/** The errors of POST /v1/render, in the order in which they are looked for. `dashboardUrl` is where people mend their subscription. */
+/**
+ * The errors of POST /v1/render, in the order in which they are looked for. `dashboardUrl` is where
+ * people mend their subscription.
+ */
 export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'unauthorized',
@@ -118,7 +164,8 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'payload_too_large',
     when: 'The body is larger than the operator allows (10 MiB by default).',
-    message: 'The request body is larger than 10485760 bytes. Send less html, or let the page load its images from a URL.',
+    message:
+      'The request body is larger than 10485760 bytes. Send less html, or let the page load its images from a URL.',
   },
   {
     code: 'validation_error',
@@ -128,12 +175,14 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'ssrf_blocked',
     when: '`url`, `css` or `javascript`, or a redirect of one of them, leads to an address that is not public.',
-    message: '`url` leads to an address that is not public. Give a public address, or send the document as `html`.',
+    message:
+      '`url` leads to an address that is not public. Give a public address, or send the document as `html`.',
   },
   {
     code: 'concurrency_limit',
     when: 'The account runs as many renders as its plan allows, or uses as much of a service that is busy as one account may. Calls over the limit are refused at once, never queued.',
-    message: 'Your plan runs 2 renders at once, and that many are running. Try again when one has finished.',
+    message:
+      'Your plan runs 2 renders at once, and that many are running. Try again when one has finished.',
     headers: ['Retry-After', 'X-Concurrency-Limit'],
   },
   {
@@ -145,15 +194,23 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   },
 ];
 
-const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'subscription_inactive', 'concurrency_limit']);
+const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'subscription_inactive',
+  'concurrency_limit',
+]);
 
-/** The errors of POST /v1/trial/render. A caller who is over a limit that the process remembers is refused before the body is read. */
+/**
+ * The errors of POST /v1/trial/render. A caller who is over a limit that the process remembers is
+ * refused before the body is read.
+ */
 export const trialRefusals: Refusal[] = [
   ...renderRefusals('').filter(({ code }) => !NEEDS_ACCOUNT.has(code)),
   {
     code: 'rate_limited',
     when: 'The address (of IPv6: its /64) has used up its trial calls of the last minute, or the service runs as many trial renders as it allows at once.',
-    message: 'One address has 5 trial calls a minute, and yours are used up. Try again in a minute, or use an API key.',
+    message:
+      'One address has 5 trial calls a minute, and yours are used up. Try again in a minute, or use an API key.',
     headers: ['Retry-After'],
   },
 ];

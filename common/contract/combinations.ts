@@ -1,4 +1,5 @@
-// Rules of a render request that span fields. Each row is one rule: what the request must not be, and the sentence for it.
+// Rules of a render request that span fields. Each row is one rule: what the request must not be,
+// and the sentence for it.
 import type { RequestFields } from './fields.ts';
 import { hasAutoHeight, roomProblem } from './paper.ts';
 import { quoted } from './problems.ts';
@@ -10,13 +11,21 @@ interface Rule {
 }
 
 const given = (value: unknown) => value !== undefined;
-const hasSides = ({ paper_width, paper_height }: RequestFields) => given(paper_width) && given(paper_height);
+const hasSides = ({ paper_width, paper_height }: RequestFields) =>
+  given(paper_width) && given(paper_height);
 const auto = ({ format }: RequestFields) => `\`format\` ${quoted(format ?? '')}`;
-const authorization = ({ extra_http_headers }: RequestFields) => `\`extra_http_headers.${authorizationName(extra_http_headers)}\``;
+const authorization = ({ extra_http_headers }: RequestFields) =>
+  `\`extra_http_headers.${authorizationName(extra_http_headers)}\``;
 
 const RULES: Rule[] = [
-  { broken: ({ html, url }) => !given(html) && !given(url), sentence: () => 'Exactly one of `html` and `url` must be given; neither was.' },
-  { broken: ({ html, url }) => given(html) && given(url), sentence: () => 'Exactly one of `html` and `url` must be given; both were.' },
+  {
+    broken: ({ html, url }) => !given(html) && !given(url),
+    sentence: () => 'Exactly one of `html` and `url` must be given; neither was.',
+  },
+  {
+    broken: ({ html, url }) => given(html) && given(url),
+    sentence: () => 'Exactly one of `html` and `url` must be given; both were.',
+  },
   {
     broken: ({ paper_width, paper_height }) => given(paper_width) && !given(paper_height),
     sentence: () => '`paper_width` must be paired with `paper_height`; give both or neither.',
@@ -37,32 +46,40 @@ const RULES: Rule[] = [
   },
   {
     broken: request => request.landscape === true && hasAutoHeight(request),
-    sentence: request => `\`landscape\` cannot be combined with ${auto(request)}; give the width that you want in \`format\`.`,
+    sentence: request =>
+      `\`landscape\` cannot be combined with ${auto(request)}; give the width that you want in \`format\`.`,
   },
   {
     broken: request => request.single_page === false && hasAutoHeight(request),
-    sentence: request => `\`single_page\` cannot be false with ${auto(request)}, which is a single page; give a height in \`format\`.`,
+    sentence: request =>
+      `\`single_page\` cannot be false with ${auto(request)}, which is a single page; give a height in \`format\`.`,
   },
   {
     broken: request => given(request.pages) && request.single_page === true,
-    sentence: () => '`pages` cannot be combined with `single_page`, which has only one page; leave out one of the two.',
+    sentence: () =>
+      '`pages` cannot be combined with `single_page`, which has only one page; leave out one of the two.',
   },
   {
     broken: request => given(request.pages) && hasAutoHeight(request),
-    sentence: request => `\`pages\` cannot be combined with ${auto(request)}, which has only one page; give a height in \`format\`.`,
+    sentence: request =>
+      `\`pages\` cannot be combined with ${auto(request)}, which has only one page; give a height in \`format\`.`,
   },
   {
     broken: ({ html, auth }) => given(html) && given(auth),
-    sentence: () => '`auth` cannot be combined with `html`, which has no origin to authenticate at; give the page as `url`.',
+    sentence: () =>
+      '`auth` cannot be combined with `html`, which has no origin to authenticate at; give the page as `url`.',
   },
   {
-    broken: ({ html, extra_http_headers }) => given(html) && given(authorizationName(extra_http_headers)),
+    broken: ({ html, extra_http_headers }) =>
+      given(html) && given(authorizationName(extra_http_headers)),
     sentence: request =>
       `${authorization(request)} cannot be combined with \`html\`, which has no origin to send it to; give the page as \`url\`.`,
   },
   {
-    broken: ({ auth, extra_http_headers }) => given(auth) && given(authorizationName(extra_http_headers)),
-    sentence: request => `\`auth\` cannot be combined with ${authorization(request)}; leave out one of the two.`,
+    broken: ({ auth, extra_http_headers }) =>
+      given(auth) && given(authorizationName(extra_http_headers)),
+    sentence: request =>
+      `\`auth\` cannot be combined with ${authorization(request)}; leave out one of the two.`,
   },
 ];
 

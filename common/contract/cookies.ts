@@ -1,10 +1,14 @@
-// The field `cookies`: what Chrome takes as a cookie. What it would drop or change without a word is refused here, with the reason.
+// The field `cookies`: what Chrome takes as a cookie. What it would drop or change without a word
+// is refused here, with the reason.
 import { z } from 'zod';
 import { CONTROL, MAX_HEAD_BYTES, requiredText, text, trueOrFalse } from './field.ts';
 import { quoted } from './problems.ts';
 import { TOKEN, TOKEN_PATTERN } from './request-headers.ts';
 
-/** Chromium keeps 180 cookies for a site; one more, and it throws the oldest 31 away without a word (seen on 156, and in its CookieMonster). */
+/**
+ * Chromium keeps 180 cookies for a site; one more, and it throws the oldest 31 away without a word
+ * (seen on 156, and in its CookieMonster).
+ */
 export const MAX_COOKIES = 180;
 /** https://www.rfc-editor.org/rfc/rfc6265#section-6.1, and what Chromium takes. */
 export const MAX_COOKIE_BYTES = 4_096;
@@ -17,27 +21,38 @@ const DOMAIN_PATTERN = `^(?:\\.?${LABEL}(?:\\.${LABEL})*|\\[[0-9A-Fa-f:.]+\\])$`
 const DOMAIN = new RegExp(DOMAIN_PATTERN);
 const NOT_IN_VALUE = ';\\u0000-\\u001f\\u007f-\\u009f';
 const VALUE_PATTERN = `^(?:[^ ${NOT_IN_VALUE}](?:[^${NOT_IN_VALUE}]*[^ ${NOT_IN_VALUE}])?)?$`;
-/** What stands in the path of an address as it is: Chrome would percent-encode the rest, and the cookie's path could outgrow its limit. */
+/**
+ * What stands in the path of an address as it is: Chrome would percent-encode the rest, and the
+ * cookie's path could outgrow its limit.
+ */
 const PATH_PATTERN = "^/[A-Za-z0-9!$%&'()*+,./:=@_~-]*$";
 const PATH = new RegExp(PATH_PATTERN);
 
 /** The host of a cookie's domain as Chrome writes it; undefined when there is no such host. */
-const hostOf = (domain: string): string | undefined => URL.parse(`http://${domain.replace(/^\./, '')}/`)?.hostname;
+const hostOf = (domain: string): string | undefined =>
+  URL.parse(`http://${domain.replace(/^\./, '')}/`)?.hostname;
 
 const isAddress = (host: string) => host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
 
-/** A cookie's domain in lower case and with addresses in their one form. Only for a domain that parseRenderRequest let pass. */
-export const cookieDomain = (domain: string): string => `${domain.startsWith('.') ? '.' : ''}${hostOf(domain)}`;
+/**
+ * A cookie's domain in lower case and with addresses in their one form. Only for a domain that
+ * parseRenderRequest let pass.
+ */
+export const cookieDomain = (domain: string): string =>
+  `${domain.startsWith('.') ? '.' : ''}${hostOf(domain)}`;
 
 function domainProblem(domain: string): string | undefined {
   const words =
     'a host name such as `example.com`, `.example.com` for its subdomains too, or an address such as `192.0.2.1` or `[2001:db8::1]`';
   const length = domain.replace(/^\./, '').length;
-  if (length > MAX_HOST_LENGTH) return `must be at most ${MAX_HOST_LENGTH} characters long, not ${length}`;
+  if (length > MAX_HOST_LENGTH)
+    return `must be at most ${MAX_HOST_LENGTH} characters long, not ${length}`;
   const host = DOMAIN.test(domain) ? hostOf(domain) : undefined;
-  if (host === undefined) return `must be ${words}, without scheme, port and path, not ${quoted(domain)}`;
+  if (host === undefined)
+    return `must be ${words}, without scheme, port and path, not ${quoted(domain)}`;
   if (!isAddress(host)) return undefined;
-  if (domain.startsWith('.')) return `must not begin with a dot, since an address has no subdomains, not ${quoted(domain)}`;
+  if (domain.startsWith('.'))
+    return `must not begin with a dot, since an address has no subdomains, not ${quoted(domain)}`;
   // Chrome reads `1` as 0.0.0.1, and the caller would wait for a cookie of another host.
   return host.startsWith('[') || host === domain
     ? undefined
@@ -45,16 +60,23 @@ function domainProblem(domain: string): string | undefined {
 }
 
 const nameProblem = (name: string) =>
-  TOKEN.test(name) ? undefined : `must be a cookie name of letters, digits and !#$%&'*+-.^_\`|~, not ${quoted(name)}`;
+  TOKEN.test(name)
+    ? undefined
+    : `must be a cookie name of letters, digits and !#$%&'*+-.^_\`|~, not ${quoted(name)}`;
 
 function valueProblem(value: string): string | undefined {
-  if (CONTROL.test(value) || value.includes(';')) return 'must not contain control characters or semicolons; encode them';
-  if (value.startsWith(' ') || value.endsWith(' ')) return 'must not begin or end with a space; encode it';
-  return value.isWellFormed() ? undefined : 'must be valid Unicode, without half of a surrogate pair';
+  if (CONTROL.test(value) || value.includes(';'))
+    return 'must not contain control characters or semicolons; encode them';
+  if (value.startsWith(' ') || value.endsWith(' '))
+    return 'must not begin or end with a space; encode it';
+  return value.isWellFormed()
+    ? undefined
+    : 'must be valid Unicode, without half of a surrogate pair';
 }
 
 function pathProblem(path: string): string | undefined {
-  if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters long, not ${path.length}`;
+  if (path.length > MAX_PATH_LENGTH)
+    return `must be at most ${MAX_PATH_LENGTH} characters long, not ${path.length}`;
   if (PATH.test(path)) return undefined;
   return `must be a path as in an address, beginning with / and percent-encoded, without a semicolon or a query, not ${quoted(path)}`;
 }
@@ -97,8 +119,16 @@ const cookieShape = {
     minLength: 1,
     maxLength: MAX_PATH_LENGTH,
   }),
-  secure: trueOrFalse({ description: 'Sends it over https only.', examples: [true], default: false }),
-  http_only: trueOrFalse({ description: 'Hides it from scripts of the page.', examples: [true], default: false }),
+  secure: trueOrFalse({
+    description: 'Sends it over https only.',
+    examples: [true],
+    default: false,
+  }),
+  http_only: trueOrFalse({
+    description: 'Hides it from scripts of the page.',
+    examples: [true],
+    default: false,
+  }),
   same_site: z
     .enum(['Strict', 'Lax', 'None'], { error: '`Strict`, `Lax` or `None`' })
     .meta({
@@ -109,42 +139,61 @@ const cookieShape = {
     .optional(),
 };
 
-const cookie = z.strictObject(cookieShape, { error: 'an object with `name`, `value` and `domain`' }).superRefine((given, context) => {
-  const refuse = (member: string, message: string) => context.addIssue({ code: 'custom', path: [member], message });
-  const bytes = Buffer.byteLength(given.name + given.value);
-  if (bytes > MAX_COOKIE_BYTES) refuse('value', `must be at most ${MAX_COOKIE_BYTES} bytes long together with the name, not ${bytes}`);
-  if (given.same_site === 'None' && !given.secure)
-    refuse('same_site', 'must not be `None` without `secure: true`; browsers drop such a cookie');
-  const rule = PREFIXES.find(({ prefix }) => given.name.toLowerCase().startsWith(prefix.toLowerCase()));
-  if (!rule) return;
-  const because = `must not begin with \`${rule.prefix}\``;
-  if (!given.secure) refuse('name', `${because} without \`secure: true\`; browsers drop such a cookie`);
-  else if (rule.httpOnly && !given.http_only) refuse('name', `${because} without \`http_only: true\`; browsers drop such a cookie`);
-  else if (rule.host && given.domain.startsWith('.'))
-    refuse('name', `${because} when \`domain\` begins with a dot; browsers drop such a cookie`);
-  else if (rule.host && (given.path ?? DEFAULT_PATH) !== '/')
-    refuse('name', `${because} when \`path\` is not \`/\`; browsers drop such a cookie`);
-});
+const cookie = z
+  .strictObject(cookieShape, { error: 'an object with `name`, `value` and `domain`' })
+  .superRefine((given, context) => {
+    const refuse = (member: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [member], message });
+    const bytes = Buffer.byteLength(given.name + given.value);
+    if (bytes > MAX_COOKIE_BYTES)
+      refuse(
+        'value',
+        `must be at most ${MAX_COOKIE_BYTES} bytes long together with the name, not ${bytes}`,
+      );
+    if (given.same_site === 'None' && !given.secure)
+      refuse('same_site', 'must not be `None` without `secure: true`; browsers drop such a cookie');
+    const rule = PREFIXES.find(({ prefix }) =>
+      given.name.toLowerCase().startsWith(prefix.toLowerCase()),
+    );
+    if (!rule) return;
+    const because = `must not begin with \`${rule.prefix}\``;
+    if (!given.secure)
+      refuse('name', `${because} without \`secure: true\`; browsers drop such a cookie`);
+    else if (rule.httpOnly && !given.http_only)
+      refuse('name', `${because} without \`http_only: true\`; browsers drop such a cookie`);
+    else if (rule.host && given.domain.startsWith('.'))
+      refuse('name', `${because} when \`domain\` begins with a dot; browsers drop such a cookie`);
+    else if (rule.host && (given.path ?? DEFAULT_PATH) !== '/')
+      refuse('name', `${because} when \`path\` is not \`/\`; browsers drop such a cookie`);
+  });
 
 /** Every name, value, domain and path counts; what is no text is refused by its own check. */
 const bytesOf = (given: unknown) =>
   typeof given === 'object' && given !== null
-    ? Object.values(given).reduce((sum: number, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : 0), 0)
+    ? Object.values(given).reduce(
+        (sum: number, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : 0),
+        0,
+      )
     : 0;
 
 /** What is wrong with the list as a whole, looked at before anything in it is. */
 export function cookiesProblem(list: unknown): string | undefined {
   if (!Array.isArray(list)) return undefined;
-  if (list.length > MAX_COOKIES) return `must have at most ${MAX_COOKIES} cookies, not ${list.length}; browsers keep no more for a site`;
+  if (list.length > MAX_COOKIES)
+    return `must have at most ${MAX_COOKIES} cookies, not ${list.length}; browsers keep no more for a site`;
   const bytes = list.reduce((sum: number, given) => sum + bytesOf(given), 0);
-  return bytes > MAX_HEAD_BYTES ? `must have at most ${MAX_HEAD_BYTES} bytes in all, not ${bytes}` : undefined;
+  return bytes > MAX_HEAD_BYTES
+    ? `must have at most ${MAX_HEAD_BYTES} bytes in all, not ${bytes}`
+    : undefined;
 }
 
 export const cookies = z
   .array(cookie, { error: 'an array of cookies' })
   .meta({
     description: `Cookies to set before the page is loaded, at most ${MAX_COOKIES} with ${MAX_HEAD_BYTES} bytes of names, values, domains and paths in all. They go to the hosts that their \`domain\` names, for the page and its assets. A later cookie of the same name, domain and path replaces an earlier one.`,
-    examples: [[{ name: 'session', value: '3f9a', domain: 'example.com', secure: true, http_only: true }]],
+    examples: [
+      [{ name: 'session', value: '3f9a', domain: 'example.com', secure: true, http_only: true }],
+    ],
     maxItems: MAX_COOKIES,
   })
   .optional();

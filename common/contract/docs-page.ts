@@ -1,4 +1,5 @@
-// /docs: the API's description for people, made from the OpenAPI document alone. One file that loads nothing, with one style and one script.
+// /docs: the API's description for people, made from the OpenAPI document alone. One file that
+// loads nothing, with one style and one script.
 import { docsStyle } from './docs-style.ts';
 import { docsScript, tryForm } from './docs-try.ts';
 import { Markup, markup, prose } from './markup.ts';
@@ -17,21 +18,31 @@ function facts(schema: JsonSchema): Markup {
   if (schema.maxItems !== undefined) words.push(`at most ${schema.maxItems}`);
   if (schema.maxProperties !== undefined) words.push(`at most ${schema.maxProperties}`);
   if (schema.maxLength !== undefined) words.push(`at most ${schema.maxLength} characters`);
-  const byDefault = schema.default === undefined ? undefined : markup` · default <code>${JSON.stringify(schema.default)}</code>`;
+  const byDefault =
+    schema.default === undefined
+      ? undefined
+      : markup` · default <code>${JSON.stringify(schema.default)}</code>`;
   return markup`<p class="facts">${words.join(' · ')}${byDefault}</p>`;
 }
 
 const examples = ({ examples: values }: JsonSchema) =>
   values?.length
-    ? markup`<p class="examples">${values.length > 1 ? 'Examples' : 'Example'}: ${values.map((value, index) => [
-        index > 0 ? ' ' : undefined,
-        markup`<code>${JSON.stringify(value)}</code>`,
-      ])}</p>`
+    ? markup`<p class="examples">${values.length > 1 ? 'Examples' : 'Example'}: ${values.map(
+        (value, index) => [
+          index > 0 ? ' ' : undefined,
+          markup`<code>${JSON.stringify(value)}</code>`,
+        ],
+      )}</p>`
     : undefined;
 
 /** What is inside an object, or inside each element of a list. */
 const fieldsOf = (schema: JsonSchema) =>
-  Object.entries(((schema.items as JsonSchema | undefined)?.properties ?? schema.properties ?? {}) as Record<string, JsonSchema>);
+  Object.entries(
+    ((schema.items as JsonSchema | undefined)?.properties ?? schema.properties ?? {}) as Record<
+      string,
+      JsonSchema
+    >,
+  );
 
 function field([name, schema]: [string, JsonSchema], prefix = ''): Markup {
   const inner = fieldsOf(schema);
@@ -59,15 +70,21 @@ const headerNames = (headers: Record<string, unknown>) =>
   markup`<p class="examples">Headers: ${Object.keys(headers).map((name, index) => [index > 0 ? ', ' : undefined, markup`<code>${name}</code>`])}</p>`;
 
 const answers = ({ responses }: Operation) =>
-  markup`<div class="rows">${Object.entries(responses).map(([status, { description, headers, content }]) => {
-    const [type = '', { example, examples: named = {} } = {}] = Object.entries(content)[0] ?? [];
-    const shown =
-      example === undefined ? Object.entries(named).map(([name, { value }]) => ({ name, value })) : [{ name: 'body', value: example }];
-    const sentences = Object.entries(named).map(([name, { summary }]) => markup`<p><code>${name}</code>: ${prose(summary)}</p>`);
-    return markup`<div class="row"><div><h4><span class="status${status < '300' ? ' ok' : ''}">${status}</span></h4><p class="facts">${type}</p></div>
+  markup`<div class="rows">${Object.entries(responses).map(
+    ([status, { description, headers, content }]) => {
+      const [type = '', { example, examples: named = {} } = {}] = Object.entries(content)[0] ?? [];
+      const shown =
+        example === undefined
+          ? Object.entries(named).map(([name, { value }]) => ({ name, value }))
+          : [{ name: 'body', value: example }];
+      const sentences = Object.entries(named).map(
+        ([name, { summary }]) => markup`<p><code>${name}</code>: ${prose(summary)}</p>`,
+      );
+      return markup`<div class="row"><div><h4><span class="status${status < '300' ? ' ok' : ''}">${status}</span></h4><p class="facts">${type}</p></div>
 <div>${sentences.length > 0 ? sentences : markup`<p>${prose(description)}</p>`}${headerNames(headers)}
 ${shown.map(({ name, value }) => markup`<details><summary>Example: ${name}</summary>${json(value)}</details>`)}</div></div>`;
-  })}</div>`;
+    },
+  )}</div>`;
 
 const endpoint = (base: string, method: string, path: string) =>
   markup`<p class="endpoint"><span class="method">${method}</span><span>${base}${path}</span></p>`;
@@ -86,7 +103,10 @@ const reasons = ({ ErrorEnvelope }: OpenApi['components']['schemas']) => {
 const firstOfItsSummary = <T extends { summary: string }>(example: T, index: number, all: T[]) =>
   all.findIndex(({ summary }) => summary === example.summary) === index;
 
-/** The page, complete. Its style and script are allowed by `docsStyleSource` and `docsScriptSource`; it asks this API alone, and shows PDFs from blobs. */
+/**
+ * The page, complete. Its style and script are allowed by `docsStyleSource` and `docsScriptSource`;
+ * it asks this API alone, and shows PDFs from blobs.
+ */
 export function docsPage(document: OpenApi): string {
   const base = document.servers[0]?.url ?? '';
   const { schemas, headers } = document.components;
@@ -94,14 +114,18 @@ export function docsPage(document: OpenApi): string {
     Object.entries(methods).map(([method, described]) => ({ path, method, described })),
   );
   const body = (described: Operation) =>
-    Object.values(described.requestBody?.content ?? {})[0]?.examples as Record<string, { summary: string; value: unknown }>;
+    Object.values(described.requestBody?.content ?? {})[0]?.examples as Record<
+      string,
+      { summary: string; value: unknown }
+    >;
   const [first, ...others] = operations.filter(({ described }) => described.requestBody);
   const details = operations.map(({ path, method, described }) => {
     const answered = markup`<h3 id="${described.operationId}-answers">Answers</h3>${answers(described)}`;
     if (others.some(other => other.described === described))
       return markup`${operation(base, path, method, described)}
 <p>The body is the same as that of <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${answered}`;
-    if (first?.described !== described) return markup`${operation(base, path, method, described)}${answered}`;
+    if (first?.described !== described)
+      return markup`${operation(base, path, method, described)}${answered}`;
     return markup`${operation(base, path, method, described)}
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
 <h3 id="fields">Fields</h3>
@@ -148,13 +172,18 @@ ${tryForm(
       summary: described.summary,
       needsKey: described.security.length > 0,
     })),
-  operations.flatMap(({ described }) => Object.values(body(described) ?? {})).filter(firstOfItsSummary),
+  operations
+    .flatMap(({ described }) => Object.values(body(described) ?? {}))
+    .filter(firstOfItsSummary),
 )}
 ${details}
 <h2 id="headers">Headers</h2>
 <p>What the headers of the answers above mean.</p>
 <div class="rows">${Object.entries(headers).map(
-    ([name, { description, example }]) => markup`<div class="row"><h3>${name}</h3><div><p>${prose(description)}</p>
+    ([
+      name,
+      { description, example },
+    ]) => markup`<div class="row"><h3>${name}</h3><div><p>${prose(description)}</p>
 <p class="examples">Example: <code>${String(example)}</code></p></div></div>`,
   )}</div>
 <h2 id="errors">Errors</h2>

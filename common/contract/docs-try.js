@@ -45,7 +45,10 @@
     }
   }
 
-  const size = bytes => (bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`);
+  const size = bytes =>
+    bytes < 1024 * 1024
+      ? `${Math.ceil(bytes / 1024)} KiB`
+      : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
   async function show(answer, tookMs) {
     const took = `${Math.round(tookMs)} ms`;
@@ -57,10 +60,17 @@
       save.href = pdfUrl;
       preview.src = pdfUrl;
       found.hidden = false;
-      say(['200', took, pages && `${pages} ${pages === '1' ? 'page' : 'pages'}`, size(pdf.size)].filter(Boolean).join(' · '), 'good');
+      say(
+        ['200', took, pages && `${pages} ${pages === '1' ? 'page' : 'pages'}`, size(pdf.size)]
+          .filter(Boolean)
+          .join(' · '),
+        'good',
+      );
     } else {
       const { error } = await answer.json().catch(() => ({}));
-      const why = error ? `${error.code}${error.reason ? ` (${error.reason})` : ''}: ${error.message}` : answer.statusText;
+      const why = error
+        ? `${error.code}${error.reason ? ` (${error.reason})` : ''}: ${error.message}`
+        : answer.statusText;
       say(`${answer.status} · ${took} · ${why}`, 'bad');
     }
     showHeaders(answer);
@@ -76,7 +86,10 @@
       // By a relative address, so that it goes where this page came from, under whatever path that is.
       const answer = await fetch(new URL(path.value.slice(1), document.baseURI), {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...(needsKey() && { Authorization: `Bearer ${key.value.trim()}` }) },
+        headers: {
+          'Content-Type': 'application/json',
+          ...(needsKey() && { Authorization: `Bearer ${key.value.trim()}` }),
+        },
         body: body.value,
         signal: running.signal,
       });
@@ -96,7 +109,8 @@
     clear();
     if (needsKey() && key.value.trim() === '') return problem(key, 'Enter an API key first.');
     // A key with such a character in it cannot be sent in a header at all.
-    if (needsKey() && /[^\x21-\x7e]/.test(key.value.trim())) return problem(key, 'An API key has letters, digits and _ only.');
+    if (needsKey() && /[^\x21-\x7e]/.test(key.value.trim()))
+      return problem(key, 'An API key has letters, digits and _ only.');
     try {
       JSON.parse(body.value);
     } catch (error) {

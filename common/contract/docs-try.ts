@@ -1,11 +1,14 @@
-// The part of /docs that sends a render: its form, and the script that works it. Without scripts the page does not show it.
+// The part of /docs that sends a render: its form, and the script that works it. Without scripts
+// the page does not show it.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Markup, markup } from './markup.ts';
 
 const script = readFileSync(new URL('docs-try.js', import.meta.url), 'utf8');
 
-/** For a Content-Security-Policy's `script-src`: the page's one script, and no other, is allowed. */
+/**
+ * For a Content-Security-Policy's `script-src`: the page's one script, and no other, is allowed.
+ */
 export const docsScriptSource = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
 export const docsScript = markup`<script>${new Markup(script)}</script>`;
@@ -17,8 +20,14 @@ export interface TryEndpoint {
 }
 
 /** `examples` are whole bodies, by what they show; the first one stands in the form. */
-export function tryForm(endpoints: readonly TryEndpoint[], examples: readonly { summary: string; value: unknown }[]): Markup {
-  const bodies = examples.map(({ summary, value }) => ({ summary, text: JSON.stringify(value, null, 2) }));
+export function tryForm(
+  endpoints: readonly TryEndpoint[],
+  examples: readonly { summary: string; value: unknown }[],
+): Markup {
+  const bodies = examples.map(({ summary, value }) => ({
+    summary,
+    text: JSON.stringify(value, null, 2),
+  }));
   return markup`<section id="try" hidden>
 <h2 id="try-it">Try it</h2>
 <p>Sends a render to this installation and shows the answer. Nothing of it is stored in your browser.</p>

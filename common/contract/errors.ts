@@ -1,6 +1,10 @@
-// The closed list of what can go wrong for a caller. One error class; the map to HTTP is api/http/errors.ts, and the words are the log's and the metric's labels.
+// The closed list of what can go wrong for a caller. One error class; the map to HTTP is
+// api/http/errors.ts, and the words are the log's and the metric's labels.
 
-/** Status of each code on the render endpoints (spec §7, decisions "Status of each error code") and of those used elsewhere only. */
+/**
+ * Status of each code on the render endpoints (spec §7, decisions "Status of each error code") and
+ * of those used elsewhere only.
+ */
 export const STATUS = {
   validation_error: 400,
   payload_too_large: 400,
@@ -20,7 +24,10 @@ export const STATUS = {
 } as const;
 export type ErrorCode = keyof typeof STATUS;
 
-/** Why a render failed. The first five are the page's fault, the others ours: only those count against the service's objective. */
+/**
+ * Why a render failed. The first five are the page's fault, the others ours: only those count
+ * against the service's objective.
+ */
 export const RENDER_FAILED_REASONS = [
   'page_status',
   'page_unreachable',
@@ -44,7 +51,10 @@ interface Extras {
   reason?: RenderFailedReason;
 }
 
-/** An answer to the caller. `message` is a sentence for people: it names the field and how to mend it. */
+/**
+ * An answer to the caller. `message` is a sentence for people: it names the field and how to mend
+ * it.
+ */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
@@ -52,16 +62,25 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
   readonly reason: RenderFailedReason | undefined;
 
-  constructor(code: ErrorCode, message: string, { cause, retryAfterS, headers = {}, reason }: Extras = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, retryAfterS, headers = {}, reason }: Extras = {},
+  ) {
     super(message, { cause });
     this.code = code;
     this.status = STATUS[code];
-    this.headers = retryAfterS === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterS) };
+    this.headers =
+      retryAfterS === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterS) };
     this.reason = reason;
   }
 }
 
-export const invalid = (message: string, cause?: unknown) => new ApiError('validation_error', message, { cause });
+export const invalid = (message: string, cause?: unknown) =>
+  new ApiError('validation_error', message, { cause });
 
-export const renderFailed = (reason: RenderFailedReason, message: string, extras: Omit<Extras, 'reason'> = {}) =>
-  new ApiError('render_failed', message, { ...extras, reason });
+export const renderFailed = (
+  reason: RenderFailedReason,
+  message: string,
+  extras: Omit<Extras, 'reason'> = {},
+) => new ApiError('render_failed', message, { ...extras, reason });

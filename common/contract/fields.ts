@@ -1,5 +1,6 @@
-// The fields of a render request: the one place where their types, rules, defaults and descriptions stand; the larger ones have files of their own.
-// Requests are checked by these schemas and the API description is generated from them; rules that span fields are combinations.ts's.
+// The fields of a render request: the one place where their types, rules, defaults and descriptions
+// stand; the larger ones have files of their own. Requests are checked by these schemas and the API
+// description is generated from them; rules that span fields are combinations.ts's.
 import { z } from 'zod';
 import { additionsShape } from './additions.ts';
 import { cookieNames, cookies } from './cookies.ts';
@@ -10,7 +11,14 @@ import { FORMAT_PATTERN, LENGTH_PATTERN } from './lengths.ts';
 import { metadata, metadataShape } from './metadata.ts';
 import { MAX_PAGES_LENGTH, PAGES_PATTERN, parsePages } from './page-ranges.ts';
 import { MAX_URL_BYTES, URL_PATTERN, urlProblem } from './page-url.ts';
-import { DEFAULT_FORMAT, DEFAULT_MARGIN, formatProblem, marginProblem, type Side, sideProblem } from './paper.ts';
+import {
+  DEFAULT_FORMAT,
+  DEFAULT_MARGIN,
+  formatProblem,
+  marginProblem,
+  type Side,
+  sideProblem,
+} from './paper.ts';
 import { quoted } from './problems.ts';
 import { auth, authNames, extraHttpHeaders } from './request-headers.ts';
 
@@ -36,10 +44,14 @@ const delayProblem = (value: string) =>
     ? `must be a duration from 0 to 30s such as \`500ms\`, \`1.5s\` or \`1s500ms\`, not ${quoted(value)}`
     : undefined;
 
-const PAGES_WORDS = 'page numbers and ranges such as `1-3, 5, 8-`, counted from 1 and with the lower number first';
+const PAGES_WORDS =
+  'page numbers and ranges such as `1-3, 5, 8-`, counted from 1 and with the lower number first';
 const pagesProblem = (value: string) => {
-  if (value.length > MAX_PAGES_LENGTH) return `must be at most ${MAX_PAGES_LENGTH} characters long, not ${value.length}`;
-  return parsePages(value) === undefined ? `must be ${PAGES_WORDS}, not ${quoted(value)}` : undefined;
+  if (value.length > MAX_PAGES_LENGTH)
+    return `must be at most ${MAX_PAGES_LENGTH} characters long, not ${value.length}`;
+  return parsePages(value) === undefined
+    ? `must be ${PAGES_WORDS}, not ${quoted(value)}`
+    : undefined;
 };
 
 const margin = (side: Side) =>
@@ -50,26 +62,40 @@ const margin = (side: Side) =>
     pattern: LENGTH_PATTERN,
   });
 
-const SIDE_WORDS = 'A length with the unit px, in, cm, mm, pt or pc; inches without a unit. From 0.5 to 200 inches.';
+const SIDE_WORDS =
+  'A length with the unit px, in, cm, mm, pt or pc; inches without a unit. From 0.5 to 200 inches.';
 
-export const marginShape = { top: margin('top'), right: margin('right'), bottom: margin('bottom'), left: margin('left') };
+export const marginShape = {
+  top: margin('top'),
+  right: margin('right'),
+  bottom: margin('bottom'),
+  left: margin('left'),
+};
 
 export const requestShape = {
-  html: text('a string that is not empty', value => (value === '' ? 'must not be empty' : undefined), {
-    description:
-      'The HTML document to render. It is loaded in a document of its own without an origin: relative addresses lead nowhere, so give assets by absolute URL or inline. Exactly one of `html` and `url` must be given.',
-    examples: ['<!doctype html><h1>Invoice 42</h1>'],
-    minLength: 1,
-  }),
-  url: text('an address in a string, such as "https://example.com/"', value => urlProblem(value, '; put them into `auth`'), {
-    description:
-      'The address of the public page to render, http or https. It must not carry a user name or password (use `auth`), its port must be one that the operator allows (80, 443, 8080 and 8443 by default), and neither it nor its redirects may lead to a private address. Exactly one of `html` and `url` must be given.',
-    examples: ['https://example.com/invoice/42'],
-    format: 'uri',
-    pattern: URL_PATTERN,
-    minLength: 1,
-    maxLength: MAX_URL_BYTES,
-  }),
+  html: text(
+    'a string that is not empty',
+    value => (value === '' ? 'must not be empty' : undefined),
+    {
+      description:
+        'The HTML document to render. It is loaded in a document of its own without an origin: relative addresses lead nowhere, so give assets by absolute URL or inline. Exactly one of `html` and `url` must be given.',
+      examples: ['<!doctype html><h1>Invoice 42</h1>'],
+      minLength: 1,
+    },
+  ),
+  url: text(
+    'an address in a string, such as "https://example.com/"',
+    value => urlProblem(value, '; put them into `auth`'),
+    {
+      description:
+        'The address of the public page to render, http or https. It must not carry a user name or password (use `auth`), its port must be one that the operator allows (80, 443, 8080 and 8443 by default), and neither it nor its redirects may lead to a private address. Exactly one of `html` and `url` must be given.',
+      examples: ['https://example.com/invoice/42'],
+      format: 'uri',
+      pattern: URL_PATTERN,
+      minLength: 1,
+      maxLength: MAX_URL_BYTES,
+    },
+  ),
   format: text('a paper size in a string, such as "A4" or "210mmx297mm"', formatProblem, {
     description:
       'Paper size: A0 to A6, Letter, Legal, Tabloid or Ledger, without regard to case; or `{width}x{height}` with the units px, in, cm, mm, pt or pc on each side, inches without a unit, each side from 0.5 to 200 inches. `{width}xauto` gives one page as tall as its content; there a width without a unit is pixels.',
@@ -97,8 +123,15 @@ export const requestShape = {
     examples: [false],
     default: DEFAULT_PRINT_BACKGROUND,
   }),
-  scale: scale({ description: 'Size of the content on the paper.', examples: [0.8], default: DEFAULT_SCALE }),
-  zoom: scale({ description: 'Another name for `scale`, which counts only when `scale` is absent.', examples: [1.25] }),
+  scale: scale({
+    description: 'Size of the content on the paper.',
+    examples: [0.8],
+    default: DEFAULT_SCALE,
+  }),
+  zoom: scale({
+    description: 'Another name for `scale`, which counts only when `scale` is absent.',
+    examples: [1.25],
+  }),
   margin: z
     .strictObject(marginShape, { error: 'an object with `top`, `right`, `bottom` and `left`' })
     .meta({
@@ -147,22 +180,29 @@ export const requestShape = {
     default: false,
   }),
   wait_delay: text('a duration in a string, such as "500ms"', delayProblem, {
-    description: 'A pause after all other waits, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (the notation of Go).',
+    description:
+      'A pause after all other waits, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (the notation of Go).',
     examples: ['500ms', '1.5s', '1s500ms'],
     default: '0',
     pattern: DURATION_PATTERN,
   }),
-  wait_for_selector: text('a CSS selector in a string', notBlank('a CSS selector such as `#ready`', MAX_SELECTOR_LENGTH), {
-    description: 'A CSS selector. Printing waits until an element that it matches exists, visible or not.',
-    examples: ['#ready'],
-    minLength: 1,
-    maxLength: MAX_SELECTOR_LENGTH,
-  }),
+  wait_for_selector: text(
+    'a CSS selector in a string',
+    notBlank('a CSS selector such as `#ready`', MAX_SELECTOR_LENGTH),
+    {
+      description:
+        'A CSS selector. Printing waits until an element that it matches exists, visible or not.',
+      examples: ['#ready'],
+      minLength: 1,
+      maxLength: MAX_SELECTOR_LENGTH,
+    },
+  ),
   wait_for_expression: text(
     'a JavaScript expression in a string',
     notBlank('a JavaScript expression such as `window.ready === true`', MAX_EXPRESSION_LENGTH),
     {
-      description: 'A JavaScript expression. Printing waits until it is truthy. A promise is awaited; an exception counts as not yet.',
+      description:
+        'A JavaScript expression. Printing waits until it is truthy. A promise is awaited; an exception counts as not yet.',
       examples: ['window.ready === true'],
       minLength: 1,
       maxLength: MAX_EXPRESSION_LENGTH,
@@ -187,7 +227,10 @@ export type RequestFields = z.output<z.ZodObject<typeof requestShape>>;
 
 const inside = (field: string, names: readonly string[]) => names.map(name => `${field}.${name}`);
 
-/** Every field by name, those inside objects as `margin.top`, those of each element of a list as `cookies.0.name`. */
+/**
+ * Every field by name, those inside objects as `margin.top`, those of each element of a list as
+ * `cookies.0.name`.
+ */
 export const FIELD_NAMES = [
   ...Object.keys(requestShape),
   ...inside('margin', Object.keys(marginShape)),

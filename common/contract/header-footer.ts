@@ -1,4 +1,5 @@
-// The fields `header` and `footer`: their shape, and the placeholders in their html, which become what Chrome fills in on each page.
+// The fields `header` and `footer`: their shape, and the placeholders in their html, which become
+// what Chrome fills in on each page.
 import { z } from 'zod';
 import { lengthProblem, text } from './field.ts';
 import { LENGTH_PATTERN } from './lengths.ts';
@@ -8,7 +9,8 @@ import { placeholderProblem } from './placeholders.ts';
 /** It goes to Chrome together with the other one, and is laid out again on every page. */
 export const MAX_HEADER_LENGTH = 65_536;
 
-const htmlProblem = (value: string) => lengthProblem(value, MAX_HEADER_LENGTH) ?? placeholderProblem(value);
+const htmlProblem = (value: string) =>
+  lengthProblem(value, MAX_HEADER_LENGTH) ?? placeholderProblem(value);
 
 const shape = (edge: 'top' | 'bottom') => ({
   html: text('HTML in a string', htmlProblem, {

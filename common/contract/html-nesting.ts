@@ -1,12 +1,21 @@
-// Where a tokenizer stands in HTML: inside SVG or MathML, or in an element whose content is text. What HTML's tree rules would tell it, as far as it needs them.
+// Where a tokenizer stands in HTML: inside SVG or MathML, or in an element whose content is text.
+// What HTML's tree rules would tell it, as far as it needs them.
 import { type Token, type Tokenizer, TokenizerMode } from 'parse5';
 
-/** By name: elements whose content is text whatever it looks like. https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody */
+/**
+ * By name: elements whose content is text whatever it looks like.
+ * https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody
+ */
 const RAW_TEXT: Record<string, Tokenizer['state']> = {
   script: TokenizerMode.SCRIPT_DATA,
   plaintext: TokenizerMode.PLAINTEXT,
   ...Object.fromEntries(['textarea', 'title'].map(name => [name, TokenizerMode.RCDATA])),
-  ...Object.fromEntries(['style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript'].map(name => [name, TokenizerMode.RAWTEXT])),
+  ...Object.fromEntries(
+    ['style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript'].map(name => [
+      name,
+      TokenizerMode.RAWTEXT,
+    ]),
+  ),
 };
 
 const FOREIGN: ReadonlySet<string> = new Set(['svg', 'math']);

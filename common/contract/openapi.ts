@@ -1,4 +1,5 @@
-// The API's description (OpenAPI 3.1), generated from the schemas that check requests. Owns the operations; the words are fields.ts's and answers.ts's.
+// The API's description (OpenAPI 3.1), generated from the schemas that check requests. Owns the
+// operations; the words are fields.ts's and answers.ts's.
 import { z } from 'zod';
 import {
   type ErrorEnvelope,
@@ -32,7 +33,14 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 interface Answer {
   description: string;
   headers: Record<string, { $ref: string }>;
-  content: Record<string, { schema: object; example?: unknown; examples?: Record<string, { summary: string; value: unknown }> }>;
+  content: Record<
+    string,
+    {
+      schema: object;
+      example?: unknown;
+      examples?: Record<string, { summary: string; value: unknown }>;
+    }
+  >;
 }
 
 export interface Operation {
@@ -40,7 +48,11 @@ export interface Operation {
   summary: string;
   description: string;
   security: Record<string, string[]>[];
-  requestBody?: { required: true; description: string; content: Record<string, { schema: object; examples: Record<string, unknown> }> };
+  requestBody?: {
+    required: true;
+    description: string;
+    content: Record<string, { schema: object; examples: Record<string, unknown> }>;
+  };
   responses: Record<string, Answer>;
 }
 
@@ -62,9 +74,12 @@ function jsonSchema(schema: z.ZodType): JsonSchema {
   return rest;
 }
 
-const ref = (kind: 'schemas' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` });
+const ref = (kind: 'schemas' | 'headers', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
 
-const headerRefs = (names: readonly HeaderName[]) => Object.fromEntries(names.map(name => [name, ref('headers', name)]));
+const headerRefs = (names: readonly HeaderName[]) =>
+  Object.fromEntries(names.map(name => [name, ref('headers', name)]));
 
 const envelope = ({ code, message, reason }: Refusal): ErrorEnvelope => ({
   error: { code, message, request_id: EXAMPLE_REQUEST_ID, ...(reason && { reason }) },
@@ -79,7 +94,9 @@ function errorAnswers(refusals: Refusal[]): Record<string, Answer> {
     content: {
       'application/json': {
         schema: ref('schemas', 'ErrorEnvelope'),
-        examples: Object.fromEntries(rows.map(row => [row.code, { summary: row.when, value: envelope(row) }])),
+        examples: Object.fromEntries(
+          rows.map(row => [row.code, { summary: row.when, value: envelope(row) }]),
+        ),
       },
     },
   });
@@ -109,7 +126,9 @@ const renderBody = (): NonNullable<Operation['requestBody']> => ({
 const pdfAnswer = (headers: readonly HeaderName[]): Answer => ({
   description: 'The PDF.',
   headers: headerRefs(headers),
-  content: { 'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } } },
+  content: {
+    'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } },
+  },
 });
 
 const renderOperation = (dashboardUrl: string): Operation => ({
@@ -139,7 +158,11 @@ const healthOperation: Operation = {
   responses: { '200': jsonAnswer('The process answers.', 'Health', { status: 'ok' }) },
 };
 
-const readiness = (status: 'ready' | 'unavailable', database: 'ok' | 'unavailable', ready: number) => ({
+const readiness = (
+  status: 'ready' | 'unavailable',
+  database: 'ok' | 'unavailable',
+  ready: number,
+) => ({
   status,
   checks: { database: { status: database }, workers: { ready, slots: 8 } },
 });
@@ -151,7 +174,11 @@ const readinessOperation: Operation = {
   security: [],
   responses: {
     '200': jsonAnswer('Renders are taken.', 'Readiness', readiness('ready', 'ok', 5)),
-    '503': jsonAnswer('Something that rendering needs is missing.', 'Readiness', readiness('unavailable', 'unavailable', 5)),
+    '503': jsonAnswer(
+      'Something that rendering needs is missing.',
+      'Readiness',
+      readiness('unavailable', 'unavailable', 5),
+    ),
   },
 };
 
@@ -165,8 +192,9 @@ export interface Described {
 }
 
 /**
- * The description as one JSON value. `publicUrl` is the configured one, without a slash at its end; every absolute address is built from it.
- * `trial`: whether renders without a key are switched on. `mcpUrl`: where the tool for chat programs is, if anywhere.
+ * The description as one JSON value. `publicUrl` is the configured one, without a slash at its end;
+ * every absolute address is built from it. `trial`: whether renders without a key are switched on.
+ * `mcpUrl`: where the tool for chat programs is, if anywhere.
  */
 export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi => ({
   openapi: '3.1.0',
@@ -179,7 +207,9 @@ export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi
   externalDocs: { description: 'The same for people', url: `${publicUrl}/docs` },
   paths: {
     [OPERATIONS.render.path]: { [OPERATIONS.render.method]: renderOperation(`${publicUrl}/app`) },
-    ...(trial && { [OPERATIONS.trialRender.path]: { [OPERATIONS.trialRender.method]: trialOperation } }),
+    ...(trial && {
+      [OPERATIONS.trialRender.path]: { [OPERATIONS.trialRender.method]: trialOperation },
+    }),
     [OPERATIONS.health.path]: { [OPERATIONS.health.method]: healthOperation },
     [OPERATIONS.readiness.path]: { [OPERATIONS.readiness.method]: readinessOperation },
   },
@@ -195,7 +225,8 @@ export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi
       apiKey: {
         type: 'http',
         scheme: 'bearer',
-        description: 'An API key, `pressroom_live_…`. It is shown once when it is made; revoke one that leaked.',
+        description:
+          'An API key, `pressroom_live_…`. It is shown once when it is made; revoke one that leaked.',
       },
     },
   },

@@ -1,4 +1,5 @@
-// Page selections: `1-3, 5, 7-`. Owns their syntax, their order and the text that Chrome takes for them.
+// Page selections: `1-3, 5, 7-`. Owns their syntax, their order and the text that Chrome takes for
+// them.
 
 /** `to` is Infinity for "to the end". */
 export interface PageRange {
@@ -14,7 +15,10 @@ export const PAGES_PATTERN = `^${PART}(?:,${PART})*$`;
 /** Far more than any selection needs: the work of one request stays bounded. */
 export const MAX_PAGES_LENGTH = 4_096;
 
-/** Chrome reads page numbers as 32-bit integers. No document has this many pages, so higher numbers are lowered to it. */
+/**
+ * Chrome reads page numbers as 32-bit integers. No document has this many pages, so higher numbers
+ * are lowered to it.
+ */
 const LAST_PAGE = 999_999_999;
 const pageNumber = (digits: string) => Math.min(Number(digits), LAST_PAGE);
 
@@ -32,8 +36,9 @@ function parseRange(text: string): PageRange | undefined {
 }
 
 /**
- * Comma-separated `n`, `n-m` (n <= m) and `n-` to ranges in document order, where ranges that overlap or touch are one: a page named twice
- * is kept once. Undefined when the text is anything else (`0`, `3-1`, `-3`, `1,,2`, empty) or longer than MAX_PAGES_LENGTH.
+ * Comma-separated `n`, `n-m` (n <= m) and `n-` to ranges in document order, where ranges that
+ * overlap or touch are one: a page named twice is kept once. Undefined when the text is anything
+ * else (`0`, `3-1`, `-3`, `1,,2`, empty) or longer than MAX_PAGES_LENGTH.
  */
 export function parsePages(text: string): PageRange[] | undefined {
   if (text.length > MAX_PAGES_LENGTH || /\d +\d/.test(text)) return undefined;
@@ -48,7 +53,8 @@ export function parsePages(text: string): PageRange[] | undefined {
   return merged;
 }
 
-const rangeText = ({ from, to }: PageRange) => (from === to ? `${from}` : `${from}-${Number.isFinite(to) ? to : ''}`);
+const rangeText = ({ from, to }: PageRange) =>
+  from === to ? `${from}` : `${from}-${Number.isFinite(to) ? to : ''}`;
 
 /** The ranges as `Page.printToPDF` takes them in `pageRanges`. */
 export const pageRangesText = (ranges: PageRange[]): string => ranges.map(rangeText).join(',');

@@ -1,16 +1,26 @@
-// The placeholders in the html of a header or footer: found where they stand, and replaced by the elements that Chrome fills in.
-// Read as tokens, in one pass: what HTML's tree rules make of hostile nesting can be a thousand times larger than its source.
+// The placeholders in the html of a header or footer: found where they stand, and replaced by the
+// elements that Chrome fills in. Read as tokens, in one pass: what HTML's tree rules make of
+// hostile nesting can be a thousand times larger than its source.
 import { type Token, Tokenizer } from 'parse5';
 import { HtmlNesting } from './html-nesting.ts';
 import { quoted } from './problems.ts';
 
-/** By what callers write between the braces. https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-printToPDF */
-const SPANS: Record<string, string> = { page: '<span class="pageNumber"></span>', total: '<span class="totalPages"></span>' };
+/**
+ * By what callers write between the braces.
+ * https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-printToPDF
+ */
+const SPANS: Record<string, string> = {
+  page: '<span class="pageNumber"></span>',
+  total: '<span class="totalPages"></span>',
+};
 const ALLOWED = 'the placeholders are `{{page}}` and `{{total}}`';
 /** Chrome would fill these with the day, the document's title and its address. */
 const REFUSED_CLASSES = ['date', 'title', 'url'];
 
-/** `{{…}}` in a text, from brace to brace. Searching instead of matching: a regular expression would take the square of the length. */
+/**
+ * `{{…}}` in a text, from brace to brace. Searching instead of matching: a regular expression would
+ * take the square of the length.
+ */
 function* braces(text: string): Generator<{ from: number; to: number; inner: string }> {
   for (let from = text.indexOf('{{'); from >= 0; ) {
     const end = text.indexOf('}}', from + 2);
@@ -20,7 +30,8 @@ function* braces(text: string): Generator<{ from: number; to: number; inner: str
   }
 }
 
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\u00a0', '&nbsp;');
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\u00a0', '&nbsp;');
 
 /** A text with its placeholders as spans; undefined when it has none. */
 function withSpans(text: string, refuse: (problem: string) => void): string | undefined {
@@ -74,7 +85,9 @@ class Reader {
     tokenizer.write(html, true);
     for (const { inner } of braces(this.#texts.join('\0')))
       if (inner.includes('\0'))
-        this.#refuse(`must not spread ${quoted(`{{${inner.replaceAll('\0', '…')}}}`)} over several elements; ${ALLOWED}`);
+        this.#refuse(
+          `must not spread ${quoted(`{{${inner.replaceAll('\0', '…')}}}`)} over several elements; ${ALLOWED}`,
+        );
   }
 
   get replaced(): string {
@@ -86,7 +99,8 @@ class Reader {
   }
 
   #characters({ location }: Token.CharacterToken, chars: string): void {
-    if (this.#runTo < location!.startOffset || this.#run === '') this.#runFrom = location!.startOffset;
+    if (this.#runTo < location!.startOffset || this.#run === '')
+      this.#runFrom = location!.startOffset;
     this.#run += chars;
     this.#runTo = location!.endOffset;
   }
@@ -105,15 +119,20 @@ class Reader {
   }
 
   #onlyInText(text: string, where: string): void {
-    for (const { inner } of braces(text)) this.#refuse(`must not contain ${quoted(`{{${inner}}}`)} ${where}; ${ALLOWED}, in text only`);
+    for (const { inner } of braces(text))
+      this.#refuse(`must not contain ${quoted(`{{${inner}}}`)} ${where}; ${ALLOWED}, in text only`);
   }
 
   #startTag(token: Token.TagToken): void {
     this.#endRun();
     for (const { name, value } of token.attrs) {
       for (const part of [name, value]) this.#onlyInText(part, `in the attribute ${quoted(name)}`);
-      const refused = name === 'class' && value.split(/\s+/).find(word => REFUSED_CLASSES.includes(word));
-      if (refused) this.#refuse(`must not have an element of the class "${refused}"; only "pageNumber" and "totalPages" are filled in`);
+      const refused =
+        name === 'class' && value.split(/\s+/).find(word => REFUSED_CLASSES.includes(word));
+      if (refused)
+        this.#refuse(
+          `must not have an element of the class "${refused}"; only "pageNumber" and "totalPages" are filled in`,
+        );
     }
     if (this.#nesting.enter(token)) this.#raw = token.tagName;
   }
@@ -125,8 +144,14 @@ class Reader {
   }
 }
 
-/** What is wrong with the placeholders and classes of a header's html, as the words that follow the field's name; undefined when nothing is. */
+/**
+ * What is wrong with the placeholders and classes of a header's html, as the words that follow the
+ * field's name; undefined when nothing is.
+ */
 export const placeholderProblem = (html: string): string | undefined => new Reader(html).problem;
 
-/** The html with the elements that Chrome fills in where placeholders stood, else as it was written. Only for html that placeholderProblem let pass. */
+/**
+ * The html with the elements that Chrome fills in where placeholders stood, else as it was written.
+ * Only for html that placeholderProblem let pass.
+ */
 export const replacePlaceholders = (html: string): string => new Reader(html).replaced;

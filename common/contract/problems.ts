@@ -1,4 +1,5 @@
-// What is wrong with a request, in sentences: from zod's issues to "`landscape` must be true or false, not a string."
+// What is wrong with a request, in sentences: from zod's issues to "`landscape` must be true or
+// false, not a string."
 import type { z } from 'zod';
 import { nearestName } from './nearest-name.ts';
 
@@ -26,33 +27,54 @@ const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
 /** Names of lists stand in `names` with the index 0; the suggestion has the caller's. */
 const unknownField = (name: string, names: readonly string[]) => {
   const index = /\.(\d+)\./.exec(name)?.[0];
-  const nearest = nearestName(index ? name.replace(index, '.0.') : name, names)?.replace('.0.', index ?? '.0.');
+  const nearest = nearestName(index ? name.replace(index, '.0.') : name, names)?.replace(
+    '.0.',
+    index ?? '.0.',
+  );
   return `${code(name)} is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`;
 };
 
-/** A field's name as the caller wrote it. Backticks and control characters cannot end the quotation, and a long name is cut. */
-const code = (name: string) => `\`${quoted(name).slice(1, -1).replaceAll('\\"', '"').replaceAll('`', "'")}\``;
+/**
+ * A field's name as the caller wrote it. Backticks and control characters cannot end the quotation,
+ * and a long name is cut.
+ */
+const code = (name: string) =>
+  `\`${quoted(name).slice(1, -1).replaceAll('\\"', '"').replaceAll('`', "'")}\``;
 
 function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly string[]): string[] {
   const path = issue.path.map(String);
   const field = path.join('.');
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.slice(0, MAX_PROBLEMS).map(key => unknownField([...path, key].join('.'), names));
-  if (issue.code === 'custom') return [`${code(field)} ${issue.message}${issue.message.endsWith('?') ? '' : '.'}`];
+    return issue.keys
+      .slice(0, MAX_PROBLEMS)
+      .map(key => unknownField([...path, key].join('.'), names));
+  if (issue.code === 'custom')
+    return [`${code(field)} ${issue.message}${issue.message.endsWith('?') ? '' : '.'}`];
   const value = valueAt(body, issue.path);
-  if (field === '') return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
+  if (field === '')
+    return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
   if (value === undefined) return [`${code(field)} is missing; it must be ${issue.message}.`];
-  // Lists and objects are named, not shown: they can be as long as a body, and one with a member `toString` is no text at all.
+  // Lists and objects are named, not shown: they can be as long as a body, and one with a member
+  // `toString` is no text at all.
   const given =
-    issue.code === 'invalid_type' || typeof value === 'object' ? kindOf(value) : typeof value === 'string' ? quoted(value) : String(value);
+    issue.code === 'invalid_type' || typeof value === 'object'
+      ? kindOf(value)
+      : typeof value === 'string'
+        ? quoted(value)
+        : String(value);
   return [`${code(field)} must be ${issue.message}, not ${given}.`];
 }
 
 /**
- * The issues as sentences, the first five. An issue's message is what the field must be ("true or false"); a custom one is all that follows the
- * field's name ("must not be empty"). `names` are the fields to suggest for an unknown one, those inside objects as `margin.top`.
+ * The issues as sentences, the first five. An issue's message is what the field must be ("true or
+ * false"); a custom one is all that follows the field's name ("must not be empty"). `names` are the
+ * fields to suggest for an unknown one, those inside objects as `margin.top`.
  */
-export function problems(issues: readonly z.core.$ZodIssue[], body: unknown, names: readonly string[]): string[] {
+export function problems(
+  issues: readonly z.core.$ZodIssue[],
+  body: unknown,
+  names: readonly string[],
+): string[] {
   const sentences = issues.slice(0, MAX_PROBLEMS).flatMap(issue => sentencesOf(issue, body, names));
   return [...new Set(sentences)].slice(0, MAX_PROBLEMS);
 }

@@ -1,6 +1,13 @@
-// The fields `extra_http_headers` and `auth`: what goes along with the requests of a page, and what may not.
+// The fields `extra_http_headers` and `auth`: what goes along with the requests of a page, and what
+// may not.
 import { z } from 'zod';
-import { CONTROL, MAX_HEAD_BYTES, NO_CONTROL_PATTERN, type Problem, requiredText } from './field.ts';
+import {
+  CONTROL,
+  MAX_HEAD_BYTES,
+  NO_CONTROL_PATTERN,
+  type Problem,
+  requiredText,
+} from './field.ts';
 import { quoted } from './problems.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc9110#name-tokens; cookies have the same names. */
@@ -18,27 +25,37 @@ const VALUE = new RegExp(VALUE_PATTERN);
 const HOP_BY_HOP = 'is about one connection and is set by the browser';
 /** By name in lower case: why it is refused. */
 const REFUSED: Record<string, string> = {
-  ...Object.fromEntries(['cookie', 'cookie2', 'set-cookie'].map(name => [name, 'is not accepted; use `cookies`'])),
+  ...Object.fromEntries(
+    ['cookie', 'cookie2', 'set-cookie'].map(name => [name, 'is not accepted; use `cookies`']),
+  ),
   host: 'is not accepted; it is the host of each address',
   'content-length': 'is not accepted; it is set by the browser from what it sends',
   expect: 'is not accepted; browsers do not wait for an answer to it',
   ...Object.fromEntries(
-    ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'].map(name => [name, `is not accepted; it ${HOP_BY_HOP}`]),
+    ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'].map(name => [
+      name,
+      `is not accepted; it ${HOP_BY_HOP}`,
+    ]),
   ),
 };
 
 function nameProblem(name: string): string | undefined {
   if (!TOKEN.test(name)) return "must be a header's name of letters, digits and !#$%&'*+-.^_`|~";
-  if (name.length > MAX_NAME_LENGTH) return `must have a name of at most ${MAX_NAME_LENGTH} characters, not ${name.length}`;
+  if (name.length > MAX_NAME_LENGTH)
+    return `must have a name of at most ${MAX_NAME_LENGTH} characters, not ${name.length}`;
   const lower = name.toLowerCase();
-  if (lower.startsWith('proxy-')) return 'is not accepted; headers that begin with Proxy- are for proxies';
+  if (lower.startsWith('proxy-'))
+    return 'is not accepted; headers that begin with Proxy- are for proxies';
   return Object.hasOwn(REFUSED, lower) ? REFUSED[lower] : undefined;
 }
 
 const valueProblem: Problem<string> = value => {
-  if (value.length > MAX_HEADER_VALUE_LENGTH) return `must be at most ${MAX_HEADER_VALUE_LENGTH} characters long, not ${value.length}`;
+  if (value.length > MAX_HEADER_VALUE_LENGTH)
+    return `must be at most ${MAX_HEADER_VALUE_LENGTH} characters long, not ${value.length}`;
   if (CONTROL.test(value.replaceAll('\t', ''))) return 'must not contain control characters';
-  return VALUE.test(value) ? undefined : 'must not contain characters beyond U+00FF, which a header cannot carry; encode them';
+  return VALUE.test(value)
+    ? undefined
+    : 'must not contain characters beyond U+00FF, which a header cannot carry; encode them';
 };
 
 const headerValue = requiredText('a header value in a string', valueProblem, {
@@ -52,11 +69,18 @@ const headerValue = requiredText('a header value in a string', valueProblem, {
 export function headersProblem(headers: unknown): string | undefined {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return undefined;
   const entries = Object.entries(headers);
-  if (entries.length > MAX_HEADERS) return `must have at most ${MAX_HEADERS} headers, not ${entries.length}`;
+  if (entries.length > MAX_HEADERS)
+    return `must have at most ${MAX_HEADERS} headers, not ${entries.length}`;
   // The schema's library leaves this name out without a word.
-  if (entries.some(([name]) => name === '__proto__')) return 'must not have a header with the name `__proto__`';
-  const length = entries.reduce((sum, [name, value]) => sum + name.length + (typeof value === 'string' ? value.length : 0), 0);
-  return length > MAX_HEAD_BYTES ? `must have at most ${MAX_HEAD_BYTES} characters in all, not ${length}` : undefined;
+  if (entries.some(([name]) => name === '__proto__'))
+    return 'must not have a header with the name `__proto__`';
+  const length = entries.reduce(
+    (sum, [name, value]) => sum + name.length + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
+  return length > MAX_HEAD_BYTES
+    ? `must have at most ${MAX_HEAD_BYTES} characters in all, not ${length}`
+    : undefined;
 }
 
 export const extraHttpHeaders = z
@@ -65,7 +89,9 @@ export const extraHttpHeaders = z
     const seen = new Map<string, string>();
     for (const name of Object.keys(headers)) {
       const twin = seen.get(name.toLowerCase());
-      const message = nameProblem(name) ?? (twin === undefined ? undefined : `must be given once; it is there as ${quoted(twin)} too`);
+      const message =
+        nameProblem(name) ??
+        (twin === undefined ? undefined : `must be given once; it is there as ${quoted(twin)} too`);
       if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
       seen.set(name.toLowerCase(), name);
     }
@@ -82,13 +108,22 @@ export const extraHttpHeaders = z
 export const authorizationName = (headers: Record<string, string> = {}): string | undefined =>
   Object.keys(headers).find(name => name.toLowerCase() === 'authorization');
 
-const credential = (what: string, forbidden: RegExp, words: string, pattern: string, example: string) =>
+const credential = (
+  what: string,
+  forbidden: RegExp,
+  words: string,
+  pattern: string,
+  example: string,
+) =>
   requiredText(
     'a string',
     value => {
-      if (value.length > MAX_CREDENTIAL_LENGTH) return `must be at most ${MAX_CREDENTIAL_LENGTH} characters long, not ${value.length}`;
+      if (value.length > MAX_CREDENTIAL_LENGTH)
+        return `must be at most ${MAX_CREDENTIAL_LENGTH} characters long, not ${value.length}`;
       if (forbidden.test(value)) return `must not contain ${words}`;
-      return value.isWellFormed() ? undefined : 'must be valid Unicode, without half of a surrogate pair';
+      return value.isWellFormed()
+        ? undefined
+        : 'must be valid Unicode, without half of a surrogate pair';
     },
     {
       description: `The ${what}, which may be empty: not with ${words}, at most ${MAX_CREDENTIAL_LENGTH} characters.`,
@@ -107,7 +142,13 @@ const authShape = {
     '^[^:\\u0000-\\u001f\\u007f-\\u009f]*$',
     'reports',
   ),
-  password: credential('password', CONTROL, 'control characters', NO_CONTROL_PATTERN, 'correct horse'),
+  password: credential(
+    'password',
+    CONTROL,
+    'control characters',
+    NO_CONTROL_PATTERN,
+    'correct horse',
+  ),
 };
 
 export const auth = z

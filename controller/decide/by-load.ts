@@ -1,4 +1,5 @@
-// The size that a known load asks for: its history, the desired size by the average and by the last moments, and the size within the limits.
+// The size that a known load asks for: its history, the desired size by the average and by the last
+// moments, and the size within the limits.
 
 import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './demand.ts';
 import { within } from './limits.ts';
@@ -18,30 +19,50 @@ interface Seen {
 /** No pool is larger: a larger desired size means the same. */
 const MOST_DESIRED = 2_000;
 
-/** For so long nothing shrinks after something was not known: until all that would be remembered has been seen. */
+/**
+ * For so long nothing shrinks after something was not known: until all that would be remembered has
+ * been seen.
+ */
 export const holdMs = ({ stableWindowSeconds, scaleDown }: ScalingSpec['scaling']) =>
   1_000 * Math.max(stableWindowSeconds, scaleDown.delaySeconds);
 
 const stableMsOf = ({ scaling }: ScalingSpec) => scaling.stableWindowSeconds * 1_000;
 /** An average of fewer than three scrapes is none. */
-const panicMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) => Math.max(scaling.panicWindowSeconds * 1_000, 3 * load.scrapeIntervalMs);
+const panicMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) =>
+  Math.max(scaling.panicWindowSeconds * 1_000, 3 * load.scrapeIntervalMs);
 
-/** A burst needs its pods for about as long as it takes to see that it is over: one look may have been just before its end. */
-const burstMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) => 2 * Math.max(scaling.panicWindowSeconds * 1_000, load.scrapeIntervalMs);
+/**
+ * A burst needs its pods for about as long as it takes to see that it is over: one look may have
+ * been just before its end.
+ */
+const burstMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) =>
+  2 * Math.max(scaling.panicWindowSeconds * 1_000, load.scrapeIntervalMs);
 
 /** The pods for so many slots. */
 const podsFor = ({ scaling, slotsPerPod }: ScalingSpec, slots: number) =>
   Math.min(MOST_DESIRED, Math.ceil((slots + scaling.idleSlots) / slotsPerPod - 1e-9));
 
 /** The pods that a lasting load of so many slots needs. */
-const podsForLoad = (pool: ScalingSpec, slots: number) => podsFor(pool, withRoom(slots, pool.scaling.targetUtilizationPercent / 100));
+const podsForLoad = (pool: ScalingSpec, slots: number) =>
+  podsFor(pool, withRoom(slots, pool.scaling.targetUtilizationPercent / 100));
 
 /** The history with one more look in it, and the load that it shows. */
-function remember(pool: ScalingSpec, { load, pods, readyPods }: Seen, history: History, now: number) {
+function remember(
+  pool: ScalingSpec,
+  { load, pods, readyPods }: Seen,
+  history: History,
+  now: number,
+) {
   const [stableMs, panicMs] = [stableMsOf(pool), panicMsOf(pool, load)];
   const known = history.offered.some(({ fromMs }) => fromMs > now - stableMs);
   const starts = nextStarts(history.starts, pods, readyPods, now);
-  const queue = nextQueue(history.queue, load, now, load.scrapeIntervalMs, starts.orders.length > 0);
+  const queue = nextQueue(
+    history.queue,
+    load,
+    now,
+    load.scrapeIntervalMs,
+    starts.orders.length > 0,
+  );
   const offeredNow = offeredSlots(queue, load);
   const offered = withValue(history.offered, offeredNow, now, stableMs);
   const average = averageSince(offered, now - stableMs);
@@ -51,10 +72,16 @@ function remember(pool: ScalingSpec, { load, pods, readyPods }: Seen, history: H
 }
 
 /** The pods that the last moments ask for; 0 when the average says it all. */
-function burstPods(pool: ScalingSpec, seen: Seen, { next, offeredNow, short }: ReturnType<typeof remember>, now: number): number {
+function burstPods(
+  pool: ScalingSpec,
+  seen: Seen,
+  { next, offeredNow, short }: ReturnType<typeof remember>,
+  now: number,
+): number {
   const { load, pods, readyPods } = seen;
   const forShort = podsForLoad(pool, short);
-  const sudden = forShort * 100 >= pool.scaling.panicThresholdPercent * Math.max(1, readyPods) ? forShort : 0;
+  const sudden =
+    forShort * 100 >= pool.scaling.panicThresholdPercent * Math.max(1, readyPods) ? forShort : 0;
   if (load.queuedRenders === 0) return sudden;
   // Nothing that was asked for a queue goes before the queue has.
   const asked = Math.max(1, Math.min(pods, highest(next.burstPeaks)));
@@ -63,11 +90,28 @@ function burstPods(pool: ScalingSpec, seen: Seen, { next, offeredNow, short }: R
   if (late(next.starts, now)) return Math.max(asked, podsForLoad(pool, needed));
   const readySlots = readyPods * pool.slotsPerPod;
   const drainMs = pool.scaling.drainSeconds * 1_000;
-  const backlog = backlogSlots(next.queue, load, needed, readySlots, readyInMs(next.starts, now), drainMs);
-  return Math.max(asked, sudden, podsFor(pool, Math.max(needed + backlog, slotsForAll(next.queue, load))));
+  const backlog = backlogSlots(
+    next.queue,
+    load,
+    needed,
+    readySlots,
+    readyInMs(next.starts, now),
+    drainMs,
+  );
+  return Math.max(
+    asked,
+    sudden,
+    podsFor(pool, Math.max(needed + backlog, slotsForAll(next.queue, load))),
+  );
 }
 
-function reasonOf({ scaling }: ScalingSpec, pods: number, size: number, askedBefore: number, panic: boolean): Reason {
+function reasonOf(
+  { scaling }: ScalingSpec,
+  pods: number,
+  size: number,
+  askedBefore: number,
+  panic: boolean,
+): Reason {
   if (size === pods) return 'steady';
   if (size < pods) return pods > scaling.maxReplicas ? 'above_max' : 'idle';
   if (pods < scaling.minReplicas && size === scaling.minReplicas) return 'below_min';
@@ -77,13 +121,23 @@ function reasonOf({ scaling }: ScalingSpec, pods: number, size: number, askedBef
 }
 
 /** `history` of what is returned has everything of this look but the size that was decided. */
-export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: number): Omit<Decision, 'lookAgainMs'> {
+export function byLoad(
+  pool: ScalingSpec,
+  seen: Seen,
+  history: History,
+  now: number,
+): Omit<Decision, 'lookAgainMs'> {
   const { scaling } = pool;
   const { load, pods, readyPods } = seen;
   const burstMs = burstMsOf(pool, load);
   const looked = remember(pool, seen, history, now);
   const { next, offeredNow, average } = looked;
-  const desiredPeaks = withPeak(history.desiredPeaks, podsForLoad(pool, average), now, scaling.scaleDown.delaySeconds * 1_000);
+  const desiredPeaks = withPeak(
+    history.desiredPeaks,
+    podsForLoad(pool, average),
+    now,
+    scaling.scaleDown.delaySeconds * 1_000,
+  );
   const burstPeaks = withPeak(history.burstPeaks, burstPods(pool, seen, looked, now), now, burstMs);
   const desired = Math.max(highest(desiredPeaks), highest(burstPeaks));
   const panic = desired > highest(desiredPeaks);
@@ -94,7 +148,10 @@ export function byLoad(pool: ScalingSpec, seen: Seen, history: History, now: num
   const current = Math.max(pods, Math.min(asked, Math.max(desired, least)));
   const { pods: allowed, limited } = within(desired, least, current, history.sizes, scaling, now);
   // One step down in that time: an average falls in small steps.
-  const tooSoon = history.shrunkMs !== undefined && now - history.shrunkMs < burstMs && pods <= scaling.maxReplicas;
+  const tooSoon =
+    history.shrunkMs !== undefined &&
+    now - history.shrunkMs < burstMs &&
+    pods <= scaling.maxReplicas;
   const size = allowed < pods && tooSoon ? pods : allowed;
   const reason = reasonOf(pool, pods, size, asked, panic);
   const facts = {

@@ -1,10 +1,12 @@
-// How many pods a pool should have: a pure function of what was seen, what was seen before, and the time.
+// How many pods a pool should have: a pure function of what was seen, what was seen before, and the
+// time.
 import { byLoad, holdMs } from './by-load.ts';
 import { withSize } from './limits.ts';
 import { messageForNoLoad } from './messages.ts';
 import type { Decision, History, Load, Observation, Reason, ScalingSpec } from './model.ts';
 
-const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
+const clamp = (value: number, least: number, most: number) =>
+  Math.min(most, Math.max(least, value));
 const MOST = 1e6;
 const DAY_MS = 86_400_000;
 const count = (pods: number) => (Number.isFinite(pods) ? clamp(Math.floor(pods), 0, MOST) : 0);
@@ -13,8 +15,16 @@ const count = (pods: number) => (Number.isFinite(pods) ? clamp(Math.floor(pods),
 function believable(load: Load): Load {
   if (load.kind === 'unknown') return load;
   const { busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs } = load;
-  if (![busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs].every(Number.isFinite))
-    return { kind: 'unknown', reason: 'no_data', message: 'Prometheus tells values that are no numbers' };
+  if (
+    ![busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs].every(
+      Number.isFinite,
+    )
+  )
+    return {
+      kind: 'unknown',
+      reason: 'no_data',
+      message: 'Prometheus tells values that are no numbers',
+    };
   return {
     ...load,
     busySlots: clamp(busySlots, 0, MOST),
@@ -29,11 +39,35 @@ function believable(load: Load): Load {
 type Made = Omit<Decision, 'lookAgainMs'>;
 
 /** The load is not known: the size is held, and a size that another client reduced is restored. */
-function withoutLoad({ scaling }: ScalingSpec, why: string, pods: number, history: History, now: number): Made {
-  const size = clamp(Math.max(pods, history.askedPods ?? 0), scaling.minReplicas, scaling.maxReplicas);
-  const reason = size > pods ? (pods < scaling.minReplicas ? 'below_min' : 'restored') : size < pods ? 'above_max' : 'no_metrics';
+function withoutLoad(
+  { scaling }: ScalingSpec,
+  why: string,
+  pods: number,
+  history: History,
+  now: number,
+): Made {
+  const size = clamp(
+    Math.max(pods, history.askedPods ?? 0),
+    scaling.minReplicas,
+    scaling.maxReplicas,
+  );
+  const reason =
+    size > pods
+      ? pods < scaling.minReplicas
+        ? 'below_min'
+        : 'restored'
+      : size < pods
+        ? 'above_max'
+        : 'no_metrics';
   const message = messageForNoLoad(reason, why, { pods, size, scaling });
-  return { pods: size, reason, message, limited: undefined, panic: false, history: { ...history, holdUntilMs: now + holdMs(scaling) } };
+  return {
+    pods: size,
+    reason,
+    message,
+    limited: undefined,
+    panic: false,
+    history: { ...history, holdUntilMs: now + holdMs(scaling) },
+  };
 }
 
 /** A size that does not depend on the load. */
@@ -46,10 +80,23 @@ const fixedSize = (pods: number, reason: Reason, message: string, history: Histo
   history,
 });
 
-function make(pool: ScalingSpec, seen: Observation, load: Load, history: History, now: number): Made {
+function make(
+  pool: ScalingSpec,
+  seen: Observation,
+  load: Load,
+  history: History,
+  now: number,
+): Made {
   const pods = count(seen.pods ?? 0);
-  if (pool.paused) return fixedSize(pods, 'paused', `spec.paused is set: the size stays at ${pods}.`, history);
-  if (pool.replicas !== undefined) return fixedSize(pool.replicas, 'fixed', `spec.replicas fixes the size at ${pool.replicas}.`, history);
+  if (pool.paused)
+    return fixedSize(pods, 'paused', `spec.paused is set: the size stays at ${pods}.`, history);
+  if (pool.replicas !== undefined)
+    return fixedSize(
+      pool.replicas,
+      'fixed',
+      `spec.replicas fixes the size at ${pool.replicas}.`,
+      history,
+    );
   if (load.kind === 'unknown') return withoutLoad(pool, load.message, pods, history, now);
   return byLoad(pool, { load, pods, readyPods: count(seen.readyPods) }, history, now);
 }
@@ -58,14 +105,27 @@ function make(pool: ScalingSpec, seen: Observation, load: Load, history: History
 const UNKNOWN_LOAD_MS = 15_000;
 
 /**
- * Decides the size of a pool. Pure: the same arguments give the same decision, and nothing that is seen makes it throw. `nowMs` is of a clock that only grows.
- * Called as often as there is news: the load is averaged over time, however many looks there are at it.
+ * Decides the size of a pool. Pure: the same arguments give the same decision, and nothing that is
+ * seen makes it throw. `nowMs` is of a clock that only grows. Called as often as there is news: the
+ * load is averaged over time, however many looks there are at it.
  */
-export function decide(pool: ScalingSpec, seen: Observation, history: History, nowMs: number): Decision {
+export function decide(
+  pool: ScalingSpec,
+  seen: Observation,
+  history: History,
+  nowMs: number,
+): Decision {
   const now = Math.max(history.atMs, nowMs);
   const load = believable(seen.load);
   const made = make(pool, seen, load, history, now);
   const sizes = withSize(made.history.sizes, made.pods, now);
-  const lookAgainMs = load.kind === 'measured' ? clamp(load.scrapeIntervalMs, 1_000, UNKNOWN_LOAD_MS) : UNKNOWN_LOAD_MS;
-  return { ...made, history: { ...made.history, atMs: now, askedPods: made.pods, sizes }, lookAgainMs };
+  const lookAgainMs =
+    load.kind === 'measured'
+      ? clamp(load.scrapeIntervalMs, 1_000, UNKNOWN_LOAD_MS)
+      : UNKNOWN_LOAD_MS;
+  return {
+    ...made,
+    history: { ...made.history, atMs: now, askedPods: made.pods, sizes },
+    lookAgainMs,
+  };
 }

@@ -1,4 +1,5 @@
-// What the desired size is limited to: between minReplicas and maxReplicas, and no faster than the rates allow.
+// What the desired size is limited to: between minReplicas and maxReplicas, and no faster than the
+// rates allow.
 import type { PoolScaling } from '../../crds/browser-pool.ts';
 import { type Pods, withLow, withPeak } from './windows.ts';
 
@@ -23,10 +24,18 @@ export const withSize = ({ peaks, lows }: Sizes, pods: number, nowMs: number): S
   lows: withLow(lows, pods, nowMs, RATE_WINDOW_MS),
 });
 
-const change = (pods: number, { maxPodsPerMinute, maxPercentPerMinute }: { maxPodsPerMinute: number; maxPercentPerMinute: number }) =>
-  Math.max(maxPodsPerMinute, Math.floor((pods * maxPercentPerMinute) / 100));
+const change = (
+  pods: number,
+  {
+    maxPodsPerMinute,
+    maxPercentPerMinute,
+  }: { maxPodsPerMinute: number; maxPercentPerMinute: number },
+) => Math.max(maxPodsPerMinute, Math.floor((pods * maxPercentPerMinute) / 100));
 
-/** The allowed size for the desired one; `least` is held in any case. `current` is never left in the wrong direction, whatever the rates say. */
+/**
+ * The allowed size for the desired one; `least` is held in any case. `current` is never left in the
+ * wrong direction, whatever the rates say.
+ */
 export function within(
   desired: number,
   least: number,
@@ -37,7 +46,8 @@ export function within(
 ): { pods: number; limited: Limited | undefined } {
   const { minReplicas: min, maxReplicas: max, scaleUp, scaleDown } = scaling;
   const bounded = Math.min(max, Math.max(min, least, desired));
-  const recent = (all: readonly Pods[]) => all.filter(({ atMs }) => atMs > nowMs - RATE_WINDOW_MS).map(each => each.pods);
+  const recent = (all: readonly Pods[]) =>
+    all.filter(({ atMs }) => atMs > nowMs - RATE_WINDOW_MS).map(each => each.pods);
   const low = Math.min(current, ...recent(lows));
   const peak = Math.max(current, ...recent(peaks));
   const highest = Math.max(current, low + change(low, scaleUp));

@@ -1,11 +1,15 @@
-// What goes into a decision on the size of a pool, what is remembered between two of them, and what comes out.
+// What goes into a decision on the size of a pool, what is remembered between two of them, and what
+// comes out.
 import type { BrowserPoolSpec } from '../../crds/browser-pool.ts';
 import { noQueue, type Queue } from './demand.ts';
 import { type Limited, noSizes, type Sizes } from './limits.ts';
 import { noStarts, type Starts } from './starts.ts';
 import type { Pods, Slice } from './windows.ts';
 
-/** What Prometheus tells of a pool's load. That it tells nothing is a value too: then the size is held. */
+/**
+ * What Prometheus tells of a pool's load. That it tells nothing is a value too: then the size is
+ * held.
+ */
 export type Load =
   | {
       kind: 'measured';
@@ -20,9 +24,15 @@ export type Load =
       scrapeIntervalMs: number;
       /** Of the newest sample of the queue. */
       sampleAgeMs: number;
-      /** Prometheus asks too rarely for renders that wait so long: a pool that grows now may be too late for them. */
+      /**
+       * Prometheus asks too rarely for renders that wait so long: a pool that grows now may be too
+       * late for them.
+       */
       slowScrape?: SlowScrape | undefined;
-      /** Some process that should tell its part does not: the true load may be higher, so that nothing shrinks. */
+      /**
+       * Some process that should tell its part does not: the true load may be higher, so that
+       * nothing shrinks.
+       */
       partial: boolean;
     }
   | { kind: 'unknown'; reason: 'unreachable' | 'no_data' | 'stale'; message: string };
@@ -41,7 +51,10 @@ export interface Observation {
 
 export type ScalingSpec = Pick<BrowserPoolSpec, 'slotsPerPod' | 'replicas' | 'paused' | 'scaling'>;
 
-/** Why a pool has the size it has; the label of metrics, and with a capital letter the reason of Events. */
+/**
+ * Why a pool has the size it has; the label of metrics, and with a capital letter the reason of
+ * Events.
+ */
 export const REASONS = [
   'steady', // as many as before
   'load', // more, for the average load
@@ -57,7 +70,10 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** What is remembered from one decision to the next. Plain data, and small: at most about a thousand entries with a thousand pods. */
+/**
+ * What is remembered from one decision to the next. Plain data, and small: at most about a thousand
+ * entries with a thousand pods.
+ */
 export interface History {
   /** Of the last decision. Time never runs backwards in here. */
   atMs: number;

@@ -1,4 +1,5 @@
-// How long pods take from being asked for to being ready, as it was seen; and when those that start now will be.
+// How long pods take from being asked for to being ready, as it was seen; and when those that start
+// now will be.
 import type { Pods } from './windows.ts';
 
 /** Plain data. */
@@ -17,12 +18,25 @@ const LATE = 1.5;
 
 export const noStarts: Starts = { startMs: FIRST_START_MS, orders: [] };
 
-/** After a look at so many pods. An order that somebody took back, or that waited for a node, tells nothing of how long a start takes. */
-export function nextStarts({ startMs, orders }: Starts, pods: number, readyPods: number, nowMs: number): Starts {
+/**
+ * After a look at so many pods. An order that somebody took back, or that waited for a node, tells
+ * nothing of how long a start takes.
+ */
+export function nextStarts(
+  { startMs, orders }: Starts,
+  pods: number,
+  readyPods: number,
+  nowMs: number,
+): Starts {
   const open = orders.filter(order => order.pods <= pods);
-  const took = open.filter(order => order.pods <= readyPods && nowMs - order.atMs <= MOST_START_MS).map(({ atMs }) => nowMs - atMs);
+  const took = open
+    .filter(order => order.pods <= readyPods && nowMs - order.atMs <= MOST_START_MS)
+    .map(({ atMs }) => nowMs - atMs);
   return {
-    startMs: took.reduce((average, each) => 0.7 * average + 0.3 * Math.max(LEAST_START_MS, each), startMs),
+    startMs: took.reduce(
+      (average, each) => 0.7 * average + 0.3 * Math.max(LEAST_START_MS, each),
+      startMs,
+    ),
     orders: open.filter(order => order.pods > readyPods),
   };
 }
@@ -32,7 +46,9 @@ export const withOrder = ({ startMs, orders }: Starts, pods: number, nowMs: numb
   orders: [...orders, { atMs: nowMs, pods }].slice(-MAX_ORDERS),
 });
 
-/** When the first of the pods that start will be ready; when none starts, one that is asked for now. */
+/**
+ * When the first of the pods that start will be ready; when none starts, one that is asked for now.
+ */
 export function readyInMs({ startMs, orders }: Starts, nowMs: number): number {
   const first = orders[0];
   return first ? Math.max(0, startMs - (nowMs - first.atMs)) : startMs;

@@ -1,4 +1,5 @@
-// Events on pools: what `kubectl describe` shows. Written in the background; a lost Event has no effect.
+// Events on pools: what `kubectl describe` shows. Written in the background; a lost Event has no
+// effect.
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../common/log.ts';
 import { type BrowserPool, GROUP, KIND, VERSION } from '../../crds/browser-pool.ts';
@@ -31,7 +32,12 @@ interface Options {
   clock?: () => number;
 }
 
-export function createEvents({ api, instance, log, clock = () => performance.now() }: Options): Events {
+export function createEvents({
+  api,
+  instance,
+  log,
+  clock = () => performance.now(),
+}: Options): Events {
   const buckets = new Map<string, { tokens: number; at: number }>();
   const writing = new Set<Promise<void>>();
 
@@ -41,14 +47,16 @@ export function createEvents({ api, instance, log, clock = () => performance.now
     const tokens = Math.min(BURST, bucket.tokens + (now - bucket.at) / REFILL_MS);
     buckets.set(uid, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
     // One that is full again is as good as none.
-    for (const [key, { tokens, at }] of buckets) if (tokens + (now - at) / REFILL_MS >= BURST) buckets.delete(key);
+    for (const [key, { tokens, at }] of buckets)
+      if (tokens + (now - at) / REFILL_MS >= BURST) buckets.delete(key);
     return tokens >= 1;
   }
 
   return {
     report(pool, { type, reason, action, note }) {
       const { name, namespace, uid, resourceVersion } = pool.metadata;
-      if (!mayReport(uid)) return log.debug({ pool: name, namespace, reason }, 'an event was left out: too many');
+      if (!mayReport(uid))
+        return log.debug({ pool: name, namespace, reason }, 'an event was left out: too many');
       const event = {
         apiVersion: GROUP_VERSION_OF.events,
         kind: 'Event',
@@ -56,7 +64,14 @@ export function createEvents({ api, instance, log, clock = () => performance.now
         eventTime: microTime(),
         reportingController: `pressroom.dev/${FIELD_MANAGER}`,
         reportingInstance: instance,
-        regarding: { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name, namespace, uid, resourceVersion },
+        regarding: {
+          apiVersion: `${GROUP}/${VERSION}`,
+          kind: KIND,
+          name,
+          namespace,
+          uid,
+          resourceVersion,
+        },
         type,
         reason,
         action,
@@ -66,7 +81,9 @@ export function createEvents({ api, instance, log, clock = () => performance.now
       const done = api
         .create('events', event)
         .then(() => {})
-        .catch(error => log.warn({ pool: name, namespace, reason, err: error }, 'an event could not be written'))
+        .catch(error =>
+          log.warn({ pool: name, namespace, reason, err: error }, 'an event could not be written'),
+        )
         .finally(() => writing.delete(done));
       writing.add(done);
     },

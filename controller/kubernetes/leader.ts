@@ -1,8 +1,14 @@
-// Leader election on a Lease: of several controllers one acts. Clocks of machines are never compared, only how long this process saw the Lease unchanged.
+// Leader election on a Lease: of several controllers one acts. Clocks of machines are never
+// compared, only how long this process saw the Lease unchanged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { GROUP_VERSION_OF, type Kubernetes, type KubernetesObject, microTime } from './resources.ts';
+import {
+  GROUP_VERSION_OF,
+  type Kubernetes,
+  type KubernetesObject,
+  microTime,
+} from './resources.ts';
 import { hasStatus } from './transport.ts';
 
 /** Others take over when the Lease was not renewed for so long. */
@@ -12,7 +18,13 @@ export const RENEW_MS = 10_000;
 const RETRY_MS = 2_000;
 
 interface Lease extends KubernetesObject {
-  spec?: { holderIdentity?: string; leaseDurationSeconds?: number; leaseTransitions?: number; renewTime?: string; acquireTime?: string };
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    leaseTransitions?: number;
+    renewTime?: string;
+    acquireTime?: string;
+  };
 }
 
 export class NotLeader extends Error {
@@ -32,8 +44,16 @@ interface Options {
   clock?: () => number;
 }
 
-/** The metadata that was read is kept: Helm knows by its labels and annotations what it may delete and replace. */
-const leaseOf = (namespace: string, name: string, spec: Lease['spec'], metadata: Partial<Lease['metadata']> = {}) => ({
+/**
+ * The metadata that was read is kept: Helm knows by its labels and annotations what it may delete
+ * and replace.
+ */
+const leaseOf = (
+  namespace: string,
+  name: string,
+  spec: Lease['spec'],
+  metadata: Partial<Lease['metadata']> = {},
+) => ({
   apiVersion: GROUP_VERSION_OF.leases,
   kind: 'Lease',
   metadata: { ...metadata, name, namespace },
@@ -48,7 +68,9 @@ export class Leader implements Service {
   #running: Promise<void> | undefined;
   /** What `onChange` was called with last. */
   #notified = false;
-  /** When the last acknowledged renewal was sent; undefined when another process holds the Lease. */
+  /**
+   * When the last acknowledged renewal was sent; undefined when another process holds the Lease.
+   */
   #renewedAt: number | undefined;
   /** The Lease as it was last seen to change, and when. */
   #seen: { version: string; at: number } | undefined;
@@ -74,7 +96,9 @@ export class Leader implements Service {
   async stop(): Promise<void> {
     this.#ended.abort();
     await this.#running;
-    await this.#release().catch(error => this.#options.log.warn({ err: error }, 'the Lease of the leader could not be released'));
+    await this.#release().catch(error =>
+      this.#options.log.warn({ err: error }, 'the Lease of the leader could not be released'),
+    );
     this.#renewedAt = undefined;
     this.#notify();
   }
@@ -84,7 +108,10 @@ export class Leader implements Service {
     const now = this.leading();
     if (now === this.#notified) return;
     this.#notified = now;
-    log.info({ identity, leading: now }, now ? 'this controller leads' : 'this controller does not lead any more');
+    log.info(
+      { identity, leading: now },
+      now ? 'this controller leads' : 'this controller does not lead any more',
+    );
     onChange(now);
   }
 
@@ -97,7 +124,10 @@ export class Leader implements Service {
       } catch (error) {
         // A conflict means that another one has renewed or taken the Lease.
         if (!hasStatus(error, 409) && !failing)
-          this.#options.log.warn({ err: error }, 'the Lease of the leader could not be read or written; trying again');
+          this.#options.log.warn(
+            { err: error },
+            'the Lease of the leader could not be read or written; trying again',
+          );
         failing = !hasStatus(error, 409);
       }
       this.#notify();
@@ -114,7 +144,12 @@ export class Leader implements Service {
       throw error;
     });
     if (!lease) {
-      const spec = { holderIdentity: identity, acquireTime: now, renewTime: now, leaseTransitions: 0 };
+      const spec = {
+        holderIdentity: identity,
+        acquireTime: now,
+        renewTime: now,
+        leaseTransitions: 0,
+      };
       await api.create('leases', leaseOf(namespace, name, spec));
       this.#renewedAt = sentAt;
       return;
@@ -130,7 +165,12 @@ export class Leader implements Service {
     if (!mine && !isFree) return;
     const spec = mine
       ? { ...lease.spec, renewTime: now }
-      : { holderIdentity: identity, acquireTime: now, renewTime: now, leaseTransitions: leaseTransitions + 1 };
+      : {
+          holderIdentity: identity,
+          acquireTime: now,
+          renewTime: now,
+          leaseTransitions: leaseTransitions + 1,
+        };
     // With the version that was read: of two that find it free, one is refused.
     await api.update('leases', leaseOf(namespace, name, spec, lease.metadata));
     this.#renewedAt = sentAt;
@@ -138,7 +178,8 @@ export class Leader implements Service {
 
   /** Without a holder, or not renewed for as long as it lasts, by this process's clock. */
   #isFree({ metadata: { resourceVersion }, spec }: Lease): boolean {
-    if (this.#seen?.version !== resourceVersion) this.#seen = { version: resourceVersion, at: this.#clock() };
+    if (this.#seen?.version !== resourceVersion)
+      this.#seen = { version: resourceVersion, at: this.#clock() };
     const lastsMs = (spec?.leaseDurationSeconds ?? LEASE_MS / 1000) * 1000;
     return (spec?.holderIdentity ?? '') === '' || this.#clock() - this.#seen.at > lastsMs;
   }
@@ -149,6 +190,14 @@ export class Leader implements Service {
     if (!this.leading()) return;
     const lease = await api.get<Lease>('leases', namespace, name);
     if (lease.spec?.holderIdentity !== identity) return;
-    await api.update('leases', leaseOf(namespace, name, { ...lease.spec, holderIdentity: '', renewTime: microTime() }, lease.metadata));
+    await api.update(
+      'leases',
+      leaseOf(
+        namespace,
+        name,
+        { ...lease.spec, holderIdentity: '', renewTime: microTime() },
+        lease.metadata,
+      ),
+    );
   }
 }

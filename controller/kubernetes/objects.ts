@@ -7,7 +7,12 @@ export const COST = 'controller.kubernetes.io/pod-deletion-cost';
 /** Of a Deployment, what is read. */
 export interface Deployment extends KubernetesObject {
   spec?: { replicas?: number };
-  status?: { observedGeneration?: number; replicas?: number; readyReplicas?: number; updatedReplicas?: number };
+  status?: {
+    observedGeneration?: number;
+    replicas?: number;
+    readyReplicas?: number;
+    updatedReplicas?: number;
+  };
 }
 
 interface ContainerStatus {

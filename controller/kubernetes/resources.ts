@@ -1,4 +1,5 @@
-// The kinds of objects that the controller speaks of, where they live in the API, and the calls on them.
+// The kinds of objects that the controller speaks of, where they live in the API, and the calls on
+// them.
 import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
 import type { KubernetesCall, Transport, Verb } from './transport.ts';
 
@@ -34,8 +35,19 @@ export interface ObjectMeta {
   deletionTimestamp?: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }[];
-  managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1?: unknown }[];
+  ownerReferences?: {
+    apiVersion: string;
+    kind: string;
+    name: string;
+    uid: string;
+    controller?: boolean;
+  }[];
+  managedFields?: {
+    manager: string;
+    operation: string;
+    subresource?: string;
+    fieldsV1?: unknown;
+  }[];
 }
 
 export interface KubernetesObject {
@@ -57,19 +69,45 @@ export interface ObjectList<T> {
 }
 
 /** Where objects of a kind are: in one namespace or, without one, in all. */
-export function pathOf(resource: Resource, namespace: string | undefined, name?: string, subresource?: string): string {
-  const parts = [ROOTS[resource], ...(namespace === undefined ? [] : ['namespaces', namespace]), resource, name, subresource];
+export function pathOf(
+  resource: Resource,
+  namespace: string | undefined,
+  name?: string,
+  subresource?: string,
+): string {
+  const parts = [
+    ROOTS[resource],
+    ...(namespace === undefined ? [] : ['namespaces', namespace]),
+    resource,
+    name,
+    subresource,
+  ];
   return parts.filter(part => part !== undefined).join('/');
 }
 
 export interface Kubernetes {
   get<T extends KubernetesObject>(resource: Resource, namespace: string, name: string): Promise<T>;
-  /** Server-side apply: the fields in `object` become ours, whoever had them, and those that we had before and are not in it go. */
-  apply<T extends KubernetesObject>(resource: Resource, object: Written, subresource?: 'status'): Promise<T>;
+  /**
+   * Server-side apply: the fields in `object` become ours, whoever had them, and those that we had
+   * before and are not in it go.
+   */
+  apply<T extends KubernetesObject>(
+    resource: Resource,
+    object: Written,
+    subresource?: 'status',
+  ): Promise<T>;
   /** A merge patch of a few fields of an object that is another's. */
-  patch<T extends KubernetesObject>(resource: Resource, namespace: string, name: string, change: object): Promise<T>;
+  patch<T extends KubernetesObject>(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    change: object,
+  ): Promise<T>;
   create<T>(resource: Resource, object: Written): Promise<T>;
-  /** Replaces the whole object; refused with 409 when it has changed since `metadata.resourceVersion`. */
+  /**
+   * Replaces the whole object; refused with 409 when it has changed since
+   * `metadata.resourceVersion`.
+   */
   update<T>(resource: Resource, object: Written): Promise<T>;
 }
 
@@ -79,8 +117,17 @@ interface Limits {
   timeoutMs?: number;
 }
 
-export function kubernetes(transport: Transport, { mayWrite = () => {}, timeoutMs }: Limits = {}): Kubernetes {
-  const call = <T>(verb: Verb, resource: Resource, path: string, body?: unknown, query?: KubernetesCall['query']) => {
+export function kubernetes(
+  transport: Transport,
+  { mayWrite = () => {}, timeoutMs }: Limits = {},
+): Kubernetes {
+  const call = <T>(
+    verb: Verb,
+    resource: Resource,
+    path: string,
+    body?: unknown,
+    query?: KubernetesCall['query'],
+  ) => {
     if (verb !== 'get') mayWrite();
     return transport.call<T>({
       verb,
@@ -95,9 +142,12 @@ export function kubernetes(transport: Transport, { mayWrite = () => {}, timeoutM
     pathOf(resource, metadata.namespace, metadata.name, subresource);
   return {
     get: (resource, namespace, name) => call('get', resource, pathOf(resource, namespace, name)),
-    apply: (resource, object, subresource) => call('apply', resource, at(resource, object, subresource), object, { force: true }),
-    patch: (resource, namespace, name, change) => call('patch', resource, pathOf(resource, namespace, name), change),
-    create: (resource, object) => call('create', resource, pathOf(resource, object.metadata.namespace), object),
+    apply: (resource, object, subresource) =>
+      call('apply', resource, at(resource, object, subresource), object, { force: true }),
+    patch: (resource, namespace, name, change) =>
+      call('patch', resource, pathOf(resource, namespace, name), change),
+    create: (resource, object) =>
+      call('create', resource, pathOf(resource, object.metadata.namespace), object),
     update: (resource, object) => call('update', resource, at(resource, object), object),
   };
 }

@@ -1,6 +1,12 @@
-// Calls to the Kubernetes API: credentials and addresses are the client library's business, time limits, errors and watches are ours, since the library has no limit
-// for a call and swallows what goes wrong in a watch.
-import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+// Calls to the Kubernetes API: credentials and addresses are the client library's business, time
+// limits, errors and watches are ours, since the library has no limit for a call and swallows what
+// goes wrong in a watch.
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestHttp,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Cluster, KubeConfig } from '@kubernetes/client-node';
@@ -34,13 +40,20 @@ export interface WatchOptions<T> {
   onEvent(event: WatchEvent<T>): void;
 }
 
-/** A refusal of the API server. `reason` is the server's, such as Conflict, NotFound, Forbidden, Expired. */
+/**
+ * A refusal of the API server. `reason` is the server's, such as Conflict, NotFound, Forbidden,
+ * Expired.
+ */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly status: number;
   readonly reason: string;
 
-  constructor(call: Pick<KubernetesCall, 'verb' | 'resource' | 'path'>, status: number, body: string) {
+  constructor(
+    call: Pick<KubernetesCall, 'verb' | 'resource' | 'path'>,
+    status: number,
+    body: string,
+  ) {
     const { message, reason } = readStatus(body);
     super(`${call.verb} ${call.resource}: ${message || `the API server answered ${status}`}`);
     this.status = status;
@@ -57,7 +70,9 @@ function readStatus(body: string): { message: string; reason: string } {
   }
 }
 
-/** Lines that are not empty. Not by node:readline, whose iterator does not throw a stream's errors. */
+/**
+ * Lines that are not empty. Not by node:readline, whose iterator does not throw a stream's errors.
+ */
 async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   response.setEncoding('utf8');
   let parts: string[] = [];
@@ -66,7 +81,8 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
     const [first, ...lines] = chunk.split('\n') as [string, ...string[]];
     parts.push(first);
     length += first.length;
-    if (length > EVENT_MAX_CHARACTERS) throw new Error(`an event of the watch is longer than ${EVENT_MAX_CHARACTERS} characters`);
+    if (length > EVENT_MAX_CHARACTERS)
+      throw new Error(`an event of the watch is longer than ${EVENT_MAX_CHARACTERS} characters`);
     const last = lines.pop();
     if (last === undefined) continue;
     for (const line of [parts.join(''), ...lines]) if (line !== '') yield line;
@@ -79,11 +95,14 @@ function parsed<T>({ verb, resource }: KubernetesCall, body: string): T {
   try {
     return JSON.parse(body) as T;
   } catch {
-    throw new Error(`${verb} ${resource}: the answer is no JSON, as if something else than an API server gave it: ${body.slice(0, 200)}`);
+    throw new Error(
+      `${verb} ${resource}: the answer is no JSON, as if something else than an API server gave it: ${body.slice(0, 200)}`,
+    );
   }
 }
 
-export const hasStatus = (error: unknown, status: number): boolean => error instanceof KubernetesError && error.status === status;
+export const hasStatus = (error: unknown, status: number): boolean =>
+  error instanceof KubernetesError && error.status === status;
 
 const METHODS: Record<Verb, string> = {
   get: 'GET',
@@ -94,7 +113,10 @@ const METHODS: Record<Verb, string> = {
   apply: 'PATCH',
   patch: 'PATCH',
 };
-const CONTENT_TYPES: Partial<Record<Verb, string>> = { apply: 'application/apply-patch+yaml', patch: 'application/merge-patch+json' };
+const CONTENT_TYPES: Partial<Record<Verb, string>> = {
+  apply: 'application/apply-patch+yaml',
+  patch: 'application/merge-patch+json',
+};
 
 /** An object has 3 MB at most: what comes without an end is no event. */
 const EVENT_MAX_CHARACTERS = 16 * 2 ** 20;
@@ -115,7 +137,8 @@ async function read(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > ANSWER_MAX_BYTES) response.destroy(new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`));
+    if (bytes > ANSWER_MAX_BYTES)
+      response.destroy(new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`));
   });
   return await text(response);
 }
@@ -132,8 +155,8 @@ export class Transport {
   readonly #cluster: Cluster;
   readonly #base: URL;
   /**
-   * One agent for calls and one for watches: a watch holds its connection for minutes, and there are as many as namespaces to watch. No
-   * watch waits for the end of another.
+   * One agent for calls and one for watches: a watch holds its connection for minutes, and there
+   * are as many as namespaces to watch. No watch waits for the end of another.
    */
   readonly #callAgent: HttpAgent;
   readonly #watchAgent: HttpAgent;
@@ -149,7 +172,10 @@ export class Transport {
     this.#watchAgent = this.#createAgent(Number.POSITIVE_INFINITY);
   }
 
-  /** Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with another Error when there is no answer in time. */
+  /**
+   * Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with
+   * another Error when there is no answer in time.
+   */
   call<T>(call: KubernetesCall): Promise<T> {
     return this.#counted(call, async () => {
       const limitMs = call.timeoutMs ?? this.#options.timeoutMs;
@@ -160,17 +186,33 @@ export class Transport {
         return parsed<T>(call, await read(response));
       } catch (error) {
         if (error instanceof KubernetesError || !signal.aborted) throw error;
-        throw new Error(`${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`, { cause: error });
+        throw new Error(
+          `${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`,
+          { cause: error },
+        );
       }
     });
   }
 
-  /** Reads events until the API server ends the watch, which is its normal end. Rejects when it refuses, breaks off or sends nothing for `idleMs`. */
-  watch<T>(parts: Omit<KubernetesCall, 'verb' | 'body'>, { idleMs, signal, onOpen, onEvent }: WatchOptions<T>): Promise<void> {
-    const call: KubernetesCall = { ...parts, verb: 'watch', query: { ...parts.query, watch: true, allowWatchBookmarks: true } };
+  /**
+   * Reads events until the API server ends the watch, which is its normal end. Rejects when it
+   * refuses, breaks off or sends nothing for `idleMs`.
+   */
+  watch<T>(
+    parts: Omit<KubernetesCall, 'verb' | 'body'>,
+    { idleMs, signal, onOpen, onEvent }: WatchOptions<T>,
+  ): Promise<void> {
+    const call: KubernetesCall = {
+      ...parts,
+      verb: 'watch',
+      query: { ...parts.query, watch: true, allowWatchBookmarks: true },
+    };
     return this.#counted(call, async () => {
       const silence = new AbortController();
-      const idle = setTimeout(() => silence.abort(new Error(`watch ${call.resource}: nothing received for ${idleMs} ms`)), idleMs);
+      const idle = setTimeout(
+        () => silence.abort(new Error(`watch ${call.resource}: nothing received for ${idleMs} ms`)),
+        idleMs,
+      );
       const ended = AbortSignal.any([signal, silence.signal]);
       try {
         const response = await this.#send(call, this.#watchAgent, ended);
@@ -198,7 +240,11 @@ export class Transport {
   }
 
   #createAgent(maxSockets: number): HttpAgent {
-    return new (this.#isSecure() ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' });
+    return new (this.#isSecure() ? HttpsAgent : HttpAgent)({
+      keepAlive: true,
+      maxSockets,
+      scheduling: 'lifo',
+    });
   }
 
   async #counted<T>(call: KubernetesCall, work: () => Promise<T>): Promise<T> {
@@ -213,20 +259,30 @@ export class Transport {
     }
   }
 
-  async #send(call: KubernetesCall, agent: HttpAgent, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(
+    call: KubernetesCall,
+    agent: HttpAgent,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const options = await this.#requestOptions(call, agent, signal);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     return await new Promise((resolve, reject) => {
       const request = (this.#isSecure() ? requestHttps : requestHttp)(options, resolve);
       request.on('error', reject);
-      if (body !== undefined) request.setHeader('Content-Type', CONTENT_TYPES[call.verb] ?? 'application/json');
+      if (body !== undefined)
+        request.setHeader('Content-Type', CONTENT_TYPES[call.verb] ?? 'application/json');
       request.end(body);
     });
   }
 
-  async #requestOptions({ verb, path, query = {} }: KubernetesCall, agent: HttpAgent, signal: AbortSignal): Promise<RequestOptions> {
+  async #requestOptions(
+    { verb, path, query = {} }: KubernetesCall,
+    agent: HttpAgent,
+    signal: AbortSignal,
+  ): Promise<RequestOptions> {
     const url = new URL(this.#base.href.replace(/\/$/, '') + path);
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
     const options: RequestOptions = { method: METHODS[verb], headers: {}, signal };
     // Reads the files of the credentials each time: a service account's token changes every hour.
     await this.#config.applyToHTTPSOptions(options);
@@ -237,7 +293,11 @@ export class Transport {
       port: url.port,
       path: url.pathname + url.search,
       agent: this.#cluster.proxyUrl ? options.agent : agent,
-      headers: { ...options.headers, Accept: 'application/json', 'User-Agent': this.#options.userAgent },
+      headers: {
+        ...options.headers,
+        Accept: 'application/json',
+        'User-Agent': this.#options.userAgent,
+      },
     };
   }
 }

@@ -1,4 +1,5 @@
-// The copies of all that the controller looks at, in all of its namespaces, and which pool is to be looked at when one of them changes.
+// The copies of all that the controller looks at, in all of its namespaces, and which pool is to be
+// looked at when one of them changes.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
@@ -8,7 +9,13 @@ import { keyOf, Reflector } from './reflector.ts';
 import type { KubernetesObject, Resource } from './resources.ts';
 import type { Transport } from './transport.ts';
 
-const RESOURCES = ['browserpools', 'deployments', 'services', 'poddisruptionbudgets', 'pods'] as const satisfies Resource[];
+const RESOURCES = [
+  'browserpools',
+  'deployments',
+  'services',
+  'poddisruptionbudgets',
+  'pods',
+] as const satisfies Resource[];
 type Watched = (typeof RESOURCES)[number];
 
 interface Options {
@@ -37,7 +44,15 @@ export interface Watches {
 
 /** Of a pod only what is read: two thousand of them are in memory. */
 function slim({ metadata, spec, status }: Pod): Pod {
-  const { name, namespace, uid, resourceVersion, labels = {}, annotations = {}, deletionTimestamp } = metadata;
+  const {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    labels = {},
+    annotations = {},
+    deletionTimestamp,
+  } = metadata;
   const { phase = '', conditions = [], containerStatuses = [] } = status ?? {};
   const cost = annotations[COST];
   return {
@@ -53,21 +68,38 @@ function slim({ metadata, spec, status }: Pod): Pod {
     spec: { nodeName: spec?.nodeName ?? '' },
     status: {
       phase,
-      conditions: conditions.map(({ type, status, reason = '', message = '' }) => ({ type, status, reason, message })),
-      containerStatuses: containerStatuses.map(({ name, restartCount = 0, state = {}, lastState = {} }) => ({
-        name,
-        restartCount,
-        state,
-        lastState,
+      conditions: conditions.map(({ type, status, reason = '', message = '' }) => ({
+        type,
+        status,
+        reason,
+        message,
       })),
+      containerStatuses: containerStatuses.map(
+        ({ name, restartCount = 0, state = {}, lastState = {} }) => ({
+          name,
+          restartCount,
+          state,
+          lastState,
+        }),
+      ),
     },
   };
 }
 
-export function createWatches({ transport, namespaces, selector, poolLabel, log, metrics, onChange }: Options): Watches {
-  const restarts = metrics.counter('pressroom_kubernetes_watch_restarts_total', 'Watches that ended in another way than by their time.', [
-    'resource',
-  ]);
+export function createWatches({
+  transport,
+  namespaces,
+  selector,
+  poolLabel,
+  log,
+  metrics,
+  onChange,
+}: Options): Watches {
+  const restarts = metrics.counter(
+    'pressroom_kubernetes_watch_restarts_total',
+    'Watches that ended in another way than by their time.',
+    ['resource'],
+  );
   const podsByPool = new Map<string, Map<string, Pod>>();
   const places = namespaces.length > 0 ? namespaces : [undefined];
 
@@ -79,7 +111,8 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
   function index(now: Pod | undefined, before: Pod | undefined): void {
     const old = before && poolOf(before);
     const key = now && poolOf(now);
-    // One that stays keeps its place: what is said of the first pod with some trouble must not move with each change of another.
+    // One that stays keeps its place: what is said of the first pod with some trouble must not move
+    // with each change of another.
     if (old !== undefined && old !== key) {
       const pods = podsByPool.get(old);
       pods?.delete(before!.metadata.name);
@@ -111,13 +144,13 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
     });
   }
 
-  const reflectors = Object.fromEntries(RESOURCES.map(resource => [resource, places.map(place => reflect(resource, place))])) as Record<
-    Watched,
-    Reflector<KubernetesObject>[]
-  >;
+  const reflectors = Object.fromEntries(
+    RESOURCES.map(resource => [resource, places.map(place => reflect(resource, place))]),
+  ) as Record<Watched, Reflector<KubernetesObject>[]>;
   const all = Object.values(reflectors).flat();
   /** Those that have to do with a namespace. */
-  const of = (namespace: string) => RESOURCES.map(resource => reflectors[resource][Math.max(0, namespaces.indexOf(namespace))]!);
+  const of = (namespace: string) =>
+    RESOURCES.map(resource => reflectors[resource][Math.max(0, namespaces.indexOf(namespace))]!);
 
   const get = (resource: Watched, key: string) => {
     for (const reflector of reflectors[resource]) {
@@ -129,11 +162,14 @@ export function createWatches({ transport, namespaces, selector, poolLabel, log,
 
   return {
     services: all,
-    synced: namespace => (namespace === undefined ? all : of(namespace)).every(reflector => reflector.synced()),
+    synced: namespace =>
+      (namespace === undefined ? all : of(namespace)).every(reflector => reflector.synced()),
     poolKeys: () => reflectors.browserpools.flatMap(reflector => [...reflector.all()].map(keyOf)),
     pool: key => get('browserpools', key) as BrowserPool | undefined,
     find: (resource, namespace, name) =>
-      (RESOURCES as readonly string[]).includes(resource) ? get(resource as Watched, `${namespace}/${name}`) : undefined,
+      (RESOURCES as readonly string[]).includes(resource)
+        ? get(resource as Watched, `${namespace}/${name}`)
+        : undefined,
     podsOf: (namespace, pool) => [...(podsByPool.get(`${namespace}/${pool}`)?.values() ?? [])],
   };
 }

@@ -1,4 +1,5 @@
-// The load of every pool, read from Prometheus for all of them at once and kept until the next time. An unknown load is a value, with its reason.
+// The load of every pool, read from Prometheus for all of them at once and kept until the next
+// time. An unknown load is a value, with its reason.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -29,9 +30,15 @@ interface Options {
   clock?: () => number;
 }
 
-/** A value that is read every few seconds and is this many scrapes old does not describe the present. */
+/**
+ * A value that is read every few seconds and is this many scrapes old does not describe the
+ * present.
+ */
 const STALE_SCRAPES = 3;
-/** A few queries without an answer are no outage: after an outage the pool does not shrink for minutes. */
+/**
+ * A few queries without an answer are no outage: after an outage the pool does not shrink for
+ * minutes.
+ */
 const STALE_LEAST_S = 15;
 
 /** A new leader does not wait longer for a Prometheus that does not answer. */
@@ -68,7 +75,9 @@ export class LoadCache implements Service {
     this.#options = options;
     this.#clock = options.clock ?? (() => performance.now());
     this.#queries = queriesFor(options.namespaces);
-    this.#failure = options.prometheus ? 'it was not asked yet' : 'PRESSROOM_PROMETHEUS_URL is not set';
+    this.#failure = options.prometheus
+      ? 'it was not asked yet'
+      : 'PRESSROOM_PROMETHEUS_URL is not set';
     const ageHelp = 'Age of the newest load that Prometheus told; NaN while it told none.';
     options.metrics.gauge('pressroom_metrics_age_seconds', ageHelp, [], gauge =>
       gauge.set(this.#snapshot ? (this.#clock() - this.#snapshot.atMs) / 1000 : Number.NaN),
@@ -85,7 +94,10 @@ export class LoadCache implements Service {
       );
     const scrapeS = 60 / Math.max(1, samples.samplesAMinute);
     if (samples.ageS > Math.max(STALE_LEAST_S, STALE_SCRAPES * scrapeS))
-      return unknown('stale', `the newest value that Prometheus has of pool ${pool} is ${Math.round(samples.ageS)} s old`);
+      return unknown(
+        'stale',
+        `the newest value that Prometheus has of pool ${pool} is ${Math.round(samples.ageS)} s old`,
+      );
     return {
       kind: 'measured',
       busySlots: sumOf(samples.busyByPod),
@@ -108,7 +120,10 @@ export class LoadCache implements Service {
     this.#pause.abort();
   }
 
-  /** Whether Prometheus was queried since then, or had enough time to answer: a load that was not read yet is not reported as an outage. */
+  /**
+   * Whether Prometheus was queried since then, or had enough time to answer: a load that was not
+   * read yet is not reported as an outage.
+   */
   begun(): boolean {
     if (!this.#options.prometheus || this.#asked) return true;
     return this.#beganMs !== undefined && this.#clock() - this.#beganMs > FIRST_ANSWER_MS;
@@ -137,7 +152,9 @@ export class LoadCache implements Service {
       } else this.#forget();
       const signal = AbortSignal.any([this.#ended.signal, this.#pause.signal]);
       const everyMs = leads ? intervalMs : Math.min(intervalMs, STANDBY_MS);
-      await sleep(Math.max(0, everyMs - (this.#clock() - begun)), undefined, { signal }).catch(() => {});
+      await sleep(Math.max(0, everyMs - (this.#clock() - begun)), undefined, { signal }).catch(
+        () => {},
+      );
     }
   }
 
@@ -145,9 +162,13 @@ export class LoadCache implements Service {
     const { log } = this.#options;
     const atMs = this.#clock();
     try {
-      const [values, facts] = await Promise.all([prometheus.query(this.#queries.values), prometheus.query(this.#queries.facts)]);
+      const [values, facts] = await Promise.all([
+        prometheus.query(this.#queries.values),
+        prometheus.query(this.#queries.facts),
+      ]);
       this.#snapshot = { atMs, pools: samplesByPool(values, facts) };
-      if (this.#failure !== undefined) log.info({ pools: this.#snapshot.pools.size }, 'Prometheus returns the load');
+      if (this.#failure !== undefined)
+        log.info({ pools: this.#snapshot.pools.size }, 'Prometheus returns the load');
       this.#failure = undefined;
     } catch (error) {
       if (this.#failure === undefined || this.#snapshot === undefined)
@@ -168,10 +189,14 @@ export class LoadCache implements Service {
   }
 }
 
-/** A burst is seen after up to one scrape, and its pods need about as long as that again to start. A tenth of tolerance: scrapes are counted. */
+/**
+ * A burst is seen after up to one scrape, and its pods need about as long as that again to start. A
+ * tenth of tolerance: scrapes are counted.
+ */
 function slowScrapeOf({ scrapeS, queueTimeoutS }: PoolSamples): SlowScrape | undefined {
   if (scrapeS === undefined || scrapeS <= (queueTimeoutS / 2) * 1.1) return undefined;
   return { intervalMs: Math.round(scrapeS) * 1_000, queueTimeoutMs: queueTimeoutS * 1_000 };
 }
 
-const sumOf = (values: ReadonlyMap<string, number>) => [...values.values()].reduce((sum, value) => sum + value, 0);
+const sumOf = (values: ReadonlyMap<string, number>) =>
+  [...values.values()].reduce((sum, value) => sum + value, 0);

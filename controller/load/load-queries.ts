@@ -1,4 +1,5 @@
-// The two queries that read the load of all pools from Prometheus, and what their answers mean for each pool.
+// The two queries that read the load of all pools from Prometheus, and what their answers mean for
+// each pool.
 import { PAGE_END_REASONS, PAGE_ENDS_MINUTES } from './page-ends.ts';
 import type { Series } from './prometheus.ts';
 
@@ -20,7 +21,10 @@ export interface PoolSamples {
   queueTimeoutS: number;
 }
 
-/** The seconds between two samples of a metric, by pool, once it is there for five minutes: fewer samples of a younger process say nothing. */
+/**
+ * The seconds between two samples of a metric, by pool, once it is there for five minutes: fewer
+ * samples of a younger process say nothing.
+ */
 export const scrapeSecondsOf = (selector: string): string =>
   `300 / max by (namespace, pool) (count_over_time(${selector}[5m]) and ${selector} offset 5m)`;
 
@@ -28,17 +32,27 @@ export const scrapeSecondsOf = (selector: string): string =>
 export function queriesFor(namespaces: readonly string[]): { values: string; facts: string } {
   const scope = namespaces.length > 0 ? `namespace=~"${namespaces.join('|')}"` : 'namespace!=""';
   const of = (metric: string, range = '') => `${metric}{pool!="",${scope}}${range}`;
-  const as = (fact: string, promql: string) => `label_replace(${promql}, "fact", "${fact}", "", "")`;
+  const as = (fact: string, promql: string) =>
+    `label_replace(${promql}, "fact", "${fact}", "", "")`;
   const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
   return {
     // By name in one selector: `or` would take two metrics of one pod for the same series.
     values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_queue_timeout_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
-      as('samples', `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`),
+      as(
+        'samples',
+        `max by (namespace, pool) (count_over_time(${of('pressroom_queue_depth', '[1m]')}))`,
+      ),
       as('scrape', scrapeSecondsOf(of('pressroom_queue_depth'))),
-      as('page_ends', `sum by (namespace, pool, reason) (max by (namespace, pool, pod, reason) (${pageEnds})) > 0`),
-      as('seen', `count by (namespace, pool) (count by (namespace, pool, pod) (count_over_time(${of('pressroom_queue_depth', '[1m]')})))`),
+      as(
+        'page_ends',
+        `sum by (namespace, pool, reason) (max by (namespace, pool, pod, reason) (${pageEnds})) > 0`,
+      ),
+      as(
+        'seen',
+        `count by (namespace, pool) (count by (namespace, pool, pod) (count_over_time(${of('pressroom_queue_depth', '[1m]')})))`,
+      ),
     ].join(' or '),
   };
 }
@@ -49,7 +63,10 @@ const BY_POD: Record<string, 'busyByPod' | 'runningByPod'> = {
 };
 
 /** By `namespace/name` of the pool. */
-export function samplesByPool(values: readonly Series[], facts: readonly Series[]): Map<string, PoolSamples> {
+export function samplesByPool(
+  values: readonly Series[],
+  facts: readonly Series[],
+): Map<string, PoolSamples> {
   const pools = new Map<string, PoolSamples>();
   const samplesOf = ({ namespace, pool }: Record<string, string>): PoolSamples => {
     const key = `${namespace}/${pool}`;
@@ -74,8 +91,10 @@ export function samplesByPool(values: readonly Series[], facts: readonly Series[
   for (const { labels, value } of values) {
     if (!Number.isFinite(value)) continue;
     const samples = samplesOf(labels);
-    if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds') samples.oldestWaitS = Math.max(samples.oldestWaitS, value);
-    else if (labels.__name__ === 'pressroom_queue_timeout_seconds') samples.queueTimeoutS = Math.min(samples.queueTimeoutS, value);
+    if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds')
+      samples.oldestWaitS = Math.max(samples.oldestWaitS, value);
+    else if (labels.__name__ === 'pressroom_queue_timeout_seconds')
+      samples.queueTimeoutS = Math.min(samples.queueTimeoutS, value);
     else {
       const byPod = samples[BY_POD[labels.__name__ ?? ''] ?? 'queuedByPod'];
       const pod = labels.pod ?? labels.instance ?? '';

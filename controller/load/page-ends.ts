@@ -1,4 +1,5 @@
-// Which bounds pages hit, for an Event on their pool. The worker's log has a line for each of these renders.
+// Which bounds pages hit, for an Event on their pool. The worker's log has a line for each of these
+// renders.
 
 export const PAGE_ENDS_MINUTES = 5;
 
@@ -11,9 +12,15 @@ const MEANINGS: Record<string, string> = {
 };
 export const PAGE_END_REASONS = Object.keys(MEANINGS);
 
-/** Undefined when no page hit a bound. Prometheus extrapolates an increase, so numbers need not be whole. */
+/**
+ * Undefined when no page hit a bound. Prometheus extrapolates an increase, so numbers need not be
+ * whole.
+ */
 export function pageEndsNote(ends: ReadonlyMap<string, number>): string | undefined {
-  const parts = PAGE_END_REASONS.map(reason => ({ reason, count: Math.round(ends.get(reason) ?? 0) }))
+  const parts = PAGE_END_REASONS.map(reason => ({
+    reason,
+    count: Math.round(ends.get(reason) ?? 0),
+  }))
     .filter(({ count }) => count > 0)
     .map(({ reason, count }) => `${count} ${MEANINGS[reason]} (${reason})`);
   if (parts.length === 0) return undefined;

@@ -7,21 +7,31 @@ export interface Series {
 }
 
 export interface Prometheus {
-  /** An instant query that gives a vector. Rejects when there is no answer in time, or a refusal. */
+  /**
+   * An instant query that gives a vector. Rejects when there is no answer in time, or a refusal.
+   */
   query(promql: string): Promise<Series[]>;
 }
 
 interface Answer {
   status?: string;
   error?: string;
-  data?: { resultType?: string; result?: { metric: Record<string, string>; value: [number, string] }[] };
+  data?: {
+    resultType?: string;
+    result?: { metric: Record<string, string>; value: [number, string] }[];
+  };
 }
 
-export function createPrometheus(config: { url: string; token: string | undefined; timeoutMs: number }, metrics: Metrics): Prometheus {
-  const counted = metrics.counterBy('pressroom_prometheus_queries_total', 'Queries to Prometheus, by how they ended.', 'outcome', [
-    'ok',
-    'error',
-  ]);
+export function createPrometheus(
+  config: { url: string; token: string | undefined; timeoutMs: number },
+  metrics: Metrics,
+): Prometheus {
+  const counted = metrics.counterBy(
+    'pressroom_prometheus_queries_total',
+    'Queries to Prometheus, by how they ended.',
+    'outcome',
+    ['ok', 'error'],
+  );
   const seconds = metrics.histogram(
     'pressroom_prometheus_query_duration_seconds',
     'How long Prometheus took to answer.',
@@ -39,9 +49,15 @@ export function createPrometheus(config: { url: string; token: string | undefine
     const text = await readBounded(response);
     const answer = readAnswer(text);
     if (!response.ok || answer?.status !== 'success')
-      throw new Error(`Prometheus answered ${response.status}: ${answer?.error ?? text.slice(0, 200)}`);
-    if (answer.data?.resultType !== 'vector') throw new Error(`Prometheus answered with a ${answer.data?.resultType}, not a vector`);
-    return (answer.data.result ?? []).map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+      throw new Error(
+        `Prometheus answered ${response.status}: ${answer?.error ?? text.slice(0, 200)}`,
+      );
+    if (answer.data?.resultType !== 'vector')
+      throw new Error(`Prometheus answered with a ${answer.data?.resultType}, not a vector`);
+    return (answer.data.result ?? []).map(({ metric, value }) => ({
+      labels: metric,
+      value: Number(value[1]),
+    }));
   }
 
   return {
@@ -69,7 +85,8 @@ async function readBounded(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > ANSWER_MAX_BYTES) throw new Error(`the answer of Prometheus is larger than ${ANSWER_MAX_BYTES} bytes`);
+    if (bytes > ANSWER_MAX_BYTES)
+      throw new Error(`the answer of Prometheus is larger than ${ANSWER_MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -87,6 +104,7 @@ function readAnswer(text: string): Answer | undefined {
 function explained(error: unknown, { url, timeoutMs }: { url: string; timeoutMs: number }): Error {
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === 'TimeoutError') return new Error(`${url} did not answer within ${timeoutMs} ms`);
-  if (message === 'fetch failed') return new Error(`${url} cannot be reached (${cause?.code ?? cause?.message})`, { cause });
+  if (message === 'fetch failed')
+    return new Error(`${url} cannot be reached (${cause?.code ?? cause?.message})`, { cause });
   return error as Error;
 }

@@ -12,10 +12,13 @@ import { usePages } from '../parts/use-pages.ts';
 import { When } from '../parts/when.tsx';
 import { actionLabel, detailLabel } from './labels.ts';
 
-type Entry = AuditPage['items'][number] & Partial<Pick<OperatorAuditPage['items'][number], 'account'>>;
+type Entry = AuditPage['items'][number] &
+  Partial<Pick<OperatorAuditPage['items'][number], 'account'>>;
 
 const textOf = ({ actor, action, target, details, ip, account }: Entry) =>
-  [actor, action, actionLabel(action), target, detailLabel(details), ip, account?.name, account?.id].join(' ').toLowerCase();
+  [actor, action, actionLabel(action), target, detailLabel(details), ip, account?.name, account?.id]
+    .join(' ')
+    .toLowerCase();
 
 const COLUMNS: Column<Entry>[] = [
   {
@@ -54,7 +57,8 @@ const COLUMNS: Column<Entry>[] = [
 
 const ACCOUNT: Column<Entry> = {
   title: 'Account',
-  cell: ({ account }) => (account ? (account.name ?? account.id) : <Badge variant="default">Installation</Badge>),
+  cell: ({ account }) =>
+    account ? (account.name ?? account.id) : <Badge variant="default">Installation</Badge>,
 };
 
 interface Props {
@@ -72,7 +76,8 @@ export function AuditTable({ queryKey, path, everywhere = false }: Props) {
   if (rows.length === 0)
     return (
       <Empty icon={ScrollText} title="Nothing has happened yet">
-        Keys that are made, people who are invited, plans that change: who did it and when stands here.
+        Keys that are made, people who are invited, plans that change: who did it and when stands
+        here.
       </Empty>
     );
   const found = rows.filter(row => textOf(row).includes(search.trim().toLowerCase()));
@@ -91,7 +96,8 @@ export function AuditTable({ queryKey, path, everywhere = false }: Props) {
       {found.length === 0 && (
         <Group mb="md" role="status">
           <Text size="sm" c="dimmed">
-            None of the {rows.length} entries that are shown has “{search}”.{more.has ? ' Load more to look further back.' : ''}
+            None of the {rows.length} entries that are shown has “{search}”.
+            {more.has ? ' Load more to look further back.' : ''}
           </Text>
         </Group>
       )}

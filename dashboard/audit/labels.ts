@@ -1,4 +1,5 @@
-// Labels of the actions in the audit log. An action that is not here (of a later release) is shown by its name.
+// Labels of the actions in the audit log. An action that is not here (of a later release) is shown
+// by its name.
 
 const LABELS: Record<string, string> = {
   'account.created': 'Made the account',
@@ -50,14 +51,25 @@ export function actionLabel(action: string): string {
 type Detail = string | number | boolean | null;
 
 const shown = (value: Detail) =>
-  value === null || value === '' ? 'none' : value === true ? 'yes' : value === false ? 'no' : String(value);
+  value === null || value === ''
+    ? 'none'
+    : value === true
+      ? 'yes'
+      : value === false
+        ? 'no'
+        : String(value);
 /** `newLast4` -> `new last4`. */
 const named = (name: string) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 
-/** The details in a line; `plan` with `planBefore`, and `role` with `before`, become `plan: starter → growth`. */
+/**
+ * The details in a line; `plan` with `planBefore`, and `role` with `before`, become `plan: starter
+ * → growth`.
+ */
 export function detailLabel(details: Record<string, Detail>): string {
   const { before, ...others } = details;
-  const names = Object.keys(others).filter(name => !(name.endsWith('Before') && name.slice(0, -6) in others));
+  const names = Object.keys(others).filter(
+    name => !(name.endsWith('Before') && name.slice(0, -6) in others),
+  );
   const lines = names.map((name, index) => {
     const former = details[`${name}Before`] ?? (index === 0 ? before : undefined);
     return `${named(name)}: ${former === undefined ? '' : `${shown(former)} → `}${shown(others[name]!)}`;

@@ -1,4 +1,5 @@
-// The plan of the open account, and what it costs: in each of the three ways that an installation can be paid for.
+// The plan of the open account, and what it costs: in each of the three ways that an installation
+// can be paid for.
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, Info } from 'lucide-react';
@@ -27,7 +28,10 @@ export default function BillingScreen() {
   });
   const path = `/accounts/${account.id}/billing`;
   const leave = ({ url }: { url: string }) => location.assign(url);
-  const checkout = useAction({ run: (plan: string) => post<{ url: string }>(`${path}/checkout`, { plan }), after: leave });
+  const checkout = useAction({
+    run: (plan: string) => post<{ url: string }>(`${path}/checkout`, { plan }),
+    after: leave,
+  });
   const portal = useAction({ run: () => post<{ url: string }>(`${path}/portal`), after: leave });
   const { data } = billing;
   return (
@@ -54,7 +58,12 @@ export default function BillingScreen() {
       {data && (
         <Stack gap="lg">
           {data.notice && (
-            <Alert color="yellow" variant="light" icon={<Info size={18} aria-hidden />} title="Perhaps out of date">
+            <Alert
+              color="yellow"
+              variant="light"
+              icon={<Info size={18} aria-hidden />}
+              title="Perhaps out of date"
+            >
               {data.notice}
             </Alert>
           )}
@@ -67,7 +76,11 @@ export default function BillingScreen() {
           />
           {data.mode === 'stripe' && !mayPay && (
             <Group>
-              <Alert variant="light" icon={<Info size={18} aria-hidden />} title="You can look, not pay">
+              <Alert
+                variant="light"
+                icon={<Info size={18} aria-hidden />}
+                title="You can look, not pay"
+              >
                 An owner of the account, or somebody with the role Billing, changes the plan.
               </Alert>
             </Group>

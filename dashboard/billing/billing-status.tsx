@@ -20,8 +20,14 @@ const LOOKS = {
 function messageOf(billing: BillingView, mayPay: boolean): Message | undefined {
   const { mode, state, graceUntil, periodEnd, cancelAtPeriodEnd } = billing;
   if (mode === 'none') return undefined;
-  const ask = mode === 'manual' ? 'Ask who runs this installation.' : 'Ask an owner of the account, or somebody with the role Billing.';
-  const pay = mode === 'stripe' && mayPay ? 'Open “Invoices and payment” above and pay the open invoice.' : ask;
+  const ask =
+    mode === 'manual'
+      ? 'Ask who runs this installation.'
+      : 'Ask an owner of the account, or somebody with the role Billing.';
+  const pay =
+    mode === 'stripe' && mayPay
+      ? 'Open “Invoices and payment” above and pay the open invoice.'
+      : ask;
   const choose = mode === 'stripe' && mayPay ? 'Choose a plan below.' : ask;
   switch (state) {
     case 'past_due':
@@ -31,11 +37,23 @@ function messageOf(billing: BillingView, mayPay: boolean): Message | undefined {
         text: `Renders still work${graceUntil ? ` until ${formatTime(graceUntil)}` : ' for now'}. ${pay}`,
       };
     case 'unpaid':
-      return { kind: 'stopped', title: 'Renders are refused: an invoice is not paid', text: `${pay} Renders work again within seconds.` };
+      return {
+        kind: 'stopped',
+        title: 'Renders are refused: an invoice is not paid',
+        text: `${pay} Renders work again within seconds.`,
+      };
     case 'canceled':
-      return { kind: 'stopped', title: 'Renders are refused: the subscription has ended', text: choose };
+      return {
+        kind: 'stopped',
+        title: 'Renders are refused: the subscription has ended',
+        text: choose,
+      };
     case 'paused':
-      return { kind: 'stopped', title: 'Renders are refused: the account is suspended', text: 'Ask who runs this installation.' };
+      return {
+        kind: 'stopped',
+        title: 'Renders are refused: the account is suspended',
+        text: 'Ask who runs this installation.',
+      };
     case 'trialing':
       return {
         kind: 'info',
@@ -50,7 +68,11 @@ function messageOf(billing: BillingView, mayPay: boolean): Message | undefined {
             title: `The subscription ends on ${formatDay(periodEnd)}`,
             text: 'Until then everything works as it does now.',
           }
-        : { kind: 'info', title: 'Everything is paid', text: `The next payment is due on ${formatDay(periodEnd)}.` };
+        : {
+            kind: 'info',
+            title: 'Everything is paid',
+            text: `The next payment is due on ${formatDay(periodEnd)}.`,
+          };
   }
 }
 

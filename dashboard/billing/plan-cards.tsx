@@ -17,9 +17,18 @@ const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(
 const planTitle = ({ name, title }: Pick<Plan, 'name' | 'title'>) => title ?? capitalized(name);
 
 function Card({ plan, billing, mayPay, choosing, onChoose }: Props & { plan: Plan }) {
-  const offered = billing.mode === 'stripe' && mayPay && plan.sold && (!plan.current || billing.state === 'canceled');
+  const offered =
+    billing.mode === 'stripe' &&
+    mayPay &&
+    plan.sold &&
+    (!plan.current || billing.state === 'canceled');
   return (
-    <Paper component="li" withBorder p="lg" {...(plan.current && { bd: '2px solid var(--mantine-primary-color-filled)' })}>
+    <Paper
+      component="li"
+      withBorder
+      p="lg"
+      {...(plan.current && { bd: '2px solid var(--mantine-primary-color-filled)' })}
+    >
       <Stack gap="xs" h="100%">
         <Group justify="space-between">
           <Title order={2} size="h4">
@@ -34,7 +43,9 @@ function Card({ plan, billing, mayPay, choosing, onChoose }: Props & { plan: Pla
         )}
         <Text size="sm">{formatCountOf(plan.parallel, 'render')} at once</Text>
         <Text size="sm" c="dimmed">
-          {plan.monthlyQuota === null ? 'No monthly quota' : `${formatCount(plan.monthlyQuota)} renders a month`}
+          {plan.monthlyQuota === null
+            ? 'No monthly quota'
+            : `${formatCount(plan.monthlyQuota)} renders a month`}
         </Text>
         {offered && (
           <Button
@@ -54,7 +65,14 @@ function Card({ plan, billing, mayPay, choosing, onChoose }: Props & { plan: Pla
 
 export function PlanCards(props: Props) {
   return (
-    <SimpleGrid component="ul" cols={{ base: 1, xs: 2, lg: 4 }} p={0} m={0} aria-label="Plans" style={{ listStyle: 'none' }}>
+    <SimpleGrid
+      component="ul"
+      cols={{ base: 1, xs: 2, lg: 4 }}
+      p={0}
+      m={0}
+      aria-label="Plans"
+      style={{ listStyle: 'none' }}
+    >
       {props.billing.plans.map(plan => (
         <Card key={plan.name} plan={plan} {...props} />
       ))}

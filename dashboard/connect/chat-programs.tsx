@@ -1,4 +1,5 @@
-// How chat programs and editors get PDFs from here: what to paste in each, and who must reach whom for it.
+// How chat programs and editors get PDFs from here: what to paste in each, and who must reach whom
+// for it.
 import { Button, Code, Group, List, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CodeBlock } from '../parts/code-block.tsx';
@@ -9,9 +10,13 @@ import { Panel } from '../parts/panel.tsx';
 const NAME = 'pressroom';
 
 /** Form: https://code.visualstudio.com/api/extension-guides/ai/mcp (MCP URL handler). */
-const vsCodeLink = (url: string): string => `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: NAME, type: 'http', url }))}`;
+const vsCodeLink = (url: string): string =>
+  `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: NAME, type: 'http', url }))}`;
 
-/** Form: https://cursor.com/docs/mcp/install-links. Base64 has signs that mean something else in a query. */
+/**
+ * Form: https://cursor.com/docs/mcp/install-links. Base64 has signs that mean something else in a
+ * query.
+ */
 const cursorLink = (url: string): string =>
   `cursor://anysphere.cursor-deeplink/mcp/install?name=${NAME}&config=${encodeURIComponent(btoa(JSON.stringify({ url })))}`;
 
@@ -44,7 +49,8 @@ const programs = (url: string): Program[] => [
     where: '.vscode/mcp.json',
     code: json({ servers: { pressroom: { type: 'http', url } } }),
     install: vsCodeLink(url),
-    afterwards: 'Then start it, above its lines in that file or by “MCP: List Servers”, and let it sign in.',
+    afterwards:
+      'Then start it, above its lines in that file or by “MCP: List Servers”, and let it sign in.',
   },
   {
     name: 'Cursor',
@@ -56,7 +62,8 @@ const programs = (url: string): Program[] => [
 ];
 
 /** Programs on the web call from servers of their own, and take nothing but https. */
-const reachedFromTheWeb = (url: string) => url.startsWith('https://') && !/^https:\/\/(localhost|127\.|\[::1\])/.test(url);
+const reachedFromTheWeb = (url: string) =>
+  url.startsWith('https://') && !/^https:\/\/(localhost|127\.|\[::1\])/.test(url);
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -78,7 +85,9 @@ export function ChatPrograms({ url }: { url: string }) {
       <Stack gap="sm">
         <Fact name="Address for MCP" value={url} />
         <Part title="On your machine">
-          <Text size="sm">These call from where they run, so it is enough that your machine reaches the address.</Text>
+          <Text size="sm">
+            These call from where they run, so it is enough that your machine reaches the address.
+          </Text>
           {programs(url).map(({ name, where, code, install, afterwards }) => (
             <Stack key={name} gap={6} mb="sm">
               {install && (
@@ -102,16 +111,21 @@ export function ChatPrograms({ url }: { url: string }) {
           </Text>
           <List spacing="xs" size="sm">
             <List.Item>
-              Claude, on the web or in the desktop app: Customize, Connectors, +, Add custom connector, and this address. In a team its
-              owner does so first, in the organization’s settings.
+              Claude, on the web or in the desktop app: Customize, Connectors, +, Add custom
+              connector, and this address. In a team its owner does so first, in the organization’s
+              settings.
             </List.Item>
-            <List.Item>ChatGPT, on the web: Plugins, +, Add custom MCP server, this address as the server URL, and OAuth.</List.Item>
+            <List.Item>
+              ChatGPT, on the web: Plugins, +, Add custom MCP server, this address as the server
+              URL, and OAuth.
+            </List.Item>
           </List>
         </Part>
         <Part title="In a closed network">
           <Text size="sm">
-            Programs name themselves by registering here, or by a document of theirs on the web, which this server fetches. Where it does
-            not reach the web, whoever runs it sets <Code>PRESSROOM_MCP_CIMD=off</Code>, and all register. With{' '}
+            Programs name themselves by registering here, or by a document of theirs on the web,
+            which this server fetches. Where it does not reach the web, whoever runs it sets{' '}
+            <Code>PRESSROOM_MCP_CIMD=off</Code>, and all register. With{' '}
             <Code>PRESSROOM_MCP_DCR=off</Code> as well, no new program can connect.
           </Text>
         </Part>

@@ -1,4 +1,5 @@
-// How a program gets to Pressroom: where it is, what it needs, a first call, and the way of chat programs.
+// How a program gets to Pressroom: where it is, what it needs, a first call, and the way of chat
+// programs.
 import { Anchor, List, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { CodeBlock } from '../parts/code-block.tsx';
@@ -19,7 +20,10 @@ export default function ConnectScreen() {
     <>
       <PageHeader title="Connect" description="How your programs get PDFs from here." />
       <Stack maw={720}>
-        <Panel title="Where" description="Every call goes to this address. HTML or a URL goes in as JSON, the PDF itself comes back.">
+        <Panel
+          title="Where"
+          description="Every call goes to this address. HTML or a URL goes in as JSON, the PDF itself comes back."
+        >
           <Stack gap="sm">
             <Fact name="Base URL" value={publicUrl} />
             <Fact name="Endpoint" value={`${publicUrl}/v1/render`} />
@@ -34,10 +38,15 @@ export default function ConnectScreen() {
               Create an API key
             </Anchor>
           ) : (
-            <Text size="sm">Your role cannot create keys: ask an owner, an admin or a developer of the account.</Text>
+            <Text size="sm">
+              Your role cannot create keys: ask an owner, an admin or a developer of the account.
+            </Text>
           )}
         </Panel>
-        <Panel title="A first call" description={`With the key in the environment variable ${KEY_VARIABLE}:`}>
+        <Panel
+          title="A first call"
+          description={`With the key in the environment variable ${KEY_VARIABLE}:`}
+        >
           <CodeBlock title="curl" code={curl!.code} copyLabel="Copy the curl code" />
           {mayRender && (
             <Text size="sm" mt="sm">
@@ -55,8 +64,8 @@ export default function ConnectScreen() {
           ) : (
             <Panel title="From chat programs and editors">
               <Text size="sm">
-                Your role cannot render, so no program can in your name: ask an owner or an admin of the account for the role of a
-                developer.
+                Your role cannot render, so no program can in your name: ask an owner or an admin of
+                the account for the role of a developer.
               </Text>
             </Panel>
           ))}

@@ -18,10 +18,15 @@ export function DayErrors({ errors }: { errors: DayError[] }) {
       label="Errors of the last 24 hours"
       rows={errors}
       rowKey={({ code, reason }) => `${code} ${reason}`}
-      {...(mayReadRenders && { href: ({ code }: DayError) => `/renders${queryOf({ status: 'error', code, from: since })}` })}
+      {...(mayReadRenders && {
+        href: ({ code }: DayError) => `/renders${queryOf({ status: 'error', code, from: since })}`,
+      })}
       columns={[
         { title: 'Error', cell: ({ code, reason }) => <code>{reason ?? code}</code> },
-        { title: 'What to do', cell: ({ code, reason }) => <TextWithCode>{hintFor(code, reason) ?? ''}</TextWithCode> },
+        {
+          title: 'What to do',
+          cell: ({ code, reason }) => <TextWithCode>{hintFor(code, reason) ?? ''}</TextWithCode>,
+        },
         { title: 'Times', align: 'end', cell: ({ count }) => formatCount(count) },
         { title: 'Last', align: 'end', cell: ({ lastAt }) => <When at={lastAt} /> },
       ]}

@@ -28,7 +28,8 @@ function Figure({ title, value, of, children }: FigureProps) {
 }
 
 const MONTH = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-const percent = (part: number, whole: number) => (whole === 0 ? 0 : Math.min(100, (part / whole) * 100));
+const percent = (part: number, whole: number) =>
+  whole === 0 ? 0 : Math.min(100, (part / whole) * 100);
 
 export function Figures({ account, usage, running, waiting, lastDay }: Overview) {
   const quota = account.monthlyQuota;
@@ -37,7 +38,11 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
   const used = quota === null ? 0 : percent(usage.count, quota);
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
-      <Figure title={`Renders in ${period}`} value={formatCount(usage.count)} {...(quota !== null && { of: `of ${formatCount(quota)}` })}>
+      <Figure
+        title={`Renders in ${period}`}
+        value={formatCount(usage.count)}
+        {...(quota !== null && { of: `of ${formatCount(quota)}` })}
+      >
         {quota !== null && (
           <Progress
             value={used}
@@ -53,20 +58,28 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
               : `Plan ${account.plan}`}
         </Text>
       </Figure>
-      <Figure title="Running now" value={formatCount(running)} of={`of ${formatCount(account.parallel)} in parallel`}>
+      <Figure
+        title="Running now"
+        value={formatCount(running)}
+        of={`of ${formatCount(account.parallel)} in parallel`}
+      >
         <Progress
           value={percent(running, account.parallel)}
           aria-label={`${running} of ${account.parallel} places are in use`}
           color={running >= account.parallel ? 'yellow.7' : 'indigo'}
         />
         <Text size="xs" c="dimmed" mt={6}>
-          {waiting === 0 ? 'None waits for a worker' : `${formatCount(waiting)} of them ${waiting === 1 ? 'waits' : 'wait'} for a worker`}
+          {waiting === 0
+            ? 'None waits for a worker'
+            : `${formatCount(waiting)} of them ${waiting === 1 ? 'waits' : 'wait'} for a worker`}
         </Text>
       </Figure>
       <Figure
         title="Last 24 hours"
         value={formatCount(finished)}
-        {...(finished > 0 && { of: `${((lastDay.ok / finished) * 100).toFixed(lastDay.failed === 0 ? 0 : 1)} % succeeded` })}
+        {...(finished > 0 && {
+          of: `${((lastDay.ok / finished) * 100).toFixed(lastDay.failed === 0 ? 0 : 1)} % succeeded`,
+        })}
       >
         <Text size="xs" c="dimmed">
           {formatCount(lastDay.ok)} OK, {formatCount(lastDay.failed)} failed
@@ -74,7 +87,9 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
       </Figure>
       <Figure title="Median time" value={lastDay.p50Ms === null ? '–' : formatMs(lastDay.p50Ms)}>
         <Text size="xs" c="dimmed">
-          {lastDay.p95Ms === null ? 'Of the last 24 hours' : `95 % within ${formatMs(lastDay.p95Ms)}`}
+          {lastDay.p95Ms === null
+            ? 'Of the last 24 hours'
+            : `95 % within ${formatMs(lastDay.p95Ms)}`}
         </Text>
       </Figure>
     </SimpleGrid>

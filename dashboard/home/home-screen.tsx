@@ -1,4 +1,5 @@
-// The account at a glance: what is used, what runs, what failed, what was rendered last; for a new account, the way to its first render.
+// The account at a glance: what is used, what runs, what failed, what was rendered last; for a new
+// account, the way to its first render.
 import { Anchor, Badge, SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { CircleCheck } from 'lucide-react';
 import { useState } from 'react';

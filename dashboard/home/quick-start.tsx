@@ -1,4 +1,5 @@
-// The way of a new account to its first render: a key, a call, the playground. Goes away when there is a render.
+// The way of a new account to its first render: a key, a call, the playground. Goes away when there
+// is a render.
 import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { FlaskConical, KeyRound } from 'lucide-react';
 import { useState } from 'react';
@@ -46,13 +47,17 @@ export function QuickStart({ keys, creating, setCreating }: Props) {
               Create a key
             </Button>
           ) : (
-            <Text size="sm">Your role makes no keys: ask an owner, admin or developer of the account for one.</Text>
+            <Text size="sm">
+              Your role makes no keys: ask an owner, admin or developer of the account for one.
+            </Text>
           )}
         </li>
         <li>
           <Text fw={600}>Call the API</Text>
           <Text size="sm" c="dimmed" mb="xs">
-            {key ? 'Your new key is in it already. It goes away when you leave this screen.' : `Put your key in place of ${KEY_PLACE}.`}
+            {key
+              ? 'Your new key is in it already. It goes away when you leave this screen.'
+              : `Put your key in place of ${KEY_PLACE}.`}
           </Text>
           <CodeBlock title="curl" code={firstCall(publicUrl, key)} copyLabel="Copy the call" />
         </li>
@@ -63,14 +68,24 @@ export function QuickStart({ keys, creating, setCreating }: Props) {
           </Text>
           <Group>
             {mayPlay && (
-              <Button size="xs" variant="default" component={Link} href="/playground" leftSection={<FlaskConical size={14} aria-hidden />}>
+              <Button
+                size="xs"
+                variant="default"
+                component={Link}
+                href="/playground"
+                leftSection={<FlaskConical size={14} aria-hidden />}
+              >
                 Open the playground
               </Button>
             )}
           </Group>
         </li>
       </ol>
-      <CreateKeyDialog opened={creating} onClose={() => setCreating(false)} onCreated={({ text }) => setKey(text)} />
+      <CreateKeyDialog
+        opened={creating}
+        onClose={() => setCreating(false)}
+        onCreated={({ text }) => setKey(text)}
+      />
     </Paper>
   );
 }

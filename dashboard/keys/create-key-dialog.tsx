@@ -21,7 +21,11 @@ const EXPIRIES = [
 /** `YYYY-MM-DD` of the reader's day, `days` from now. */
 function dayFromNow(days: number, now = new Date()): string {
   const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
-  return [day.getFullYear(), String(day.getMonth() + 1).padStart(2, '0'), String(day.getDate()).padStart(2, '0')].join('-');
+  return [
+    day.getFullYear(),
+    String(day.getMonth() + 1).padStart(2, '0'),
+    String(day.getDate()).padStart(2, '0'),
+  ].join('-');
 }
 
 /** ISO 8601; undefined for never. A date ends with its day, in the reader's time zone. */
@@ -45,7 +49,13 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
     setCreated(undefined);
   };
   return (
-    <Dialog opened={opened} onClose={close} title={created ? 'Save your key' : 'Create an API key'} size="lg" keep={created !== undefined}>
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={created ? 'Save your key' : 'Create an API key'}
+      size="lg"
+      keep={created !== undefined}
+    >
       {created ? (
         <KeyShownOnce created={created} onDone={close} />
       ) : (
@@ -61,7 +71,13 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
   );
 }
 
-function CreateForm({ onCancel, onCreated }: { onCancel(): void; onCreated(created: CreatedKeyView): void }) {
+function CreateForm({
+  onCancel,
+  onCreated,
+}: {
+  onCancel(): void;
+  onCreated(created: CreatedKeyView): void;
+}) {
   const { id } = useAccount();
   const [name, setName] = useState('');
   const [expiry, setExpiry] = useState('never');
@@ -134,7 +150,9 @@ function CreateForm({ onCancel, onCreated }: { onCancel(): void; onCreated(creat
         error={addressError}
         spellCheck={false}
       />
-      {create.error && !nameError && !expiryError && !addressError && <Failure error={create.error} title="The key was not created" />}
+      {create.error && !nameError && !expiryError && !addressError && (
+        <Failure error={create.error} title="The key was not created" />
+      )}
       <DialogButtons onCancel={onCancel} loading={create.isPending}>
         Create the key
       </DialogButtons>

@@ -17,11 +17,22 @@ export function KeyShownOnce({ created: { key, text }, onDone }: Props) {
   const arrived = useArrivalFocus<HTMLDivElement>();
   return (
     <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
-      <Alert color="yellow" variant="light" icon={<Eye size={18} aria-hidden />} title="This key is shown only now" role="status">
-        Copy it to a safe place: nobody can show it again. Whoever has it renders in the name of this account.
+      <Alert
+        color="yellow"
+        variant="light"
+        icon={<Eye size={18} aria-hidden />}
+        title="This key is shown only now"
+        role="status"
+      >
+        Copy it to a safe place: nobody can show it again. Whoever has it renders in the name of
+        this account.
       </Alert>
       <CodeBlock title={key.name} code={text} copyLabel="Copy the key" />
-      <CodeBlock title="Try it with curl" code={firstCall(publicUrl, text)} copyLabel="Copy the call" />
+      <CodeBlock
+        title="Try it with curl"
+        code={firstCall(publicUrl, text)}
+        copyLabel="Copy the call"
+      />
       <Group justify="flex-end">
         <Button onClick={onDone}>I saved the key</Button>
       </Group>

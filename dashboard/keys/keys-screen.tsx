@@ -1,4 +1,5 @@
-// The keys of the account: what each may do and when it was last used; making, rotating and revoking them.
+// The keys of the account: what each may do and when it was last used; making, rotating and
+// revoking them.
 import { Badge, Button, Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
@@ -45,7 +46,10 @@ const FACTS: Column<Key>[] = [
     ),
   },
   { title: 'Created', cell: ({ createdAt }) => <When at={createdAt} /> },
-  { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never') },
+  {
+    title: 'Last used',
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
+  },
   { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : 'Never') },
   {
     title: 'Allowed IPs',
@@ -83,7 +87,12 @@ export default function Keys() {
     cell: key => (
       <Group gap={6} wrap="nowrap" justify="flex-end">
         {!key.expired && !key.replacedBy && (
-          <Button size="compact-sm" variant="default" onClick={() => setRotating(key)} aria-label={`Rotate ${key.name} …${key.last4}`}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => setRotating(key)}
+            aria-label={`Rotate ${key.name} …${key.last4}`}
+          >
             Rotate
           </Button>
         )}
@@ -105,7 +114,13 @@ export default function Keys() {
         description="Programs call the API with a key. Each key belongs to this account alone."
         actions={mayWrite && create}
       />
-      {keys.error && <Failure error={keys.error} retry={() => void keys.refetch()} title="The keys could not be read" />}
+      {keys.error && (
+        <Failure
+          error={keys.error}
+          retry={() => void keys.refetch()}
+          title="The keys could not be read"
+        />
+      )}
       {keys.isPending && <Loading rows={4} height={48} />}
       {keys.data?.items.length === 0 && (
         <Empty icon={KeyRound} title="No API keys yet">
@@ -115,7 +130,12 @@ export default function Keys() {
         </Empty>
       )}
       {keys.data && keys.data.items.length > 0 && (
-        <DataTable label="API keys" rows={keys.data.items} rowKey={({ id }) => id} columns={mayWrite ? [...FACTS, actions] : FACTS} />
+        <DataTable
+          label="API keys"
+          rows={keys.data.items}
+          rowKey={({ id }) => id}
+          columns={mayWrite ? [...FACTS, actions] : FACTS}
+        />
       )}
       <CreateKeyDialog opened={creating} onClose={() => setCreating(false)} />
       <RotateKeyDialog forKey={rotating} onClose={() => setRotating(undefined)} />

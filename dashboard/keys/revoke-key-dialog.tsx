@@ -38,12 +38,13 @@ export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     >
       {expired ? (
         <>
-          The key {forKey?.name} (…{forKey?.last4}) has expired and works no more. It goes from this list.{' '}
+          The key {forKey?.name} (…{forKey?.last4}) has expired and works no more. It goes from this
+          list.{' '}
         </>
       ) : (
         <>
-          The next request with the key {forKey?.name} (…{forKey?.last4}) is refused with 401. Renders that run already are finished. This
-          cannot be taken back.{' '}
+          The next request with the key {forKey?.name} (…{forKey?.last4}) is refused with 401.
+          Renders that run already are finished. This cannot be taken back.{' '}
         </>
       )}
       {forKey?.lastUsedAt && (

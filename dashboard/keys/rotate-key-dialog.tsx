@@ -1,4 +1,5 @@
-// Makes a key in place of another, which works on for a while, so that programs can be changed over.
+// Makes a key in place of another, which works on for a while, so that programs can be changed
+// over.
 import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { CreatedKeyView, Key } from '../../api/console/contract/accounts.ts';
@@ -11,7 +12,11 @@ import { useAccount } from '../session/session.tsx';
 import { KeyShownOnce } from './key-shown-once.tsx';
 
 const OVERLAPS = [
-  { value: 'none', label: 'Stops at once', description: 'Programs that still use it are refused from their next request on.' },
+  {
+    value: 'none',
+    label: 'Stops at once',
+    description: 'Programs that still use it are refused from their next request on.',
+  },
   { value: 'hour', label: 'Works for one more hour' },
   { value: 'day', label: 'Works for one more day' },
   { value: 'week', label: 'Works for one more week' },
@@ -59,7 +64,8 @@ function RotateForm({ forKey, onCancel, onCreated }: FormProps) {
   return (
     <ActionForm action={rotate}>
       <Text size="sm">
-        You get a new key with the same name and the same allowed addresses. Put it into your programs in place of the old one.
+        You get a new key with the same name and the same allowed addresses. Put it into your
+        programs in place of the old one.
       </Text>
       <Radio.Group label={`The old key (…${forKey.last4})`} value={overlap} onChange={setOverlap}>
         <Stack gap="xs" mt="xs">

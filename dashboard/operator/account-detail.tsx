@@ -1,4 +1,5 @@
-// One account as who runs the installation sees it: what it is, what was rendered, who works in it. Of its own things nothing can be changed from here.
+// One account as who runs the installation sees it: what it is, what was rendered, who works in it.
+// Of its own things nothing can be changed from here.
 
 import { Anchor, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -49,7 +50,11 @@ function Renders({ overview }: { overview: Overview }) {
           ),
         },
         { title: 'Took', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
-        { title: 'Pages', align: 'end', cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)) },
+        {
+          title: 'Pages',
+          align: 'end',
+          cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)),
+        },
         { title: 'When', align: 'end', cell: ({ at }) => <When at={at} /> },
       ]}
     />
@@ -66,8 +71,15 @@ function Keys({ keys }: { keys: Key[] }) {
       columns={[
         { title: 'Name', cell: ({ name }) => name },
         { title: 'Key', cell: ({ prefix, last4 }) => <Code>{`${prefix}…${last4}`}</Code> },
-        { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never') },
-        { title: 'Expires', cell: ({ expiresAt, expired }) => (expired ? 'Expired' : expiresAt ? <When at={expiresAt} /> : 'Never') },
+        {
+          title: 'Last used',
+          cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
+        },
+        {
+          title: 'Expires',
+          cell: ({ expiresAt, expired }) =>
+            expired ? 'Expired' : expiresAt ? <When at={expiresAt} /> : 'Never',
+        },
       ]}
     />
   );
@@ -77,7 +89,11 @@ function InviteOwner({ accountId }: { accountId: string }) {
   const [opened, setOpened] = useState(false);
   return (
     <>
-      <Button variant="default" leftSection={<UserPlus size={16} aria-hidden />} onClick={() => setOpened(true)}>
+      <Button
+        variant="default"
+        leftSection={<UserPlus size={16} aria-hidden />}
+        onClick={() => setOpened(true)}
+      >
         Invite somebody
       </Button>
       <InviteDialog
@@ -97,9 +113,18 @@ export function AccountDetail({ id }: { id: string }) {
     queryKey: ['operator', 'account', id],
     queryFn: ({ signal }) => get<OperatorAccount>(`/operator/accounts/${id}`, signal),
   });
-  const overview = useQuery({ queryKey: ['overview', id], queryFn: ({ signal }) => get<Overview>(`/accounts/${id}/overview`, signal) });
-  const team = useQuery({ queryKey: ['team', id], queryFn: ({ signal }) => get<Team>(`/accounts/${id}/team`, signal) });
-  const keys = useQuery({ queryKey: ['keys', id], queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal) });
+  const overview = useQuery({
+    queryKey: ['overview', id],
+    queryFn: ({ signal }) => get<Overview>(`/accounts/${id}/overview`, signal),
+  });
+  const team = useQuery({
+    queryKey: ['team', id],
+    queryFn: ({ signal }) => get<Team>(`/accounts/${id}/team`, signal),
+  });
+  const keys = useQuery({
+    queryKey: ['keys', id],
+    queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
+  });
   const { data } = account;
   return (
     <>
@@ -139,7 +164,9 @@ export function AccountDetail({ id }: { id: string }) {
           </SimpleGrid>
           <Section title="Recent renders">
             {overview.isPending && <Loading rows={3} />}
-            {overview.error && <Failure error={overview.error} retry={() => void overview.refetch()} />}
+            {overview.error && (
+              <Failure error={overview.error} retry={() => void overview.refetch()} />
+            )}
             {overview.data && <Renders overview={overview.data} />}
           </Section>
           <Section title="Team">

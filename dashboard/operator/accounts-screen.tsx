@@ -24,10 +24,14 @@ function AllAccounts() {
   const [state, setState] = useState('');
   const [creating, setCreating] = useState(false);
   const [, navigate] = useLocation();
-  const { rows, error, retry, more } = usePages<OperatorAccount>(['operator', 'accounts'], '/operator/accounts', {
-    search: search.asked,
-    state: state || undefined,
-  });
+  const { rows, error, retry, more } = usePages<OperatorAccount>(
+    ['operator', 'accounts'],
+    '/operator/accounts',
+    {
+      search: search.asked,
+      state: state || undefined,
+    },
+  );
   return (
     <>
       <PageHeader
@@ -51,7 +55,10 @@ function AllAccounts() {
         />
         <NativeSelect
           label="State"
-          data={[{ value: '', label: 'Any' }, ...STATES.map(({ state: value, label }) => ({ value, label }))]}
+          data={[
+            { value: '', label: 'Any' },
+            ...STATES.map(({ state: value, label }) => ({ value, label })),
+          ]}
           value={state}
           onChange={({ currentTarget }) => setState(currentTarget.value)}
         />
@@ -59,7 +66,12 @@ function AllAccounts() {
       <Stack>
         {error && <Failure error={error} retry={retry} />}
         {!rows && !error && <Loading rows={6} />}
-        {rows?.length === 0 && <Empty icon={Building2} title={search.asked || state ? 'No account matches' : 'No accounts yet'} />}
+        {rows?.length === 0 && (
+          <Empty
+            icon={Building2}
+            title={search.asked || state ? 'No account matches' : 'No accounts yet'}
+          />
+        )}
         {rows && rows.length > 0 && (
           <DataTable
             label="Accounts"
@@ -80,7 +92,12 @@ function AllAccounts() {
           />
         )}
       </Stack>
-      {creating && <CreateAccountDialog onClose={() => setCreating(false)} onCreated={({ id }) => navigate(pathOf(id))} />}
+      {creating && (
+        <CreateAccountDialog
+          onClose={() => setCreating(false)}
+          onCreated={({ id }) => navigate(pathOf(id))}
+        />
+      )}
     </>
   );
 }

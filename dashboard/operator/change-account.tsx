@@ -1,4 +1,5 @@
-// What an operator changes of an account: plan, state, whether it reaches intranet pages; and suspending it.
+// What an operator changes of an account: plan, state, whether it reaches intranet pages; and
+// suspending it.
 import { Button, Group, NativeSelect, Switch } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
@@ -24,7 +25,12 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
     ...(state !== account.state && { state }),
     ...(intranet !== account.intranet && { intranet }),
   };
-  const refresh = [['operator', 'accounts'], ['operator', 'account', account.id], ['overview', account.id], ['me']];
+  const refresh = [
+    ['operator', 'accounts'],
+    ['operator', 'account', account.id],
+    ['overview', account.id],
+    ['me'],
+  ];
   const change = useAction({
     run: () => patch<OperatorAccount>(`/operator/accounts/${account.id}`, changes),
     done: 'The account was changed.',
@@ -32,8 +38,10 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
     errorInPlace: true,
   });
   const suspend = useAction({
-    run: (to: AccountState) => patch<OperatorAccount>(`/operator/accounts/${account.id}`, { state: to }),
-    done: ({ state: now }) => (now === 'paused' ? 'The account is suspended.' : 'The account works again.'),
+    run: (to: AccountState) =>
+      patch<OperatorAccount>(`/operator/accounts/${account.id}`, { state: to }),
+    done: ({ state: now }) =>
+      now === 'paused' ? 'The account is suspended.' : 'The account works again.',
     refresh,
     after: ({ state: now }) => {
       setState(now);
@@ -47,11 +55,17 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
     <Panel
       title="Change"
       {...(billing === 'stripe' && {
-        description: 'Plan and state come from Stripe: what you set here may be overwritten at its next word.',
+        description:
+          'Plan and state come from Stripe: what you set here may be overwritten at its next word.',
       })}
     >
       <ActionForm action={change}>
-        <NativeSelect label="Plan" data={planNames} value={plan} onChange={({ currentTarget }) => setPlan(currentTarget.value)} />
+        <NativeSelect
+          label="Plan"
+          data={planNames}
+          value={plan}
+          onChange={({ currentTarget }) => setPlan(currentTarget.value)}
+        />
         <NativeSelect
           label="State"
           description={
@@ -72,7 +86,11 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
         />
         {change.error && <Failure error={change.error} />}
         <Group gap="xs">
-          <Button type="submit" loading={change.isPending} disabled={Object.keys(changes).length === 0}>
+          <Button
+            type="submit"
+            loading={change.isPending}
+            disabled={Object.keys(changes).length === 0}
+          >
             Save
           </Button>
           {billing !== 'none' && (

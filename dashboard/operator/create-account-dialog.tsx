@@ -9,7 +9,13 @@ import { fieldError, useAction } from '../parts/use-action.ts';
 import { post } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
 
-export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; onCreated(account: OperatorAccount): void }) {
+export function CreateAccountDialog({
+  onClose,
+  onCreated,
+}: {
+  onClose(): void;
+  onCreated(account: OperatorAccount): void;
+}) {
   const { plans } = useSession().me.installation;
   const [name, setName] = useState('');
   const [plan, setPlan] = useState(plans[0]?.name ?? '');
@@ -35,7 +41,10 @@ export function CreateAccountDialog({ onClose, onCreated }: { onClose(): void; o
         />
         <NativeSelect
           label="Plan"
-          data={plans.map(each => ({ value: each.name, label: `${each.name} (${each.parallel} at once)` }))}
+          data={plans.map(each => ({
+            value: each.name,
+            label: `${each.name} (${each.parallel} at once)`,
+          }))}
           value={plan}
           onChange={({ currentTarget }) => setPlan(currentTarget.value)}
         />

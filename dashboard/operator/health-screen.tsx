@@ -17,7 +17,11 @@ const CHECKS = {
 };
 const OVERALL = {
   ok: { title: 'Everything works', color: 'teal', icon: <CircleCheck size={18} aria-hidden /> },
-  degraded: { title: 'It works, but not as it should', color: 'yellow', icon: <TriangleAlert size={18} aria-hidden /> },
+  degraded: {
+    title: 'It works, but not as it should',
+    color: 'yellow',
+    icon: <TriangleAlert size={18} aria-hidden />,
+  },
   down: { title: 'Renders do not work', color: 'red', icon: <CircleAlert size={18} aria-hidden /> },
 };
 
@@ -45,7 +49,13 @@ export default function OperatorHealthScreen() {
         }
       />
       {health.isPending && <Loading rows={5} height={72} />}
-      {health.error && <Failure error={health.error} retry={() => void health.refetch()} title="The health could not be checked" />}
+      {health.error && (
+        <Failure
+          error={health.error}
+          retry={() => void health.refetch()}
+          title="The health could not be checked"
+        />
+      )}
       {data && (
         <Stack>
           <Alert variant="light" {...OVERALL[data.status]} />

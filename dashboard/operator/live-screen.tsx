@@ -23,8 +23,15 @@ const sum = (figures: number[]) => figures.reduce((all, figure) => all + figure,
 
 /** Processes of one pool share their workers: each of them is counted once. */
 function slotsOf(processes: Live['processes']): { capacity: number; busy: number } {
-  const workers = new Map(processes.flatMap(({ workers: known }) => known.map(worker => [worker.address, worker] as const)));
-  return { capacity: sum([...workers.values()].map(({ capacity }) => capacity)), busy: sum([...workers.values()].map(({ busy }) => busy)) };
+  const workers = new Map(
+    processes.flatMap(({ workers: known }) =>
+      known.map(worker => [worker.address, worker] as const),
+    ),
+  );
+  return {
+    capacity: sum([...workers.values()].map(({ capacity }) => capacity)),
+    busy: sum([...workers.values()].map(({ busy }) => busy)),
+  };
 }
 
 function Now({ live }: { live: Live }) {
@@ -78,7 +85,10 @@ export default function OperatorLiveScreen() {
                   {
                     title: 'Account',
                     cell: ({ id, name }) => (
-                      <Anchor component={Link} href={`/operator/accounts?account=${encodeURIComponent(id)}`}>
+                      <Anchor
+                        component={Link}
+                        href={`/operator/accounts?account=${encodeURIComponent(id)}`}
+                      >
                         {name ?? id}
                       </Anchor>
                     ),

@@ -1,4 +1,5 @@
-// The renders of the last half hour as bars, a minute each: what succeeded below, what failed on top of it.
+// The renders of the last half hour as bars, a minute each: what succeeded below, what failed on
+// top of it.
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { Live } from '../../api/console/contract/accounts.ts';
 import { formatCount } from '../parts/format.ts';
@@ -14,11 +15,28 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
   const tall = (count: number) => (count / most) * HEIGHT;
   return (
     <figure style={{ margin: 0 }}>
-      <svg className={classes.chart} viewBox={`0 0 ${minutes.length * STEP} ${HEIGHT + 1}`} preserveAspectRatio="none" aria-hidden="true">
-        <line className={classes.axis} x1="0" x2={minutes.length * STEP} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
+      <svg
+        className={classes.chart}
+        viewBox={`0 0 ${minutes.length * STEP} ${HEIGHT + 1}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        <line
+          className={classes.axis}
+          x1="0"
+          x2={minutes.length * STEP}
+          y1={HEIGHT + 0.5}
+          y2={HEIGHT + 0.5}
+        />
         {minutes.map((minute, index) => (
           <g key={minute.at}>
-            <rect className={classes.ok} x={index * STEP + 1} width={STEP - 2} y={HEIGHT - tall(minute.ok)} height={tall(minute.ok)} />
+            <rect
+              className={classes.ok}
+              x={index * STEP + 1}
+              width={STEP - 2}
+              y={HEIGHT - tall(minute.ok)}
+              height={tall(minute.ok)}
+            />
             <rect
               className={classes.failed}
               x={index * STEP + 1}

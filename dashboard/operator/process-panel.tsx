@@ -11,7 +11,10 @@ type Process = Live['processes'][number];
 type Worker = Process['workers'][number];
 
 function Slots({ capacity, busy }: Pick<Worker, 'capacity' | 'busy'>) {
-  const cells = Array.from({ length: Math.max(capacity, busy) }, (_, index) => ({ id: `slot ${index}`, busy: index < busy }));
+  const cells = Array.from({ length: Math.max(capacity, busy) }, (_, index) => ({
+    id: `slot ${index}`,
+    busy: index < busy,
+  }));
   return (
     <div>
       <div className={classes.cells} aria-hidden="true">
@@ -38,7 +41,9 @@ export function ProcessPanel({ process }: { process: Process }) {
             Started <When at={startedAt} />
           </span>
           <span>
-            {queue.waiting === 0 ? 'Nobody waits' : `${formatCount(queue.waiting)} wait, the oldest for ${formatMs(queue.oldestMs)}`}
+            {queue.waiting === 0
+              ? 'Nobody waits'
+              : `${formatCount(queue.waiting)} wait, the oldest for ${formatMs(queue.oldestMs)}`}
           </span>
         </Group>
       }

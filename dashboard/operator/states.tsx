@@ -7,10 +7,25 @@ export type AccountState = OperatorAccount['state'];
 export const STATES: { state: AccountState; label: string; color: string; means: string }[] = [
   { state: 'active', label: 'Active', color: 'teal', means: 'Renders work.' },
   { state: 'trialing', label: 'Trial', color: 'blue', means: 'Renders work.' },
-  { state: 'past_due', label: 'Past due', color: 'yellow', means: 'Renders work until the grace ends.' },
-  { state: 'unpaid', label: 'Unpaid', color: 'red', means: 'Renders are refused until it is paid.' },
+  {
+    state: 'past_due',
+    label: 'Past due',
+    color: 'yellow',
+    means: 'Renders work until the grace ends.',
+  },
+  {
+    state: 'unpaid',
+    label: 'Unpaid',
+    color: 'red',
+    means: 'Renders are refused until it is paid.',
+  },
   { state: 'canceled', label: 'Cancelled', color: 'gray', means: 'Renders are refused.' },
-  { state: 'paused', label: 'Suspended', color: 'red', means: 'Renders are refused until it is lifted.' },
+  {
+    state: 'paused',
+    label: 'Suspended',
+    color: 'red',
+    means: 'Renders are refused until it is lifted.',
+  },
 ];
 
 export function StateBadge({ state }: { state: AccountState }) {

@@ -56,7 +56,11 @@ export default function OperatorUsersScreen() {
   const { user: self } = useSession().me;
   const search = useSearchText();
   const [asked, setAsked] = useState<Asked>();
-  const { rows, error, retry, more } = usePages<OperatorUser>(['operator', 'people'], '/operator/users', { search: search.asked });
+  const { rows, error, retry, more } = usePages<OperatorUser>(
+    ['operator', 'people'],
+    '/operator/users',
+    { search: search.asked },
+  );
   const change = useAction({
     run: ({ person, change: body }: Asked) => patch(`/operator/users/${person.id}`, body),
     done: (_, { person }) => `${person.name} was changed.`,
@@ -115,10 +119,15 @@ export default function OperatorUsersScreen() {
               },
               {
                 title: 'Accounts',
-                cell: ({ accounts }) => accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') || 'None',
+                cell: ({ accounts }) =>
+                  accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') ||
+                  'None',
               },
               { title: 'Second factor', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
-              { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never') },
+              {
+                title: 'Last signed in',
+                cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
+              },
               {
                 title: 'Actions',
                 quietTitle: true,
@@ -139,7 +148,11 @@ export default function OperatorUsersScreen() {
                       <Button
                         size="xs"
                         variant="default"
-                        aria-label={person.operator ? `Unmake operator: ${person.name}` : `Make operator: ${person.name}`}
+                        aria-label={
+                          person.operator
+                            ? `Unmake operator: ${person.name}`
+                            : `Make operator: ${person.name}`
+                        }
                         onClick={() => setAsked({ person, change: { operator: !person.operator } })}
                       >
                         {person.operator ? 'Unmake operator' : 'Make operator'}
@@ -147,7 +160,9 @@ export default function OperatorUsersScreen() {
                       <Button
                         size="xs"
                         variant="default"
-                        aria-label={person.disabled ? `Enable ${person.name}` : `Disable ${person.name}`}
+                        aria-label={
+                          person.disabled ? `Enable ${person.name}` : `Disable ${person.name}`
+                        }
                         onClick={() => setAsked({ person, change: { disabled: !person.disabled } })}
                       >
                         {person.disabled ? 'Enable' : 'Disable'}

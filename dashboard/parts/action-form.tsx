@@ -1,4 +1,5 @@
-// A form whose button does one action, once at a time; and the buttons at the end of a form in a dialog.
+// A form whose button does one action, once at a time; and the buttons at the end of a form in a
+// dialog.
 import { Button, type ButtonProps, Group, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
@@ -32,13 +33,24 @@ interface ButtonsProps extends Pick<ButtonProps, 'loading' | 'disabled'> {
   children: ReactNode;
 }
 
-export function DialogButtons({ onCancel, danger = false, onClick, children, ...button }: ButtonsProps) {
+export function DialogButtons({
+  onCancel,
+  danger = false,
+  onClick,
+  children,
+  ...button
+}: ButtonsProps) {
   return (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onCancel}>
         Cancel
       </Button>
-      <Button type={onClick ? 'button' : 'submit'} {...(danger && { color: 'red' })} {...(onClick && { onClick })} {...button}>
+      <Button
+        type={onClick ? 'button' : 'submit'}
+        {...(danger && { color: 'red' })}
+        {...(onClick && { onClick })}
+        {...button}
+      >
         {children}
       </Button>
     </Group>

@@ -30,7 +30,16 @@ export function ConfirmDialog(props: Props) {
   );
 }
 
-function Question({ onClose, children, confirm, onConfirm, danger = false, typed, busy = false, error }: Props) {
+function Question({
+  onClose,
+  children,
+  confirm,
+  onConfirm,
+  danger = false,
+  typed,
+  busy = false,
+  error,
+}: Props) {
   const [text, setText] = useState('');
   const ready = typed === undefined || text.trim() === typed;
   const submit = (event: FormEvent) => {

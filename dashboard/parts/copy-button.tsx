@@ -15,7 +15,11 @@ interface Props {
 export function CopyButton({ text, label, size = 'xs' }: Props) {
   const { copy, copied, error } = useClipboard({ timeout: 2_000 });
   useEffect(() => {
-    if (error) notify('The browser does not let this page copy. Select the text and copy it yourself.', 'error');
+    if (error)
+      notify(
+        'The browser does not let this page copy. Select the text and copy it yourself.',
+        'error',
+      );
   }, [error]);
   return (
     <Button

@@ -31,7 +31,13 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
   return (
     <>
       <Paper withBorder className={classes.frame}>
-        <Table className={classes.table} aria-label={label} verticalSpacing="xs" horizontalSpacing="sm" highlightOnHover={Boolean(href)}>
+        <Table
+          className={classes.table}
+          aria-label={label}
+          verticalSpacing="xs"
+          horizontalSpacing="sm"
+          highlightOnHover={Boolean(href)}
+        >
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ title, align, quietTitle }) => (
@@ -77,7 +83,10 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
   );
 }
 
-/** The button stays where it is and keeps the focus while more is read; after the last page its place says so and takes the focus over. */
+/**
+ * The button stays where it is and keeps the focus while more is read; after the last page its
+ * place says so and takes the focus over.
+ */
 function More({ has, busy, load, count }: NonNullable<Props<unknown>['more']> & { count: number }) {
   const pressed = useRef(false);
   const end = useRef<HTMLParagraphElement>(null);

@@ -1,4 +1,5 @@
-// A dialog, and where the focus goes when it is closed: to what opened it, or to the screen's heading when that has gone.
+// A dialog, and where the focus goes when it is closed: to what opened it, or to the screen's
+// heading when that has gone.
 import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect } from 'react';
 import { HEADING_ID } from './page-header.tsx';
@@ -6,7 +7,10 @@ import { HEADING_ID } from './page-header.tsx';
 const isOpen = () => document.querySelector('[role="dialog"]') !== null;
 const isLost = () => document.activeElement === null || document.activeElement === document.body;
 
-/** Gives the focus back. What opened the dialog may go a moment later, as the row of a revoked key does: watched until the focus is elsewhere. */
+/**
+ * Gives the focus back. What opened the dialog may go a moment later, as the row of a revoked key
+ * does: watched until the focus is elsewhere.
+ */
 function giveFocusBack(opener: Element | null): () => void {
   const put = () => {
     if (isOpen() || !isLost()) return;
@@ -45,7 +49,10 @@ export function useFocusBack(opened: boolean): void {
 }
 
 interface Props extends ModalProps {
-  /** Something in it is shown only once: a click beside the dialog or a slip of the hand must not take it away. */
+  /**
+   * Something in it is shown only once: a click beside the dialog or a slip of the hand must not
+   * take it away.
+   */
   keep?: boolean;
 }
 

@@ -1,4 +1,5 @@
-// What went wrong, in the server's own sentence, with the id that finds it in the log, and a way to try again.
+// What went wrong, in the server's own sentence, with the id that finds it in the log, and a way to
+// try again.
 import { Alert, Button, Code, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import { CallFailed } from '../session/api.ts';
@@ -10,7 +11,10 @@ interface Props {
   /** Absent where trying again means pressing the same button again. */
   retry?: () => void;
   title?: string;
-  /** When what is still shown below it was read (a time of `Date.now()`), so that nobody takes it for how things are now. */
+  /**
+   * When what is still shown below it was read (a time of `Date.now()`), so that nobody takes it
+   * for how things are now.
+   */
   shownOf?: number;
 }
 
@@ -26,7 +30,11 @@ export function Failure({ error, retry, title = 'This did not work', shownOf }: 
       {...(shownOf !== undefined && { mb: 'lg' })}
     >
       <Text size="sm">
-        {error instanceof CallFailed ? <TextWithCode>{error.message}</TextWithCode> : 'Something in this page failed. Load it again.'}
+        {error instanceof CallFailed ? (
+          <TextWithCode>{error.message}</TextWithCode>
+        ) : (
+          'Something in this page failed. Load it again.'
+        )}
       </Text>
       {shownOf !== undefined && (
         <Text size="sm" mt={6}>

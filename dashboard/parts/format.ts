@@ -17,7 +17,8 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 export const formatCount = (count: number) => COUNT.format(count);
 
 /** `1 render`, `2 renders`. */
-export const formatCountOf = (count: number, one: string, many = `${one}s`) => `${formatCount(count)} ${count === 1 ? one : many}`;
+export const formatCountOf = (count: number, one: string, many = `${one}s`) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
 
 /** `512 B`, `1.5 KiB`, `20 MiB`. */
 export function formatBytes(bytes: number): string {
@@ -44,11 +45,16 @@ export const formatTime = (at: string | Date) => EXACT.format(new Date(at));
 
 /** `Nov 22, 2026`. A date without a time (`2026-11-22`) is that day everywhere. */
 export const formatDay = (at: string | Date) =>
-  DAY.format(typeof at === 'string' && /^\d{4}-\d\d-\d\d$/.test(at) ? new Date(`${at}T00:00:00`) : new Date(at));
+  DAY.format(
+    typeof at === 'string' && /^\d{4}-\d\d-\d\d$/.test(at)
+      ? new Date(`${at}T00:00:00`)
+      : new Date(at),
+  );
 
 /** `just now`, `3 minutes ago`, `in 2 days`. */
 export function formatRelative(at: string | Date, now = Date.now()): string {
   const ms = Math.round((new Date(at).getTime() - now) / 1000) * 1000;
-  for (const [unit, size] of STEPS) if (Math.abs(ms) >= size) return RELATIVE.format(Math.round(ms / size), unit);
+  for (const [unit, size] of STEPS)
+    if (Math.abs(ms) >= size) return RELATIVE.format(Math.round(ms / size), unit);
   return Math.abs(ms) < 10e3 ? 'just now' : RELATIVE.format(ms / 1000, 'second');
 }

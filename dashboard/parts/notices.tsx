@@ -1,4 +1,5 @@
-// Short messages at the edge of the page about what was just done, announced by screen readers, gone after a while.
+// Short messages at the edge of the page about what was just done, announced by screen readers,
+// gone after a while.
 import { Notifications, notifications } from '@mantine/notifications';
 import { Check, CircleAlert } from 'lucide-react';
 

@@ -1,4 +1,5 @@
-// The head of a screen: its one h1, which gets the focus when the screen changes, what it is about, and its main actions. Owns the document's title.
+// The head of a screen: its one h1, which gets the focus when the screen changes, what it is about,
+// and its main actions. Owns the document's title.
 import { Group, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import classes from './page-header.module.css';

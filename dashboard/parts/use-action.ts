@@ -1,4 +1,5 @@
-// A change that a person makes: the call, a notice when it is done or has failed, and what is read again afterwards.
+// A change that a person makes: the call, a notice when it is done or has failed, and what is read
+// again afterwards.
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { CallFailed } from '../session/api.ts';
 import { notify } from './notices.tsx';
@@ -14,8 +15,17 @@ interface Action<I, O> {
   errorInPlace?: boolean;
 }
 
-/** The mutation of react-query: `action.mutate(input)`, `action.isPending`, `action.error`, `action.reset()`. */
-export function useAction<I = void, O = unknown>({ run, done, refresh = [], after, errorInPlace = false }: Action<I, O>) {
+/**
+ * The mutation of react-query: `action.mutate(input)`, `action.isPending`, `action.error`,
+ * `action.reset()`.
+ */
+export function useAction<I = void, O = unknown>({
+  run,
+  done,
+  refresh = [],
+  after,
+  errorInPlace = false,
+}: Action<I, O>) {
   const queries = useQueryClient();
   return useMutation<O, Error, I>({
     mutationFn: run,
@@ -25,12 +35,21 @@ export function useAction<I = void, O = unknown>({ run, done, refresh = [], afte
       after?.(output, input);
     },
     onError: error => {
-      if (!errorInPlace) notify(error instanceof CallFailed ? error.message : 'Something in this page failed. Load it again.', 'error');
+      if (!errorInPlace)
+        notify(
+          error instanceof CallFailed
+            ? error.message
+            : 'Something in this page failed. Load it again.',
+          'error',
+        );
     },
   });
 }
 
-/** The server's sentence when it is about this field of the body, which it names in backticks: without the name, to be shown at the field. */
+/**
+ * The server's sentence when it is about this field of the body, which it names in backticks:
+ * without the name, to be shown at the field.
+ */
 export function fieldError(error: Error | null | undefined, field: string): string | undefined {
   if (!(error instanceof CallFailed) || error.code !== 'validation_error') return undefined;
   const named = `\`${field}(\\.[^\`]*)?\``;

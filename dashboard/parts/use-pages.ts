@@ -8,10 +8,15 @@ interface Page<T> {
 }
 
 /** `more` is what DataTable takes. */
-export function usePages<T>(queryKey: QueryKey, path: string, filter: Record<string, string | undefined> = {}) {
+export function usePages<T>(
+  queryKey: QueryKey,
+  path: string,
+  filter: Record<string, string | undefined> = {},
+) {
   const query = useInfiniteQuery({
     queryKey: [...queryKey, filter],
-    queryFn: ({ pageParam, signal }) => get<Page<T>>(`${path}${queryOf({ ...filter, cursor: pageParam })}`, signal),
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<T>>(`${path}${queryOf({ ...filter, cursor: pageParam })}`, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: page => page.next ?? undefined,
   });
@@ -19,6 +24,10 @@ export function usePages<T>(queryKey: QueryKey, path: string, filter: Record<str
     rows: query.data?.pages.flatMap(({ items }) => items),
     error: query.error,
     retry: () => void query.refetch(),
-    more: { has: query.hasNextPage, busy: query.isFetchingNextPage, load: () => void query.fetchNextPage() },
+    more: {
+      has: query.hasNextPage,
+      busy: query.isFetchingNextPage,
+      load: () => void query.fetchNextPage(),
+    },
   };
 }

@@ -1,4 +1,5 @@
-// What is typed into a search that the server answers: the text at once, and the text to ask for after a pause in typing.
+// What is typed into a search that the server answers: the text at once, and the text to ask for
+// after a pause in typing.
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 

@@ -49,7 +49,10 @@ export const EXAMPLES: Example[] = [
       source: 'html',
       html: INVOICE,
       url: '',
-      options: { format: 'A4', margin: { top: '20mm', right: '20mm', bottom: '20mm', left: '20mm' } },
+      options: {
+        format: 'A4',
+        margin: { top: '20mm', right: '20mm', bottom: '20mm', left: '20mm' },
+      },
     },
   },
   {

@@ -1,5 +1,16 @@
-// One option of a request as a control: made from its description alone, so that a new option of the contract needs nothing here.
-import { Button, Fieldset, Group, NativeSelect, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
+// One option of a request as a control: made from its description alone, so that a new option of
+// the contract needs nothing here.
+import {
+  Button,
+  Fieldset,
+  Group,
+  NativeSelect,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -7,7 +18,14 @@ import { Explained, type FieldProps } from './explained.tsx';
 import { labelOf, type RequestField } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
 import classes from './playground.module.css';
-import { objectIn, type RequestOptions, switchValue, textValue, withGroupMember, withMember } from './request.ts';
+import {
+  objectIn,
+  type RequestOptions,
+  switchValue,
+  textValue,
+  withGroupMember,
+  withMember,
+} from './request.ts';
 import type { Json } from './snippets.ts';
 
 /** Stands below the control: a `details` inside a label would be pressed with it. */
@@ -25,7 +43,8 @@ const TYPING_MS = 800;
 
 function TextField({ field, path, value, onChange, complaints }: FieldProps) {
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
-  // Not when the field is left: a line that appears under the pointer moves away what was about to be pressed.
+  // Not when the field is left: a line that appears under the pointer moves away what was about to
+  // be pressed.
   const [settled] = useDebouncedValue(text, TYPING_MS);
   const fits = settled !== text || text === '' || field.pattern?.test(text) !== false;
   const odd = fits ? null : `Not in the form that is expected here (${field.placeholder}).`;
@@ -48,7 +67,10 @@ function TextField({ field, path, value, onChange, complaints }: FieldProps) {
           onChange={({ currentTarget }) => onChange(textValue(currentTarget.value, field))}
         />
       ) : (
-        <TextInput {...props} onChange={({ currentTarget }) => onChange(textValue(currentTarget.value, field))} />
+        <TextInput
+          {...props}
+          onChange={({ currentTarget }) => onChange(textValue(currentTarget.value, field))}
+        />
       )}
     </Below>
   );
@@ -66,7 +88,11 @@ function NumberField({ field, path, value, onChange, complaints }: FieldProps) {
         placeholder={field.placeholder}
         value={typeof value === 'number' ? value : ''}
         error={complaints.get(path)}
-        onChange={({ currentTarget }) => onChange(Number.isNaN(currentTarget.valueAsNumber) ? undefined : currentTarget.valueAsNumber)}
+        onChange={({ currentTarget }) =>
+          onChange(
+            Number.isNaN(currentTarget.valueAsNumber) ? undefined : currentTarget.valueAsNumber,
+          )
+        }
       />
     </Below>
   );
@@ -84,8 +110,13 @@ function ChoiceField({ field, path, value, onChange, complaints }: FieldProps) {
       <NativeSelect
         label={labelOf(field.name)}
         data={[
-          { value: '', label: field.standard === undefined ? 'Default' : `Default (${field.standard})` },
-          ...choices.filter(choice => choice !== field.standard).map(choice => ({ value: choice, label: choice })),
+          {
+            value: '',
+            label: field.standard === undefined ? 'Default' : `Default (${field.standard})`,
+          },
+          ...choices
+            .filter(choice => choice !== field.standard)
+            .map(choice => ({ value: choice, label: choice })),
         ]}
         value={value === undefined || value === field.standard ? '' : String(value)}
         error={complaints.get(path)}
@@ -142,7 +173,8 @@ export function FieldInput(props: FieldProps) {
   if (control === 'rows') return <RowsInput {...props} />;
   if (control === 'pairs') return <PairsInput {...props} />;
   if (control === 'number') return <NumberField {...props} />;
-  if (control === 'choice' || (control === 'switch' && standard === undefined)) return <ChoiceField {...props} />;
+  if (control === 'choice' || (control === 'switch' && standard === undefined))
+    return <ChoiceField {...props} />;
   return control === 'switch' ? <SwitchField {...props} /> : <TextField {...props} />;
 }
 
@@ -151,7 +183,9 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
   const rows = Array.isArray(value) ? value.map(objectIn) : [];
   const one = labelOf(field.name).replace(/s$/, '');
   // What must be given stands there from the beginning, empty.
-  const blank: RequestOptions = Object.fromEntries(field.fields.filter(({ required }) => required).map(({ name }) => [name, '']));
+  const blank: RequestOptions = Object.fromEntries(
+    field.fields.filter(({ required }) => required).map(({ name }) => [name, '']),
+  );
   const set = (next: RequestOptions[]) => onChange(next.length > 0 ? next : undefined);
   return (
     <Fieldset legend={labelOf(field.name)} className={classes.wide}>
@@ -174,7 +208,13 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
                   field={inner}
                   path={`${path}.${index}.${inner.name}`}
                   value={row[inner.name]}
-                  onChange={member => set(rows.map((each, at) => (at === index ? withMember(each, inner.name, member) : each)))}
+                  onChange={member =>
+                    set(
+                      rows.map((each, at) =>
+                        at === index ? withMember(each, inner.name, member) : each,
+                      ),
+                    )
+                  }
                   complaints={complaints}
                 />
               ))}
@@ -191,7 +231,12 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
           </Fieldset>
         ))}
         <Group>
-          <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => set([...rows, blank])}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            onClick={() => set([...rows, blank])}
+          >
             {`Add a ${one.toLowerCase()}`}
           </Button>
         </Group>

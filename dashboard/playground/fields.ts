@@ -1,4 +1,5 @@
-// From the description of a render request (JSON Schema) to the fields of a form: which control a field gets, where it stands, what it says. Pure.
+// From the description of a render request (JSON Schema) to the fields of a form: which control a
+// field gets, where it stands, what it says. Pure.
 
 export interface JsonSchema {
   type?: string;
@@ -89,9 +90,15 @@ export interface FieldSection {
   fields: RequestField[];
 }
 
-/** Which fields stand together. A field that is not named here, such as one of a later release, stands in the last section. */
+/**
+ * Which fields stand together. A field that is not named here, such as one of a later release,
+ * stands in the last section.
+ */
 const SECTIONS: [title: string, names: RegExp][] = [
-  ['Page', /^(format|paper_.*|landscape|print_background|scale|zoom|pages|single_page|emulate_media)$/],
+  [
+    'Page',
+    /^(format|paper_.*|landscape|print_background|scale|zoom|pages|single_page|emulate_media)$/,
+  ],
   ['Margins', /^margin$/],
   ['Header & footer', /^(header|footer)$/],
   ['Waits', /^(wait_.*|lazy_load_images)$/],
@@ -109,11 +116,22 @@ export function sectionsOf(request: JsonSchema): FieldSection[] {
   const fields = Object.entries(request.properties ?? {})
     .filter(([name]) => !ELSEWHERE.has(name))
     .map(([name, schema]) => fieldOf(name, name, schema, false));
-  const bySection = Map.groupBy(fields, ({ name }) => SECTIONS.find(([, names]) => names.test(name))![0]);
-  return SECTIONS.flatMap(([title]) => (bySection.has(title) ? [{ title, fields: bySection.get(title)! }] : []));
+  const bySection = Map.groupBy(
+    fields,
+    ({ name }) => SECTIONS.find(([, names]) => names.test(name))![0],
+  );
+  return SECTIONS.flatMap(([title]) =>
+    bySection.has(title) ? [{ title, fields: bySection.get(title)! }] : [],
+  );
 }
 
-const TERMS: Record<string, string> = { css: 'CSS', html: 'HTML', http: 'HTTP', javascript: 'JavaScript', url: 'URL' };
+const TERMS: Record<string, string> = {
+  css: 'CSS',
+  html: 'HTML',
+  http: 'HTTP',
+  javascript: 'JavaScript',
+  url: 'URL',
+};
 
 /** `wait_for_selector` -> `Wait for selector`. */
 export function labelOf(name: string): string {
@@ -121,15 +139,22 @@ export function labelOf(name: string): string {
   return words.join(' ').replace(/^./, letter => letter.toUpperCase());
 }
 
-/** The fields that have to do with the words that are searched for, inside their sections. An empty search finds all. */
+/**
+ * The fields that have to do with the words that are searched for, inside their sections. An empty
+ * search finds all.
+ */
 export function found(sections: readonly FieldSection[], search: string): FieldSection[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const text = (field: RequestField): string =>
-    [field.name, labelOf(field.name), field.description, ...field.fields.map(text)].join(' ').toLowerCase();
+    [field.name, labelOf(field.name), field.description, ...field.fields.map(text)]
+      .join(' ')
+      .toLowerCase();
   return sections
     .map(({ title, fields }) => ({
       title,
-      fields: fields.filter(field => words.every(word => title.toLowerCase().includes(word) || text(field).includes(word))),
+      fields: fields.filter(field =>
+        words.every(word => title.toLowerCase().includes(word) || text(field).includes(word)),
+      ),
     }))
     .filter(({ fields }) => fields.length > 0);
 }

@@ -1,4 +1,5 @@
-// The request as JSON, in both directions. What does not parse stays in the editor and changes nothing.
+// The request as JSON, in both directions. What does not parse stays in the editor and changes
+// nothing.
 import { Textarea } from '@mantine/core';
 import { type Ref, useEffect, useState } from 'react';
 import classes from './playground.module.css';

@@ -1,4 +1,5 @@
-// All options of a request in sections that open and close, with a search over names and descriptions.
+// All options of a request in sections that open and close, with a search over names and
+// descriptions.
 import { Accordion, Badge, Group, Text, TextInput } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
@@ -22,9 +23,12 @@ export function OptionsForm({ sections, options, onChange, complaints }: Props) 
   const [opened, setOpened] = useState<string[]>([]);
   const shown = found(sections, search);
   const complainedOf = (section: FieldSection) =>
-    section.fields.some(({ path }) => [...complaints.keys()].some(each => each === path || each.startsWith(`${path}.`)));
+    section.fields.some(({ path }) =>
+      [...complaints.keys()].some(each => each === path || each.startsWith(`${path}.`)),
+    );
   const complaining = sections.filter(complainedOf).map(idOf);
-  // While something is searched for, all that was found is to be seen, and what the service complains of always.
+  // While something is searched for, all that was found is to be seen, and what the service
+  // complains of always.
   const open = search === '' ? [...new Set([...opened, ...complaining])] : shown.map(idOf);
   return (
     <>
@@ -42,7 +46,15 @@ export function OptionsForm({ sections, options, onChange, complaints }: Props) 
           No option has to do with “{search}”.
         </Text>
       )}
-      <Accordion multiple variant="contained" order={3} value={open} onChange={setOpened} transitionDuration={0} keepMounted={false}>
+      <Accordion
+        multiple
+        variant="contained"
+        order={3}
+        value={open}
+        onChange={setOpened}
+        transitionDuration={0}
+        keepMounted={false}
+      >
         {shown.map(section => {
           const given = section.fields.filter(({ name }) => name in options).length;
           return (

@@ -11,7 +11,11 @@ interface Props {
 
 export function PageInput({ draft, onChange, complaints }: Props) {
   return (
-    <Tabs value={draft.source} onChange={source => onChange({ source: source as Draft['source'] })} keepMounted={false}>
+    <Tabs
+      value={draft.source}
+      onChange={source => onChange({ source: source as Draft['source'] })}
+      keepMounted={false}
+    >
       <Tabs.List mb="sm" aria-label="What to render">
         <Tabs.Tab value="html">HTML</Tabs.Tab>
         <Tabs.Tab value="url">URL</Tabs.Tab>

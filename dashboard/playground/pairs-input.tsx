@@ -1,4 +1,5 @@
-// Names with texts, such as headers: a line each. Keeps lines whose name is still empty, which the request cannot hold.
+// Names with texts, such as headers: a line each. Keeps lines whose name is still empty, which the
+// request cannot hold.
 import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -18,10 +19,14 @@ const pair = (name = '', value = ''): Pair => {
   lastId += 1;
   return { id: lastId, name, value };
 };
-const pairsOf = (object: RequestOptions) => Object.entries(object).map(([name, value]) => pair(name, String(value)));
+const pairsOf = (object: RequestOptions) =>
+  Object.entries(object).map(([name, value]) => pair(name, String(value)));
 const objectOf = (pairs: Pair[]): RequestOptions =>
-  Object.fromEntries(pairs.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]));
-const same = (one: RequestOptions, other: RequestOptions) => JSON.stringify(one) === JSON.stringify(other);
+  Object.fromEntries(
+    pairs.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]),
+  );
+const same = (one: RequestOptions, other: RequestOptions) =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 export function PairsInput({ field, path, value, onChange, complaints }: FieldProps) {
   const given = objectIn(value);
@@ -37,7 +42,8 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
     const object = objectOf(next);
     onChange(Object.keys(object).length > 0 ? object : undefined);
   };
-  const change = (id: number, part: Partial<Pair>) => set(pairs.map(each => (each.id === id ? { ...each, ...part } : each)));
+  const change = (id: number, part: Partial<Pair>) =>
+    set(pairs.map(each => (each.id === id ? { ...each, ...part } : each)));
   return (
     <Fieldset legend={labelOf(field.name)} className={classes.wide}>
       <Text component="div" size="xs" c="dimmed" mb="sm">
@@ -77,7 +83,12 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
           </div>
         ))}
         <Group>
-          <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setPairs([...pairs, pair()])}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            onClick={() => setPairs([...pairs, pair()])}
+          >
             Add a line
           </Button>
         </Group>

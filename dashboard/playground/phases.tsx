@@ -22,8 +22,17 @@ export function Phases({ phases }: { phases: TimedPhase[] }) {
         {phases.map(({ name, startMs, durationMs }) => (
           <li key={name}>
             <span>{name}</span>
-            <svg className={classes.bar} viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-              <rect x={Math.min(part(startMs), 100 - THINNEST)} width={Math.max(part(durationMs), THINNEST)} height="1" />
+            <svg
+              className={classes.bar}
+              viewBox="0 0 100 1"
+              preserveAspectRatio="none"
+              aria-hidden="true"
+            >
+              <rect
+                x={Math.min(part(startMs), 100 - THINNEST)}
+                width={Math.max(part(durationMs), THINNEST)}
+                height="1"
+              />
             </svg>
             <span>{formatMs(durationMs)}</span>
           </li>

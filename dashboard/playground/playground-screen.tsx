@@ -1,6 +1,18 @@
 // The playground: put a request together, see its PDF, take the same call away as code.
 
-import { Button, Group, Kbd, NativeSelect, Paper, SegmentedControl, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Kbd,
+  NativeSelect,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Switch,
+  Tabs,
+  Text,
+  Title,
+} from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Play, X } from 'lucide-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
@@ -24,7 +36,13 @@ import { useRender } from './use-render.ts';
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
-function CodeTabs({ publicUrl, request }: { publicUrl: string; request: { [name: string]: Json } }) {
+function CodeTabs({
+  publicUrl,
+  request,
+}: {
+  publicUrl: string;
+  request: { [name: string]: Json };
+}) {
   const all = snippets(publicUrl, request);
   return (
     <Tabs defaultValue="curl" keepMounted={false}>
@@ -48,10 +66,21 @@ function CodeTabs({ publicUrl, request }: { publicUrl: string; request: { [name:
 async function renderDescription(signal: AbortSignal): Promise<JsonSchema> {
   const answer = await fetch('/openapi.json', { signal }).catch(error => {
     if (signal.aborted) throw error;
-    throw new CallFailed(0, 'unreachable', 'The server does not answer. Check your connection and try again.');
+    throw new CallFailed(
+      0,
+      'unreachable',
+      'The server does not answer. Check your connection and try again.',
+    );
   });
-  if (!answer.ok) throw new CallFailed(answer.status, 'internal', `The description of the API could not be read: ${answer.status}.`);
-  const { components } = (await answer.json()) as { components: { schemas: { RenderRequest: JsonSchema } } };
+  if (!answer.ok)
+    throw new CallFailed(
+      answer.status,
+      'internal',
+      `The description of the API could not be read: ${answer.status}.`,
+    );
+  const { components } = (await answer.json()) as {
+    components: { schemas: { RenderRequest: JsonSchema } };
+  };
   return components.schemas.RenderRequest;
 }
 
@@ -63,8 +92,15 @@ export default function Playground() {
   const [view, setView] = useState('form');
   const [jsonError, setJsonError] = useState<string>();
   const jsonEditor = useRef<HTMLTextAreaElement>(null);
-  const description = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => renderDescription(signal), staleTime: Infinity });
-  const sections = useMemo(() => (description.data ? sectionsOf(description.data) : []), [description.data]);
+  const description = useQuery({
+    queryKey: ['openapi'],
+    queryFn: ({ signal }) => renderDescription(signal),
+    staleTime: Infinity,
+  });
+  const sections = useMemo(
+    () => (description.data ? sectionsOf(description.data) : []),
+    [description.data],
+  );
   /** What the service complained of is out of date as soon as something was changed. */
   const [tried, setTried] = useState<Draft>();
   const complained = useMemo(
@@ -95,7 +131,10 @@ export default function Playground() {
 
   return (
     <>
-      <PageHeader title="Playground" description="Try every option of a render, then take the same call away as code." />
+      <PageHeader
+        title="Playground"
+        description="Try every option of a render, then take the same call away as code."
+      />
       <div className={classes.columns}>
         <section aria-labelledby="playground-request" onKeyDown={onKeyDown}>
           <Stack>
@@ -136,11 +175,19 @@ export default function Playground() {
                   onChange={({ currentTarget }) => change({ sandbox: currentTarget.checked })}
                 />
                 <Group gap="sm">
-                  <Button leftSection={<Play size={16} aria-hidden />} aria-disabled={running || jsonError !== undefined} onClick={start}>
+                  <Button
+                    leftSection={<Play size={16} aria-hidden />}
+                    aria-disabled={running || jsonError !== undefined}
+                    onClick={start}
+                  >
                     Render
                   </Button>
                   {running && (
-                    <Button variant="default" leftSection={<X size={16} aria-hidden />} onClick={cancel}>
+                    <Button
+                      variant="default"
+                      leftSection={<X size={16} aria-hidden />}
+                      onClick={cancel}
+                    >
                       Cancel
                     </Button>
                   )}
@@ -154,7 +201,12 @@ export default function Playground() {
               </Stack>
             </Paper>
             {view === 'json' ? (
-              <JsonView draft={draft} onChange={setDraftTo => setDraft(() => setDraftTo)} onError={setJsonError} editorRef={jsonEditor} />
+              <JsonView
+                draft={draft}
+                onChange={setDraftTo => setDraft(() => setDraftTo)}
+                onError={setJsonError}
+                editorRef={jsonEditor}
+              />
             ) : (
               <>
                 <PageInput draft={draft} onChange={change} complaints={complained} />
@@ -169,7 +221,9 @@ export default function Playground() {
                   )}
                 </Group>
                 {description.isPending && <Loading rows={7} height={44} />}
-                {description.error && <Failure error={description.error} retry={() => void description.refetch()} />}
+                {description.error && (
+                  <Failure error={description.error} retry={() => void description.refetch()} />
+                )}
                 {description.data && (
                   <OptionsForm
                     sections={sections}

@@ -14,7 +14,14 @@ function Done({ rendered }: { rendered: RenderedPdf }) {
     ['Pages', pages === undefined ? 'unknown' : formatCount(pages)],
     ['Size', formatBytes(bytes)],
     ['Time', formatMs(tookMs)],
-    ['Counted', sandbox ? 'No, sandbox' : usage === undefined ? 'Yes' : `No. ${formatCount(usage)} this period`],
+    [
+      'Counted',
+      sandbox
+        ? 'No, sandbox'
+        : usage === undefined
+          ? 'Yes'
+          : `No. ${formatCount(usage)} this period`,
+    ],
   ];
   return (
     <Stack>
@@ -61,7 +68,12 @@ function Done({ rendered }: { rendered: RenderedPdf }) {
 
 function Failed({ error, tookMs }: Extract<RenderState, { is: 'failed' }>) {
   return (
-    <Alert color="red" variant="light" title="No PDF this time" icon={<CircleAlert size={18} aria-hidden />}>
+    <Alert
+      color="red"
+      variant="light"
+      title="No PDF this time"
+      icon={<CircleAlert size={18} aria-hidden />}
+    >
       <Group gap="xs" mb="xs">
         <Badge color="red" variant="filled" tt="none">
           {error.code}
@@ -105,7 +117,11 @@ export function ResultPanel({ state }: { state: RenderState }) {
         <div className={classes.blank}>
           <div>
             <FileText size={32} aria-hidden />
-            <Text size="sm">{state.is === 'running' ? 'The PDF appears here.' : 'Press Render, and the PDF appears here.'}</Text>
+            <Text size="sm">
+              {state.is === 'running'
+                ? 'The PDF appears here.'
+                : 'Press Render, and the PDF appears here.'}
+            </Text>
           </div>
         </div>
       )}

@@ -1,4 +1,5 @@
-// Reads the header Server-Timing (https://www.w3.org/TR/server-timing/) into a small waterfall: each phase begins where the one before ended. Pure.
+// Reads the header Server-Timing (https://www.w3.org/TR/server-timing/) into a small waterfall:
+// each phase begins where the one before ended. Pure.
 
 export interface TimedPhase {
   name: string;

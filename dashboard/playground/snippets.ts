@@ -1,4 +1,5 @@
-// The same call in five languages, ready to paste. Owns how a request's values are written in each language, so that any text arrives as it is.
+// The same call in five languages, ready to paste. Owns how a request's values are written in each
+// language, so that any text arrives as it is.
 
 /** Where the code takes the key from. */
 export const KEY_VARIABLE = 'PRESSROOM_KEY';
@@ -11,7 +12,9 @@ export interface Snippet {
   code: string;
 }
 
-/** How a language writes values. `open` and `close` stand around the members of a list or an object. */
+/**
+ * How a language writes values. `open` and `close` stand around the members of a list or an object.
+ */
 interface Notation {
   indent: string;
   text(value: string): string;
@@ -32,7 +35,10 @@ function written(value: Json, notation: Notation, depth: number): string {
   if (value === null || typeof value === 'boolean') return notation.word(value);
   const members = Array.isArray(value)
     ? value.map(member => written(member, notation, depth + 1))
-    : Object.entries(value).map(([name, member]) => `${notation.text(name)}${notation.between}${written(member, notation, depth + 1)}`);
+    : Object.entries(value).map(
+        ([name, member]) =>
+          `${notation.text(name)}${notation.between}${written(member, notation, depth + 1)}`,
+      );
   const [open, close] = Array.isArray(value) ? notation.list : notation.object;
   if (members.length === 0) return (!Array.isArray(value) && notation.emptyObject) || open + close;
   const inner = notation.indent.repeat(depth + 1);
@@ -64,7 +70,10 @@ const GO: Notation = {
   object: ['map[string]any{', '}'],
 };
 
-/** PHP's double-quoted texts: a dollar would begin a variable, and characters by number look different. */
+/**
+ * PHP's double-quoted texts: a dollar would begin a variable, and characters by number look
+ * different.
+ */
 const phpText = (value: string) =>
   quoted(value).replace(/\\u([0-9a-f]{4})|\\b|\\.|\$/g, (found, code: string | undefined) => {
     if (code !== undefined) return `\\u{${code}}`;
@@ -82,7 +91,8 @@ const PHP: Notation = {
   between: ' => ',
 };
 
-// The body is read from the lines below the command: no shell quotes it, and it may be longer than one word of a command line.
+// The body is read from the lines below the command: no shell quotes it, and it may be longer than
+// one word of a command line.
 const curl = (address: string, request: Json) => `curl -sS --fail-with-body '${address}' \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H 'Content-Type: application/json' \\
@@ -187,7 +197,10 @@ if (curl_getinfo($request, CURLINFO_RESPONSE_CODE) !== 200) {
 file_put_contents('render.pdf', $answer);
 `;
 
-/** The call of `request` at the installation of `publicUrl` (without a slash at its end), in every language, curl first. */
+/**
+ * The call of `request` at the installation of `publicUrl` (without a slash at its end), in every
+ * language, curl first.
+ */
 export function snippets(publicUrl: string, request: { [name: string]: Json }): Snippet[] {
   const address = `${publicUrl}/v1/render`;
   return [

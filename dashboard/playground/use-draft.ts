@@ -1,4 +1,5 @@
-// What the person is putting together: kept while the tab lives, for this person, and begun from `?url=…` when the address has it.
+// What the person is putting together: kept while the tab lives, for this person, and begun from
+// `?url=…` when the address has it.
 import { useEffect, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { EXAMPLES } from './examples.ts';
@@ -19,7 +20,8 @@ function keep(storageKey: string, draft: Draft): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(draft));
   } catch {
-    // Browsers keep about 5 MB. An old draft in place of the one that is too large would be a surprise.
+    // Browsers keep about 5 MB. An old draft in place of the one that is too large would be a
+    // surprise.
     sessionStorage.removeItem(storageKey);
   }
 }
@@ -28,7 +30,9 @@ export function useDraft(userId: string): [Draft, (change: (draft: Draft) => Dra
   const storageKey = `pressroom.playground.${userId}`;
   const url = new URLSearchParams(useSearch()).get('url');
   const [, navigate] = useLocation();
-  const [draft, setDraft] = useState<Draft>(() => (url ? { ...EMPTY, html: kept(storageKey).html, source: 'url', url } : kept(storageKey)));
+  const [draft, setDraft] = useState<Draft>(() =>
+    url ? { ...EMPTY, html: kept(storageKey).html, source: 'url', url } : kept(storageKey),
+  );
   useEffect(() => keep(storageKey, draft), [storageKey, draft]);
   useEffect(() => {
     // Else a reload would undo what was changed since.

@@ -1,4 +1,5 @@
-// One render at a time in the playground: the call, its cancelling, and the PDF for as long as it is shown.
+// One render at a time in the playground: the call, its cancelling, and the PDF for as long as it
+// is shown.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { CallFailed, send } from '../session/api.ts';
 import type { RequestOptions } from './request.ts';
@@ -60,15 +61,25 @@ export function useRender(accountId: string) {
       setState({ is: 'running' });
       const startMs = performance.now();
       try {
-        const answer = await send('POST', `/accounts/${accountId}/playground/render`, body, call.signal);
+        const answer = await send(
+          'POST',
+          `/accounts/${accountId}/playground/render`,
+          body,
+          call.signal,
+        );
         setState({ is: 'done', rendered: await renderedFrom(answer, startMs) });
       } catch (error) {
         if (call.signal.aborted) setState({ is: 'cancelled' });
-        else if (error instanceof CallFailed) setState({ is: 'failed', error, tookMs: performance.now() - startMs });
+        else if (error instanceof CallFailed)
+          setState({ is: 'failed', error, tookMs: performance.now() - startMs });
         else
           setState({
             is: 'failed',
-            error: new CallFailed(0, 'unreachable', 'The connection broke before the whole PDF had arrived. Try again.'),
+            error: new CallFailed(
+              0,
+              'unreachable',
+              'The connection broke before the whole PDF had arrived. Try again.',
+            ),
             tookMs: performance.now() - startMs,
           });
       } finally {

@@ -18,11 +18,13 @@ import { useSession } from '../session/session.tsx';
 
 type ConnectedApp = ConnectedApps['items'][number];
 
-const appName = ({ name }: Pick<ConnectedApp, 'name'>): string => name ?? 'An app that says no name';
+const appName = ({ name }: Pick<ConnectedApp, 'name'>): string =>
+  name ?? 'An app that says no name';
 
 /** `redirect` is a host with its port, or the scheme of a program with its colon. */
 function appPlace({ redirect }: Pick<ConnectedApp, 'redirect'>): string {
-  if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(redirect)) return `A program on a computer (${redirect})`;
+  if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(redirect))
+    return `A program on a computer (${redirect})`;
   return redirect.endsWith(':') ? `The program that opens ${redirect} links` : redirect;
 }
 
@@ -51,8 +53,8 @@ function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onC
     >
       {app && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          The next call of <b>{appName(app)}</b> is refused, and it must ask you again. PDFs that it has links to stay until their link
-          ends.
+          The next call of <b>{appName(app)}</b> is refused, and it must ask you again. PDFs that it
+          has links to stay until their link ends.
         </Text>
       )}
     </ConfirmDialog>
@@ -63,7 +65,8 @@ function NoApps() {
   const { account } = useSession();
   return (
     <Empty icon={Plug} title="No app is connected">
-      A chat program or editor that you let render in your name stands here, with when it was last used. How to connect one is told on{' '}
+      A chat program or editor that you let render in your name stands here, with when it was last
+      used. How to connect one is told on{' '}
       {account ? (
         <Anchor component={Link} href="/connect" underline="always" inherit>
           Connect
@@ -77,7 +80,10 @@ function NoApps() {
 }
 
 export function ConnectedAppsPanel() {
-  const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => get<ConnectedApps>('/me/apps', signal) });
+  const apps = useQuery({
+    queryKey: ['apps'],
+    queryFn: ({ signal }) => get<ConnectedApps>('/me/apps', signal),
+  });
   const [leaving, setLeaving] = useState<ConnectedApp>();
   return (
     <Section title="Connected apps">
@@ -103,7 +109,10 @@ export function ConnectedAppsPanel() {
             },
             { title: 'Renders in', cell: ({ account }) => account.name ?? account.id },
             { title: 'Connected', cell: ({ connectedAt }) => <When at={connectedAt} /> },
-            { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never') },
+            {
+              title: 'Last used',
+              cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
+            },
             {
               title: 'Actions',
               quietTitle: true,

@@ -1,4 +1,5 @@
-// The label of a User-Agent: `Chrome on Windows`. Best effort, for one's own list of sessions. Pure.
+// The label of a User-Agent: `Chrome on Windows`. Best effort, for one's own list of sessions.
+// Pure.
 
 /** The first that fits: many browsers name others besides themselves. */
 const BROWSERS: [RegExp, string][] = [
@@ -21,7 +22,8 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-const named = (rows: [RegExp, string][], text: string) => rows.find(([pattern]) => pattern.test(text))?.[1];
+const named = (rows: [RegExp, string][], text: string) =>
+  rows.find(([pattern]) => pattern.test(text))?.[1];
 
 export function deviceLabel(userAgent: string): string {
   const browser = named(BROWSERS, userAgent);

@@ -39,7 +39,11 @@ export function NamePanel() {
         />
         {rename.error && !nameError && <Failure error={rename.error} />}
         <Group justify="space-between">
-          <Button type="submit" loading={rename.isPending} disabled={name.trim() === '' || name.trim() === user.name}>
+          <Button
+            type="submit"
+            loading={rename.isPending}
+            disabled={name.trim() === '' || name.trim() === user.name}
+          >
             Save the name
           </Button>
           {user.operator && (

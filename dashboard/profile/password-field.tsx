@@ -3,5 +3,8 @@ import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 
 /** `shows`: what the button in the field shows, such as “the new password”. */
 export const PasswordField = ({ shows, ...props }: PasswordInputProps & { shows: string }) => (
-  <PasswordInput visibilityToggleButtonProps={{ 'aria-label': `Show ${shows}`, tabIndex: 0 }} {...props} />
+  <PasswordInput
+    visibilityToggleButtonProps={{ 'aria-label': `Show ${shows}`, tabIndex: 0 }}
+    {...props}
+  />
 );

@@ -36,7 +36,14 @@ export function PasswordPanel() {
     >
       <ActionForm action={change} noValidate>
         {/* Password managers look for the name that the password belongs to. */}
-        <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
+        <input
+          type="text"
+          name="username"
+          autoComplete="username"
+          value={user.email}
+          readOnly
+          hidden
+        />
         {user.hasPassword && (
           <PasswordField
             label="Current password"
@@ -58,7 +65,11 @@ export function PasswordPanel() {
         />
         {change.error && !currentError && !nextError && <Failure error={change.error} />}
         <Group>
-          <Button type="submit" loading={change.isPending} disabled={next === '' || (user.hasPassword && current === '')}>
+          <Button
+            type="submit"
+            loading={change.isPending}
+            disabled={next === '' || (user.hasPassword && current === '')}
+          >
             {user.hasPassword ? 'Change the password' : 'Set a password'}
           </Button>
         </Group>

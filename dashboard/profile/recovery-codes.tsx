@@ -10,9 +10,17 @@ export function RecoveryCodeList({ codes, onDone }: { codes: string[]; onDone():
   return (
     <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
       <Alert color="yellow" variant="light" title="Keep these recovery codes">
-        They are shown only now. Each lets you in once when your phone is not there. Keep them where you keep your passwords.
+        They are shown only now. Each lets you in once when your phone is not there. Keep them where
+        you keep your passwords.
       </Alert>
-      <SimpleGrid component="ul" cols={{ base: 1, xs: 2 }} spacing="xs" aria-label="Recovery codes" m={0} p={0}>
+      <SimpleGrid
+        component="ul"
+        cols={{ base: 1, xs: 2 }}
+        spacing="xs"
+        aria-label="Recovery codes"
+        m={0}
+        p={0}
+      >
         {codes.map(code => (
           <li key={code} style={{ listStyle: 'none' }}>
             <Code>{code}</Code>

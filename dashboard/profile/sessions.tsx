@@ -21,7 +21,10 @@ const WAYS: Record<SessionInfo['method'], string> = {
 };
 
 export function SessionsPanel() {
-  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => get<{ items: SessionInfo[] }>('/me/sessions', signal) });
+  const sessions = useQuery({
+    queryKey: ['sessions'],
+    queryFn: ({ signal }) => get<{ items: SessionInfo[] }>('/me/sessions', signal),
+  });
   const [ending, setEnding] = useState(false);
   const end = useAction({
     run: ({ id }: SessionInfo) => remove(`/me/sessions/${id}`),

@@ -1,4 +1,5 @@
-// Sets the second factor up: the password, the picture for the app, a code of it, the recovery codes.
+// Sets the second factor up: the password, the picture for the app, a code of it, the recovery
+// codes.
 import { Button, Group, Image, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/users.ts';
@@ -24,7 +25,9 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
   const passwordError = fieldError(begin.error, 'password');
   return (
     <ActionForm action={begin}>
-      <Text size="sm">You need an app for one-time codes on your phone, or a password manager that makes them.</Text>
+      <Text size="sm">
+        You need an app for one-time codes on your phone, or a password manager that makes them.
+      </Text>
       {user.hasPassword && (
         <PasswordField
           label="Your password"
@@ -38,7 +41,11 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
       )}
       {begin.error && !passwordError && <Failure error={begin.error} />}
       <Group justify="flex-end">
-        <Button type="submit" loading={begin.isPending} disabled={user.hasPassword && password === ''}>
+        <Button
+          type="submit"
+          loading={begin.isPending}
+          disabled={user.hasPassword && password === ''}
+        >
           Continue
         </Button>
       </Group>
@@ -92,7 +99,12 @@ export function TwoFactorSetup({ onClose }: { onClose(): void }) {
   const [begun, setBegun] = useState<TwoFactorBegun>();
   const [codes, setCodes] = useState<string[]>();
   return (
-    <Dialog opened onClose={onClose} title={codes ? 'The second factor is on' : 'Set up a second factor'} keep={codes !== undefined}>
+    <Dialog
+      opened
+      onClose={onClose}
+      title={codes ? 'The second factor is on' : 'Set up a second factor'}
+      keep={codes !== undefined}
+    >
       {codes ? (
         <RecoveryCodeList codes={codes} onDone={onClose} />
       ) : begun ? (

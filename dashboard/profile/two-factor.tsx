@@ -1,4 +1,5 @@
-// The second factor: whether it is on, how many recovery codes are left, and how it is switched on and off.
+// The second factor: whether it is on, how many recovery codes are left, and how it is switched on
+// and off.
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes } from '../../api/console/contract/users.ts';
@@ -53,7 +54,12 @@ function CodeForm({
       />
       {act.error && !codeError && <Failure error={act.error} />}
       <Group justify="flex-end">
-        <Button type="submit" {...(danger && { color: 'red' })} loading={act.isPending} disabled={code.trim().length < 6}>
+        <Button
+          type="submit"
+          {...(danger && { color: 'red' })}
+          loading={act.isPending}
+          disabled={code.trim().length < 6}
+        >
           {button}
         </Button>
       </Group>
@@ -71,7 +77,10 @@ export function TwoFactorPanel() {
   };
   const dialog = { opened: true, onClose: close };
   return (
-    <Panel title="Second factor" description="A code from your phone besides the password: who steals the one has not got the other.">
+    <Panel
+      title="Second factor"
+      description="A code from your phone besides the password: who steals the one has not got the other."
+    >
       <Stack gap="sm">
         <Group gap="sm">
           <Badge color={on ? 'teal' : 'gray'} variant="light">

@@ -30,12 +30,17 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
     enabled: mayReadKeys,
   });
   // A revoked key is in no list, and its renders can be looked for all the same.
-  const known = (keys.data?.items ?? []).map(key => ({ value: key.id, label: `${key.name} …${key.last4}` }));
+  const known = (keys.data?.items ?? []).map(key => ({
+    value: key.id,
+    label: `${key.name} …${key.last4}`,
+  }));
   const keyChoices = [
     { value: '', label: 'All' },
     ...known,
     { value: WITHOUT_KEY, label: 'Without a key (playground, MCP)' },
-    ...(filters.key && filters.key !== WITHOUT_KEY && !known.some(({ value }) => value === filters.key)
+    ...(filters.key &&
+    filters.key !== WITHOUT_KEY &&
+    !known.some(({ value }) => value === filters.key)
       ? [{ value: filters.key, label: `Key ${filters.key}` }]
       : []),
   ];
@@ -89,7 +94,12 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
           onChange={event => change({ to: timeOf(event.currentTarget.value) })}
         />
         {filtered && (
-          <Button size="xs" variant="subtle" leftSection={<X size={14} aria-hidden />} onClick={clear}>
+          <Button
+            size="xs"
+            variant="subtle"
+            leftSection={<X size={14} aria-hidden />}
+            onClick={clear}
+          >
             Clear filters
           </Button>
         )}

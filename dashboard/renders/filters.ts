@@ -1,4 +1,5 @@
-// The filters of the log, as they stand in the address: a filtered log can be sent to somebody, and Back takes a filter off again.
+// The filters of the log, as they stand in the address: a filtered log can be sent to somebody, and
+// Back takes a filter off again.
 import { useSearchParams } from 'wouter';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 
@@ -13,7 +14,8 @@ export interface Filters {
 
 const NAMES = ['status', 'code', 'key', 'from', 'to'] as const;
 const STATUSES = ['ok', 'error', 'client_closed'];
-const isoOf = (text: string | null) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '');
+const isoOf = (text: string | null) =>
+  text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
 
 export function useFilters() {
   const [params, setParams] = useSearchParams();
@@ -46,4 +48,5 @@ export function localTime(iso: string): string {
 }
 
 /** ISO 8601 of such a field; empty while it is not complete. */
-export const timeOf = (local: string) => (local === '' || Number.isNaN(Date.parse(local)) ? '' : new Date(local).toISOString());
+export const timeOf = (local: string) =>
+  local === '' || Number.isNaN(Date.parse(local)) ? '' : new Date(local).toISOString();

@@ -49,7 +49,8 @@ export default function Render() {
   const account = useAccount();
   const render = useQuery({
     queryKey: ['render', account.id, id],
-    queryFn: ({ signal }) => get<RenderDetail>(`/accounts/${account.id}/renders/${encodeURIComponent(id)}`, signal),
+    queryFn: ({ signal }) =>
+      get<RenderDetail>(`/accounts/${account.id}/renders/${encodeURIComponent(id)}`, signal),
     // It has ended: nothing of it changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -60,15 +61,38 @@ export default function Render() {
           <ArrowLeft size={14} aria-hidden /> All renders
         </Group>
       </Anchor>
-      {render.data ? <Detail render={render.data} /> : <PageHeader title="Render" description={id} />}
-      {render.error && <Failure error={render.error} retry={() => void render.refetch()} title="This render could not be read" />}
+      {render.data ? (
+        <Detail render={render.data} />
+      ) : (
+        <PageHeader title="Render" description={id} />
+      )}
+      {render.error && (
+        <Failure
+          error={render.error}
+          retry={() => void render.refetch()}
+          title="This render could not be read"
+        />
+      )}
       {render.isPending && <Loading rows={6} height={56} />}
     </>
   );
 }
 
 function Detail({ render }: { render: RenderDetail }) {
-  const { id, outcome, url, sandbox, counted, at, totalMs, pages, bytes, user, options, console: lines } = render;
+  const {
+    id,
+    outcome,
+    url,
+    sandbox,
+    counted,
+    at,
+    totalMs,
+    pages,
+    bytes,
+    user,
+    options,
+    console: lines,
+  } = render;
   const mayPlay = useMay('playground.render');
   const given = Object.entries(options);
   return (
@@ -112,7 +136,9 @@ function Detail({ render }: { render: RenderDetail }) {
         </Section>
         <Section title="Options">
           {given.length > 0 ? (
-            <FactList facts={given.map(([name, value]) => [name, <code key={name}>{String(value)}</code>])} />
+            <FactList
+              facts={given.map(([name, value]) => [name, <code key={name}>{String(value)}</code>])}
+            />
           ) : (
             <Text size="sm" c="dimmed">
               None was given: the defaults apply.

@@ -7,7 +7,9 @@ import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { When } from '../parts/when.tsx';
 import classes from './render-table.module.css';
 
-/** Who made the call: a key by its name, an app by what it calls itself, or the part of Pressroom. */
+/**
+ * Who made the call: a key by its name, an app by what it calls itself, or the part of Pressroom.
+ */
 export function callerOf({ via, key, app }: Pick<RenderSummary, 'via' | 'key' | 'app'>): string {
   if (via === 'playground') return 'Playground';
   if (via === 'mcp') return app ? `MCP, ${app}` : 'MCP';
@@ -44,7 +46,11 @@ const COLUMNS: Column<RenderSummary>[] = [
   },
   { title: 'By', cell: render => <span className={classes.caller}>{callerOf(render)}</span> },
   { title: 'Took', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
-  { title: 'Pages', align: 'end', cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)) },
+  {
+    title: 'Pages',
+    align: 'end',
+    cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)),
+  },
   { title: 'Size', align: 'end', cell: ({ bytes }) => (bytes === null ? '–' : formatBytes(bytes)) },
   { title: 'When', align: 'end', cell: ({ at }) => <When at={at} /> },
 ];

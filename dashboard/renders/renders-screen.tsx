@@ -29,10 +29,12 @@ export default function Renders() {
   const renders = useInfiniteQuery({
     queryKey: ['renders', id, filters],
     initialPageParam: '',
-    queryFn: ({ pageParam, signal }) => get<Page>(`/accounts/${id}/renders${queryOf({ ...filters, cursor: pageParam })}`, signal),
+    queryFn: ({ pageParam, signal }) =>
+      get<Page>(`/accounts/${id}/renders${queryOf({ ...filters, cursor: pageParam })}`, signal),
     getNextPageParam: page => page.next,
     // Who waits for the first one sees it come.
-    refetchInterval: ({ state }) => (!filtered && state.data?.pages[0]?.items.length === 0 ? FIRST_LOOKED_FOR_MS : false),
+    refetchInterval: ({ state }) =>
+      !filtered && state.data?.pages[0]?.items.length === 0 ? FIRST_LOOKED_FOR_MS : false,
   });
   const rows = renders.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
@@ -53,7 +55,13 @@ export default function Renders() {
         }
       />
       <FilterBar {...filtering} />
-      {renders.error && <Failure error={renders.error} retry={() => void renders.refetch()} title="The renders could not be read" />}
+      {renders.error && (
+        <Failure
+          error={renders.error}
+          retry={() => void renders.refetch()}
+          title="The renders could not be read"
+        />
+      )}
       {renders.isPending && <Loading rows={8} height={44} />}
       {renders.isSuccess &&
         rows.length === 0 &&
@@ -72,7 +80,11 @@ export default function Renders() {
         <RenderTable
           label="Renders"
           rows={rows}
-          more={{ has: renders.hasNextPage, busy: renders.isFetchingNextPage, load: () => void renders.fetchNextPage() }}
+          more={{
+            has: renders.hasNextPage,
+            busy: renders.isFetchingNextPage,
+            load: () => void renders.fetchNextPage(),
+          }}
         />
       )}
     </>

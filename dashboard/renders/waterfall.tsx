@@ -17,8 +17,11 @@ const PHASES: [Phase, string][] = [
 ];
 
 export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | 'totalMs'>) {
-  const known = PHASES.flatMap(([phase, what]) => (timings[phase] === undefined ? [] : [{ phase, what, ms: timings[phase] }]));
-  if (known.length === 0) return <Text size="sm">It ended before any phase: {formatMs(totalMs)} in all.</Text>;
+  const known = PHASES.flatMap(([phase, what]) =>
+    timings[phase] === undefined ? [] : [{ phase, what, ms: timings[phase] }],
+  );
+  if (known.length === 0)
+    return <Text size="sm">It ended before any phase: {formatMs(totalMs)} in all.</Text>;
   const whole = Math.max(
     totalMs,
     known.reduce((sum, { ms }) => sum + ms, 0),
@@ -32,7 +35,12 @@ export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | '
   });
   return (
     <Paper withBorder>
-      <Table aria-label="Phases" className={classes.table} verticalSpacing={6} horizontalSpacing="md">
+      <Table
+        aria-label="Phases"
+        className={classes.table}
+        verticalSpacing={6}
+        horizontalSpacing="md"
+      >
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Phase</Table.Th>
@@ -53,7 +61,11 @@ export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | '
               </Table.Th>
               <Table.Td className={classes.figure}>{formatMs(ms)}</Table.Td>
               <Table.Td className={classes.track}>
-                <div className={classes.bar} data-phase={phase} style={{ marginLeft: `${left}%`, width: `max(2px, ${width}%)` }} />
+                <div
+                  className={classes.bar}
+                  data-phase={phase}
+                  style={{ marginLeft: `${left}%`, width: `max(2px, ${width}%)` }}
+                />
               </Table.Td>
             </Table.Tr>
           ))}

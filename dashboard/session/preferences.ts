@@ -1,4 +1,5 @@
-// Preferences of this browser in localStorage. Without storage, as in some private windows, they last for the visit.
+// Preferences of this browser in localStorage. Without storage, as in some private windows, they
+// last for the visit.
 
 const PREFIX = 'pressroom-';
 

@@ -1,4 +1,5 @@
-// Above every screen of an account whose subscription needs somebody: what it means, and what to do.
+// Above every screen of an account whose subscription needs somebody: what it means, and what to
+// do.
 import { Alert, Anchor } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
@@ -7,9 +8,18 @@ import { useOverview } from '../session/overview.ts';
 import { useMay, useSession } from '../session/session.tsx';
 
 const MESSAGES: Partial<Record<Overview['account']['state'], { title: string; text: string }>> = {
-  past_due: { title: 'The last payment failed', text: 'Renders still work for now. Pay the open invoice before they stop.' },
-  unpaid: { title: 'Renders are refused', text: 'An invoice is not paid. They work again within seconds after it is.' },
-  canceled: { title: 'Renders are refused', text: 'The subscription has ended. Choose a plan to go on.' },
+  past_due: {
+    title: 'The last payment failed',
+    text: 'Renders still work for now. Pay the open invoice before they stop.',
+  },
+  unpaid: {
+    title: 'Renders are refused',
+    text: 'An invoice is not paid. They work again within seconds after it is.',
+  },
+  canceled: {
+    title: 'Renders are refused',
+    text: 'The subscription has ended. Choose a plan to go on.',
+  },
   paused: { title: 'Renders are refused', text: 'This account is suspended.' },
 };
 

@@ -15,7 +15,11 @@ export function AccountSwitcher() {
   const { me, account } = useSession();
   if (!account) return null;
   if (me.accounts.length === 1) return <span className={classes.accountName}>{account.name}</span>;
-  return me.accounts.length > SEARCHED_FROM ? <Searched name={account.name} /> : <Few id={account.id} name={account.name} />;
+  return me.accounts.length > SEARCHED_FROM ? (
+    <Searched name={account.name} />
+  ) : (
+    <Few id={account.id} name={account.name} />
+  );
 }
 
 const look = (name: string) =>

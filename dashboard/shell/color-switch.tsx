@@ -14,12 +14,20 @@ export function ColorSwitch() {
   return (
     <Menu position="bottom-end" width={190} withinPortal={false}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Colours: ${label.toLowerCase()}`}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={`Colours: ${label.toLowerCase()}`}
+        >
           <Icon size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.RadioGroup value={colorScheme} onChange={value => setColorScheme(value as MantineColorScheme)}>
+        <Menu.RadioGroup
+          value={colorScheme}
+          onChange={value => setColorScheme(value as MantineColorScheme)}
+        >
           {CHOICES.map(({ value, label: text }) => (
             <Menu.RadioItem key={value} value={value} closeMenuOnClick>
               {text}

@@ -1,4 +1,5 @@
-// The screen that the path names, or why there is none. After each change of screen its heading takes the focus.
+// The screen that the path names, or why there is none. After each change of screen its heading
+// takes the focus.
 
 import { Anchor, Button } from '@mantine/core';
 import { useQueryErrorResetBoundary } from '@tanstack/react-query';
@@ -16,7 +17,10 @@ import { screens } from './screens.ts';
 import { signOut } from './sign-out.ts';
 import { maySee } from './visible-screens.ts';
 
-/** Focuses the heading of the new screen as soon as it is there; until then the focus stays on what was pressed. */
+/**
+ * Focuses the heading of the new screen as soon as it is there; until then the focus stays on what
+ * was pressed.
+ */
 function useHeadingFocus(location: string) {
   const last = useRef(location);
   const wentBack = useRef(false);
@@ -78,7 +82,8 @@ export function CurrentScreen() {
   const { reset } = useQueryErrorResetBoundary();
   useHeadingFocus(location);
   const { account, me } = session;
-  if (!account && location === '/' && me.user.operator) return <Redirect to="/operator/accounts" replace />;
+  if (!account && location === '/' && me.user.operator)
+    return <Redirect to="/operator/accounts" replace />;
   return (
     <ScreenBoundary key={`${account?.id} ${location}`} onReset={reset}>
       <Suspense fallback={<Loading rows={6} />}>
@@ -150,7 +155,10 @@ function NoAccount() {
     <>
       <PageHeader title="No account" />
       <Empty icon={UserX} title="You are not a member of an account">
-        <p>Ask an owner or admin of an account to invite you. If they did, open the link that they sent you.</p>
+        <p>
+          Ask an owner or admin of an account to invite you. If they did, open the link that they
+          sent you.
+        </p>
         <Button variant="default" onClick={() => void signOut()}>
           Sign out
         </Button>

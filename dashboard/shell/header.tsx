@@ -1,4 +1,5 @@
-// The bar at the top: the drawer's button on a phone, the open account, search, colours, the person.
+// The bar at the top: the drawer's button on a phone, the open account, search, colours, the
+// person.
 import { ActionIcon, Button, Drawer, Kbd } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Menu as MenuIcon, Search } from 'lucide-react';
@@ -48,7 +49,14 @@ export function Header() {
       >
         Go to…
       </Button>
-      <ActionIcon variant="subtle" color="gray" size="lg" className={classes.onlyNarrow} aria-label="Go to…" onClick={openPalette}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        className={classes.onlyNarrow}
+        aria-label="Go to…"
+        onClick={openPalette}
+      >
         <Search size={18} aria-hidden />
       </ActionIcon>
       <ColorSwitch />

@@ -4,7 +4,8 @@ import { useSession } from '../session/session.tsx';
 import classes from './shell.module.css';
 import { ICONS, SECTION_TITLES, shownScreens } from './visible-screens.ts';
 
-const isOpen = (location: string, path: string) => (path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`));
+const isOpen = (location: string, path: string) =>
+  path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`);
 
 /** `after` is called when a link was followed, so that a drawer can close. */
 export function MainNavigation({ after }: { after?: () => void }) {

@@ -1,4 +1,5 @@
-// Go anywhere by typing a few letters: screens, accounts, a few actions. The arrow keys select in the list while the focus stays in the field.
+// Go anywhere by typing a few letters: screens, accounts, a few actions. The arrow keys select in
+// the list while the focus stays in the field.
 import '@mantine/spotlight/styles.layer.css';
 import { Text, useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight';
@@ -24,7 +25,12 @@ function useChoices(accountsOnly: boolean): Choice[] {
   const { me, account, openAccount } = session;
   const others = me.accounts
     .filter(({ id }) => id !== account?.id)
-    .map(({ id, name }) => ({ id, label: accountsOnly ? name : `Switch to ${name}`, kind: 'Accounts', go: () => openAccount(id) }));
+    .map(({ id, name }) => ({
+      id,
+      label: accountsOnly ? name : `Switch to ${name}`,
+      kind: 'Accounts',
+      go: () => openAccount(id),
+    }));
   if (accountsOnly) return others;
   return [
     ...shownScreens(session).map(({ path, label, section }) => ({
@@ -51,7 +57,8 @@ interface Props {
 /** Matches words in any order in a choice's kind and label. */
 const matches = (query: string) => {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return ({ label, kind }: Choice) => words.every(word => `${kind} ${label}`.toLowerCase().includes(word));
+  return ({ label, kind }: Choice) =>
+    words.every(word => `${kind} ${label}`.toLowerCase().includes(word));
 };
 
 export default function Palette({ onClose, accountsOnly = false }: Props) {
@@ -69,7 +76,8 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
   return (
     <Spotlight.Root
       store={store}
-      // The header has its own, which also works while a field has the focus and before this is loaded.
+      // The header has its own, which also works while a field has the focus and before this is
+      // loaded.
       shortcut={null}
       onSpotlightClose={onClose}
       returnFocus={false}
@@ -106,7 +114,9 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
           />
         ))}
       </Spotlight.ActionsList>
-      <div role="status">{found.length === 0 && <Spotlight.Empty>No matches.</Spotlight.Empty>}</div>
+      <div role="status">
+        {found.length === 0 && <Spotlight.Empty>No matches.</Spotlight.Empty>}
+      </div>
     </Spotlight.Root>
   );
 }

@@ -38,10 +38,20 @@ export function PersonMenu() {
           {account && <Text size="xs">Your role here: {account.role}</Text>}
         </Menu.Label>
         <Menu.Divider />
-        <Menu.Item component={Link} href="/profile" leftSection={<UserRound size={16} aria-hidden />}>
+        <Menu.Item
+          component={Link}
+          href="/profile"
+          leftSection={<UserRound size={16} aria-hidden />}
+        >
           Your profile
         </Menu.Item>
-        <Menu.Item component="a" href="/docs" target="_blank" rel="noopener" leftSection={<BookOpen size={16} aria-hidden />}>
+        <Menu.Item
+          component="a"
+          href="/docs"
+          target="_blank"
+          rel="noopener"
+          leftSection={<BookOpen size={16} aria-hidden />}
+        >
           API documentation
         </Menu.Item>
         <Menu.Divider />

@@ -13,7 +13,13 @@ export interface Screen {
 }
 
 export const screens: Screen[] = [
-  { path: '/', label: 'Home', section: 'account', permission: 'account.read', component: lazy(() => import('../home/home-screen.tsx')) },
+  {
+    path: '/',
+    label: 'Home',
+    section: 'account',
+    permission: 'account.read',
+    component: lazy(() => import('../home/home-screen.tsx')),
+  },
   {
     path: '/keys',
     label: 'API keys',
@@ -35,7 +41,12 @@ export const screens: Screen[] = [
     permission: 'renders.read',
     component: lazy(() => import('../renders/renders-screen.tsx')),
   },
-  { path: '/renders/:id', section: 'account', permission: 'renders.read', component: lazy(() => import('../renders/render-screen.tsx')) },
+  {
+    path: '/renders/:id',
+    section: 'account',
+    permission: 'renders.read',
+    component: lazy(() => import('../renders/render-screen.tsx')),
+  },
   {
     path: '/usage',
     label: 'Usage',
@@ -43,8 +54,19 @@ export const screens: Screen[] = [
     permission: 'usage.read',
     component: lazy(() => import('../usage/usage-screen.tsx')),
   },
-  { path: '/connect', label: 'Connect', section: 'account', component: lazy(() => import('../connect/connect-screen.tsx')) },
-  { path: '/team', label: 'Team', section: 'settings', permission: 'team.read', component: lazy(() => import('../team/team-screen.tsx')) },
+  {
+    path: '/connect',
+    label: 'Connect',
+    section: 'account',
+    component: lazy(() => import('../connect/connect-screen.tsx')),
+  },
+  {
+    path: '/team',
+    label: 'Team',
+    section: 'settings',
+    permission: 'team.read',
+    component: lazy(() => import('../team/team-screen.tsx')),
+  },
   {
     path: '/billing',
     label: 'Plan & billing',
@@ -66,15 +88,39 @@ export const screens: Screen[] = [
     permission: 'account.rename',
     component: lazy(() => import('../team/account-settings-screen.tsx')),
   },
-  { path: '/profile', section: 'personal', component: lazy(() => import('../profile/profile-screen.tsx')) },
-  { path: '/operator/accounts', label: 'Accounts', section: 'operator', component: lazy(() => import('../operator/accounts-screen.tsx')) },
-  { path: '/operator/people', label: 'People', section: 'operator', component: lazy(() => import('../operator/users-screen.tsx')) },
-  { path: '/operator/live', label: 'Workers & queue', section: 'operator', component: lazy(() => import('../operator/live-screen.tsx')) },
+  {
+    path: '/profile',
+    section: 'personal',
+    component: lazy(() => import('../profile/profile-screen.tsx')),
+  },
+  {
+    path: '/operator/accounts',
+    label: 'Accounts',
+    section: 'operator',
+    component: lazy(() => import('../operator/accounts-screen.tsx')),
+  },
+  {
+    path: '/operator/people',
+    label: 'People',
+    section: 'operator',
+    component: lazy(() => import('../operator/users-screen.tsx')),
+  },
+  {
+    path: '/operator/live',
+    label: 'Workers & queue',
+    section: 'operator',
+    component: lazy(() => import('../operator/live-screen.tsx')),
+  },
   {
     path: '/operator/audit',
     label: 'Installation’s audit log',
     section: 'operator',
     component: lazy(() => import('../operator/operator-audit-screen.tsx')),
   },
-  { path: '/operator/health', label: 'Health', section: 'operator', component: lazy(() => import('../operator/health-screen.tsx')) },
+  {
+    path: '/operator/health',
+    label: 'Health',
+    section: 'operator',
+    component: lazy(() => import('../operator/health-screen.tsx')),
+  },
 ];

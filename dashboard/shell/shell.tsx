@@ -1,4 +1,5 @@
-// What stands around every screen: the open account, header, navigation, and the screen that the path names.
+// What stands around every screen: the open account, header, navigation, and the screen that the
+// path names.
 import { Container } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
@@ -18,21 +19,34 @@ import classes from './shell.module.css';
 const MAIN_ID = 'main';
 
 export function Shell() {
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => get<Me>('/me', signal), staleTime: 60_000 });
+  const me = useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => get<Me>('/me', signal),
+    staleTime: 60_000,
+  });
   const [chosen, choose] = useState(() => readPreference('account'));
   const openAccount = useCallback((id: string) => {
     savePreference('account', id);
     choose(id);
   }, []);
   const session = useMemo<DashboardSession | undefined>(
-    () => me.data && { me: me.data, account: me.data.accounts.find(({ id }) => id === chosen) ?? me.data.accounts[0], openAccount },
+    () =>
+      me.data && {
+        me: me.data,
+        account: me.data.accounts.find(({ id }) => id === chosen) ?? me.data.accounts[0],
+        openAccount,
+      },
     [me.data, chosen, openAccount],
   );
   if (!session)
     return (
       <Container size="sm" py="xl">
         {me.error ? (
-          <Failure error={me.error} retry={() => void me.refetch()} title="The dashboard could not be opened" />
+          <Failure
+            error={me.error}
+            retry={() => void me.refetch()}
+            title="The dashboard could not be opened"
+          />
         ) : (
           <Loading rows={6} />
         )}
@@ -40,7 +54,11 @@ export function Shell() {
     );
   return (
     <SessionContext value={session}>
-      <a href={`#${MAIN_ID}`} className={classes.skip} onClick={() => document.getElementById(MAIN_ID)?.focus()}>
+      <a
+        href={`#${MAIN_ID}`}
+        className={classes.skip}
+        onClick={() => document.getElementById(MAIN_ID)?.focus()}
+      >
         Skip to the content
       </a>
       <Header />

@@ -10,7 +10,8 @@ export async function signOut(): Promise<void> {
     notify((error as Error).message, 'error');
     return;
   }
-  // What was typed into the playground, cookies and passwords of pages perhaps, is not for who comes next.
+  // What was typed into the playground, cookies and passwords of pages perhaps, is not for who
+  // comes next.
   sessionStorage.clear();
   location.assign('/app/sign-in');
 }

@@ -43,11 +43,17 @@ export const SECTION_TITLES: Partial<Record<Screen['section'], string>> = {
   operator: 'Installation',
 };
 
-export function maySee({ section, permission }: Screen, { me, account }: DashboardSession): boolean {
+export function maySee(
+  { section, permission }: Screen,
+  { me, account }: DashboardSession,
+): boolean {
   if (section === 'personal') return true;
   if (section === 'operator') return me.user.operator;
-  return account !== undefined && (permission === undefined || account.permissions.includes(permission));
+  return (
+    account !== undefined && (permission === undefined || account.permissions.includes(permission))
+  );
 }
 
 /** Those of the navigation, in its order. */
-export const shownScreens = (session: DashboardSession) => screens.filter(screen => screen.label !== undefined && maySee(screen, session));
+export const shownScreens = (session: DashboardSession) =>
+  screens.filter(screen => screen.label !== undefined && maySee(screen, session));

@@ -35,7 +35,11 @@ function Rename() {
       {rename.error && !nameError && <Failure error={rename.error} />}
       {mayRename && (
         <Group>
-          <Button type="submit" loading={rename.isPending} disabled={name.trim() === account.name || name.trim() === ''}>
+          <Button
+            type="submit"
+            loading={rename.isPending}
+            disabled={name.trim() === account.name || name.trim() === ''}
+          >
             Rename
           </Button>
         </Group>
@@ -51,10 +55,16 @@ export default function SettingsScreen() {
     <>
       <PageHeader title="Account settings" />
       <Stack maw={720}>
-        <Panel title="Name" description="What the account is called here and in the audit log. Keys and programs do not depend on it.">
+        <Panel
+          title="Name"
+          description="What the account is called here and in the audit log. Keys and programs do not depend on it."
+        >
           <Rename key={account.id} />
         </Panel>
-        <Panel title="Ids" description="Name the account’s id when you ask who runs this installation for help. It is not secret.">
+        <Panel
+          title="Ids"
+          description="Name the account’s id when you ask who runs this installation for help. It is not secret."
+        >
           <Stack gap="sm">
             <Fact name="Account id" value={account.id} />
             <Fact name="Base URL" value={me.installation.publicUrl} />

@@ -32,14 +32,15 @@ function Link({ invited, onClose }: { invited: Invited; onClose(): void }) {
   return (
     <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
       <Text size="sm">
-        Send this link to {invitation.email}. Whoever opens it joins as {roleLabel(invitation.role)}.
+        Send this link to {invitation.email}. Whoever opens it joins as {roleLabel(invitation.role)}
+        .
       </Text>
       <Code block aria-label="Invitation link">
         {link}
       </Code>
       <Alert color="yellow" variant="light">
-        The link is shown only this once. It works once, until {formatTime(invitation.expiresAt)} (7 days). If it gets lost, revoke the
-        invitation and make another.
+        The link is shown only this once. It works once, until {formatTime(invitation.expiresAt)} (7
+        days). If it gets lost, revoke the invitation and make another.
       </Alert>
       <Group justify="flex-end" gap="xs">
         <CopyButton text={link} label="Copy the link" size="sm" />
@@ -81,15 +82,27 @@ function InviteForm({ path, accountId, own, first = 'developer', onInvited, onCl
   );
 }
 
-/** Invites into the account of `accountId` by `path`, which is the team's own unless it is given. */
-export function InviteDialog({ opened, path, onClose, ...props }: Omit<Props, 'path' | 'onInvited'> & { opened: boolean; path?: string }) {
+/**
+ * Invites into the account of `accountId` by `path`, which is the team's own unless it is given.
+ */
+export function InviteDialog({
+  opened,
+  path,
+  onClose,
+  ...props
+}: Omit<Props, 'path' | 'onInvited'> & { opened: boolean; path?: string }) {
   const [invited, setInvited] = useState(false);
   const close = () => {
     onClose();
     setInvited(false);
   };
   return (
-    <Dialog opened={opened} onClose={close} title={invited ? 'Send the link' : 'Invite somebody'} keep={invited}>
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={invited ? 'Send the link' : 'Invite somebody'}
+      keep={invited}
+    >
       <InviteForm
         {...props}
         path={path ?? `/accounts/${props.accountId}/team/invitations`}

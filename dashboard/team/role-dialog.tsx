@@ -34,7 +34,12 @@ export function RoleDialog({ accountId, own, member, onClose }: Props) {
       <Stack>
         <RoleChoice own={own} value={role} onChange={setRole} />
         {change.error && <Failure error={change.error} />}
-        <DialogButtons onCancel={onClose} loading={change.isPending} disabled={role === member.role} onClick={() => change.mutate()}>
+        <DialogButtons
+          onCancel={onClose}
+          loading={change.isPending}
+          disabled={role === member.role}
+          onClick={() => change.mutate()}
+        >
           Change the role
         </DialogButtons>
       </Stack>

@@ -1,4 +1,5 @@
-// Labels of the roles in an account. The server's list decides what each may do (api/console/contract/permissions.ts).
+// Labels of the roles in an account. The server's list decides what each may do
+// (api/console/contract/permissions.ts).
 import type { Team } from '../../api/console/contract/users.ts';
 
 export type TeamRole = Team['members'][number]['role'];
@@ -12,7 +13,9 @@ export const ROLE_OPTIONS: { role: TeamRole; label: string; may: string }[] = [
   { role: 'viewer', label: 'Viewer', may: 'Sees keys, renders and usage; changes nothing' },
 ];
 
-export const roleLabel = (role: string) => ROLE_OPTIONS.find(each => each.role === role)?.label ?? role;
+export const roleLabel = (role: string) =>
+  ROLE_OPTIONS.find(each => each.role === role)?.label ?? role;
 
 /** Only an owner makes owners. */
-export const rolesToGive = (own: string) => (own === 'owner' ? ROLE_OPTIONS : ROLE_OPTIONS.filter(({ role }) => role !== 'owner'));
+export const rolesToGive = (own: string) =>
+  own === 'owner' ? ROLE_OPTIONS : ROLE_OPTIONS.filter(({ role }) => role !== 'owner');

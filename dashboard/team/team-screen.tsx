@@ -1,4 +1,5 @@
-// The team of the open account: members with their roles, and invitations that nobody has taken up yet.
+// The team of the open account: members with their roles, and invitations that nobody has taken up
+// yet.
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
@@ -31,7 +32,8 @@ function Members({
   const account = useAccount();
   const mayWrite = useMay('team.write');
   /** Only an owner changes owners. */
-  const mayChange = (member: TeamMember) => mayWrite && (member.role !== 'owner' || account.role === 'owner');
+  const mayChange = (member: TeamMember) =>
+    mayWrite && (member.role !== 'owner' || account.role === 'owner');
   return (
     <DataTable
       label="Members"
@@ -58,7 +60,10 @@ function Members({
         },
         { title: 'Role', cell: ({ role }) => roleLabel(role) },
         { title: 'Member since', cell: ({ since }) => <When at={since} /> },
-        { title: 'Last signed in', cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never') },
+        {
+          title: 'Last signed in',
+          cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
+        },
         {
           title: 'Actions',
           quietTitle: true,
@@ -66,7 +71,12 @@ function Members({
           cell: member => (
             <Group gap="xs" justify="flex-end" wrap="nowrap">
               {mayChange(member) && (
-                <Button size="xs" variant="default" onClick={() => onRole(member)} aria-label={`Change role of ${member.name}`}>
+                <Button
+                  size="xs"
+                  variant="default"
+                  onClick={() => onRole(member)}
+                  aria-label={`Change role of ${member.name}`}
+                >
                   Change role
                 </Button>
               )}
@@ -88,7 +98,13 @@ function Members({
   );
 }
 
-function Invitations({ invitations, onRevoke }: { invitations: Invitation[]; onRevoke(invitation: Invitation): void }) {
+function Invitations({
+  invitations,
+  onRevoke,
+}: {
+  invitations: Invitation[];
+  onRevoke(invitation: Invitation): void;
+}) {
   const mayWrite = useMay('team.write');
   return (
     <DataTable
@@ -130,10 +146,14 @@ export default function TeamScreen() {
   const [revoking, setRevoking] = useState<Invitation>();
   const queries = useQueryClient();
   const queryKey = ['team', account.id];
-  const team = useQuery({ queryKey, queryFn: ({ signal }) => get<Team>(`/accounts/${account.id}/team`, signal) });
+  const team = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => get<Team>(`/accounts/${account.id}/team`, signal),
+  });
   const removeMember = useAction({
     run: (member: TeamMember) => remove(`/accounts/${account.id}/team/members/${member.user}`),
-    done: (_, member) => (member.you ? `You have left ${account.name}.` : `${member.name} was removed.`),
+    done: (_, member) =>
+      member.you ? `You have left ${account.name}.` : `${member.name} was removed.`,
     // Who has left may not read the team any more.
     after: (_, { you }) => {
       void queries.invalidateQueries({ queryKey: you ? ['me'] : queryKey });
@@ -142,7 +162,8 @@ export default function TeamScreen() {
     errorInPlace: true,
   });
   const revoke = useAction({
-    run: (invitation: Invitation) => remove(`/accounts/${account.id}/team/invitations/${invitation.id}`),
+    run: (invitation: Invitation) =>
+      remove(`/accounts/${account.id}/team/invitations/${invitation.id}`),
     done: (_, { email }) => `The invitation of ${email} was revoked.`,
     refresh: [queryKey],
     after: () => setRevoking(undefined),
@@ -156,7 +177,10 @@ export default function TeamScreen() {
         description={`Who works in ${account.name}, and what each may do.`}
         actions={
           mayWrite && (
-            <Button leftSection={<UserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+            <Button
+              leftSection={<UserPlus size={16} aria-hidden />}
+              onClick={() => setInviting(true)}
+            >
               Invite
             </Button>
           )
@@ -177,8 +201,20 @@ export default function TeamScreen() {
           )}
         </Stack>
       )}
-      <InviteDialog opened={inviting} accountId={account.id} own={account.role} onClose={() => setInviting(false)} />
-      {roleOf && <RoleDialog accountId={account.id} own={account.role} member={roleOf} onClose={() => setRoleOf(undefined)} />}
+      <InviteDialog
+        opened={inviting}
+        accountId={account.id}
+        own={account.role}
+        onClose={() => setInviting(false)}
+      />
+      {roleOf && (
+        <RoleDialog
+          accountId={account.id}
+          own={account.role}
+          member={roleOf}
+          onClose={() => setRoleOf(undefined)}
+        />
+      )}
       {leaving && (
         <ConfirmDialog
           opened
@@ -193,8 +229,9 @@ export default function TeamScreen() {
             setLeaving(undefined);
           }}
         >
-          {leaving.you ? 'You' : leaving.name} will see nothing of this account any more, from the next request on. The API keys stay as
-          they are: revoke those that {leaving.you ? 'you know' : 'this person knows'}. To come back takes a new invitation.
+          {leaving.you ? 'You' : leaving.name} will see nothing of this account any more, from the
+          next request on. The API keys stay as they are: revoke those that{' '}
+          {leaving.you ? 'you know' : 'this person knows'}. To come back takes a new invitation.
         </ConfirmDialog>
       )}
       {revoking && (

@@ -1,4 +1,5 @@
-// A chart with its legend, which also tells the figures of the day under the pointer. To assistive technology it is a picture: a table has the same figures.
+// A chart with its legend, which also tells the figures of the day under the pointer. To assistive
+// technology it is a picture: a table has the same figures.
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import classes from './chart.module.css';
@@ -16,9 +17,13 @@ export default function Chart({ label, days, series, kind, format }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const [at, setAt] = useState<number | null>(null);
-  useEffect(() => draw(place.current!, { days, series, kind, format }, scheme, setAt), [days, series, kind, format, scheme]);
+  useEffect(
+    () => draw(place.current!, { days, series, kind, format }, scheme, setAt),
+    [days, series, kind, format, scheme],
+  );
   const day = at === null ? undefined : days[at];
-  const figure = (value: number | null | undefined) => (value === null || value === undefined ? '–' : format(value));
+  const figure = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : format(value);
   return (
     <figure className={classes.figure}>
       <figcaption className={classes.legend}>
@@ -33,7 +38,12 @@ export default function Chart({ label, days, series, kind, format }: Props) {
         ))}
         <span className={classes.day}>{day === undefined ? '' : DAY.format(new Date(day))}</span>
       </figcaption>
-      <div ref={place} role="img" aria-label={`${label}. The table of days has the same figures.`} style={{ minHeight: HEIGHT_PX }} />
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${label}. The table of days has the same figures.`}
+        style={{ minHeight: HEIGHT_PX }}
+      />
     </figure>
   );
 }

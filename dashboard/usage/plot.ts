@@ -1,4 +1,5 @@
-// Draws a chart over days with uPlot: bars that stand on each other, or lines. Knows nothing of React.
+// Draws a chart over days with uPlot: bars that stand on each other, or lines. Knows nothing of
+// React.
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 
@@ -19,13 +20,21 @@ export interface Drawing {
 }
 
 export const HEIGHT_PX = 240;
-const INK = { light: { text: '#5c636a', grid: '#e9ecef' }, dark: { text: '#a6abb1', grid: '#3a3a3a' } };
+const INK = {
+  light: { text: '#5c636a', grid: '#e9ecef' },
+  dark: { text: '#a6abb1', grid: '#3a3a3a' },
+};
 const FONT = '12px system-ui, sans-serif';
 const DAY_S = 86_400;
 /** There are no halves of renders. */
-const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat();
+const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) =>
+  [1, 2, 5].map(step => step * 10 ** power),
+).flat();
 
-/** Each series with all below it added, so that drawn from the tallest to the lowest each shows its own part. */
+/**
+ * Each series with all below it added, so that drawn from the tallest to the lowest each shows its
+ * own part.
+ */
 function stacked(series: ChartSeries[]): number[][] {
   let below: number[] = [];
   return series.map(({ values }) => {
@@ -34,7 +43,10 @@ function stacked(series: ChartSeries[]): number[][] {
   });
 }
 
-/** Draws into `target` and follows its width. `onDay` gets the index of the day under the pointer, or null. Returns what takes it away again. */
+/**
+ * Draws into `target` and follows its width. `onDay` gets the index of the day under the pointer,
+ * or null. Returns what takes it away again.
+ */
 export function draw(
   target: HTMLElement,
   { days, series, kind, format }: Drawing,
@@ -42,7 +54,12 @@ export function draw(
   onDay: (index: number | null) => void,
 ): () => void {
   const ink = INK[scheme];
-  const axis = { stroke: ink.text, font: FONT, grid: { stroke: ink.grid, width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: ink.text,
+    font: FONT,
+    grid: { stroke: ink.grid, width: 1 },
+    ticks: { show: false },
+  };
   const bars = kind === 'bars';
   const paths = uPlot.paths.bars!({ size: [0.7, 48], radius: 0.1 });
   const plot = new uPlot(
@@ -66,7 +83,12 @@ export function draw(
           space: 70,
           incrs: [1, 2, 3, 7, 14, 30, 60].map(count => count * DAY_S),
         },
-        { ...axis, size: 64, ...(bars && { incrs: WHOLE_STEPS }), values: (_, splits) => splits.map(format) },
+        {
+          ...axis,
+          size: 64,
+          ...(bars && { incrs: WHOLE_STEPS }),
+          values: (_, splits) => splits.map(format),
+        },
       ],
       series: [
         {},
@@ -80,10 +102,15 @@ export function draw(
       ],
       hooks: { setCursor: [({ cursor }) => onDay(cursor.idx ?? null)] },
     },
-    [days.map(day => Date.parse(day) / 1e3), ...(bars ? stacked(series).reverse() : series.map(({ values }) => values))],
+    [
+      days.map(day => Date.parse(day) / 1e3),
+      ...(bars ? stacked(series).reverse() : series.map(({ values }) => values)),
+    ],
     target,
   );
-  const resized = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }));
+  const resized = new ResizeObserver(() =>
+    plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }),
+  );
   resized.observe(target);
   return () => {
     resized.disconnect();

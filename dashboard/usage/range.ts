@@ -1,4 +1,5 @@
-// The days that the usage screen shows, as they stand in the address. All days are of UTC, as the figures are.
+// The days that the usage screen shows, as they stand in the address. All days are of UTC, as the
+// figures are.
 import { useSearchParams } from 'wouter';
 
 export const PRESETS = ['7', '30', '90'] as const;
@@ -6,10 +7,14 @@ export type Choice = (typeof PRESETS)[number] | 'custom';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-const isDay = (text: string | null): text is string => text !== null && DAY.test(text) && !Number.isNaN(Date.parse(text));
+const isDay = (text: string | null): text is string =>
+  text !== null && DAY.test(text) && !Number.isNaN(Date.parse(text));
 
 /** The last `count` days, today included. */
-export const lastDays = (count: number, now = Date.now()) => ({ from: dayOf(now - (count - 1) * 86400e3), to: dayOf(now) });
+export const lastDays = (count: number, now = Date.now()) => ({
+  from: dayOf(now - (count - 1) * 86400e3),
+  to: dayOf(now),
+});
 
 export function useRange() {
   const [params, setParams] = useSearchParams();

@@ -34,7 +34,13 @@ export default function UsageCharts({ days }: Pick<Usage, 'days'>) {
     <Stack gap="xl">
       <Section title="Renders per day">
         <Paper withBorder p="md">
-          <Chart label="Renders per day" days={names} kind="bars" format={formatCount} series={counts} />
+          <Chart
+            label="Renders per day"
+            days={names}
+            kind="bars"
+            format={formatCount}
+            series={counts}
+          />
         </Paper>
       </Section>
       <Section title="Time of a render">

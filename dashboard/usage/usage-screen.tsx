@@ -1,5 +1,15 @@
 // What the account used: by day, drawn and as a table, and by key; as CSV too.
-import { Button, Group, Paper, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ChartColumn, Download } from 'lucide-react';
 import { lazy, Suspense } from 'react';
@@ -77,14 +87,21 @@ export default function UsageScreen() {
           </>
         )}
       </Group>
-      {usage.error && <Failure error={usage.error} retry={() => void usage.refetch()} title="The usage could not be read" />}
+      {usage.error && (
+        <Failure
+          error={usage.error}
+          retry={() => void usage.refetch()}
+          title="The usage could not be read"
+        />
+      )}
       {usage.isPending && <ChartsLoading />}
       {usage.data && !usage.error && <Figures usage={usage.data} />}
     </>
   );
 }
 
-const sum = (days: Usage['days'], of: (day: Usage['days'][number]) => number) => days.reduce((total, day) => total + of(day), 0);
+const sum = (days: Usage['days'], of: (day: Usage['days'][number]) => number) =>
+  days.reduce((total, day) => total + of(day), 0);
 
 function Figures({ usage: { days, keys } }: { usage: Usage }) {
   const used = days.some(({ ok, sandbox, failed }) => ok + sandbox + failed > 0);

@@ -1,4 +1,5 @@
-// Another site that has a person click twice and puts the consent under the second click: the page takes no answer so soon after it is seen.
+// Another site that has a person click twice and puts the consent under the second click: the page
+// takes no answer so soon after it is seen.
 import { expect } from 'chai';
 import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
 

@@ -22,19 +22,27 @@ describe('plan and billing in a browser', function () {
 
   it('shows the plans with their prices, and leads to the page on which one is paid', async () => {
     const { page } = await browser.open(customer.owner, '/billing');
-    const growth = page.getByRole('list', { name: 'Plans' }).getByRole('listitem').filter({ hasText: 'Growth' });
+    const growth = page
+      .getByRole('list', { name: 'Plans' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Growth' });
     expect(await growth.textContent())
       .to.include('49')
       .and.to.include('4 renders at once');
     // The provider's page is not ours: that the browser goes there is all that is looked at.
-    await page.route('https://checkout.stripe.test/**', route => route.fulfill({ contentType: 'text/html', body: '<title>Pay</title>' }));
+    await page.route('https://checkout.stripe.test/**', route =>
+      route.fulfill({ contentType: 'text/html', body: '<title>Pay</title>' }),
+    );
     await page.getByRole('button', { name: 'Choose Growth' }).click();
     await page.waitForURL('https://checkout.stripe.test/**');
   });
 
   it('says what to do after a failed payment, and until when renders work', async () => {
     await customer.buys('starter');
-    await rig.store.accounts.updateOne({ _id: customer.id }, { $set: { state: 'past_due', pastDueSince: new Date() } });
+    await rig.store.accounts.updateOne(
+      { _id: customer.id },
+      { $set: { state: 'past_due', pastDueSince: new Date() } },
+    );
     const { page } = await browser.open(customer.owner, '/billing');
     const main = page.getByRole('main');
     await main.getByText(/Renders still work until \w+ \d+, \d{4}/).waitFor();
@@ -43,7 +51,10 @@ describe('plan and billing in a browser', function () {
 
   it('says when a subscription that was canceled ends', async () => {
     await customer.buys('starter');
-    await rig.store.accounts.updateOne({ _id: customer.id }, { $set: { 'billing.cancelAtPeriodEnd': true } });
+    await rig.store.accounts.updateOne(
+      { _id: customer.id },
+      { $set: { 'billing.cancelAtPeriodEnd': true } },
+    );
     const { page } = await browser.open(customer.owner, '/billing');
     await page.getByText(/^The subscription ends on/).waitFor();
   });
@@ -59,7 +70,9 @@ describe('plan and billing in a browser', function () {
   it('has no barrier', async () => {
     await customer.buys('starter');
     await rig.store.accounts.updateOne({ _id: customer.id }, { $set: { state: 'unpaid' } });
-    await browser.looks(customer.owner, '/billing', 'billing', page => page.getByRole('button', { name: 'Choose Growth' }).waitFor());
+    await browser.looks(customer.owner, '/billing', 'billing', page =>
+      page.getByRole('button', { name: 'Choose Growth' }).waitFor(),
+    );
   });
 });
 
@@ -94,10 +107,14 @@ describe('plan and billing without payments, and what connects, in a browser', f
     expect(await page.getByRole('region', { name: 'Claude Code' }).textContent()).to.equal(
       'claude mcp add --transport http --scope user pressroom http://localhost:8080/mcp',
     );
-    expect(await page.getByRole('link', { name: 'Documentation' }).getAttribute('href')).to.equal('/docs');
+    expect(await page.getByRole('link', { name: 'Documentation' }).getAttribute('href')).to.equal(
+      '/docs',
+    );
     await page.getByRole('link', { name: 'Create an API key' }).click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     quiet();
-    await browser.looks(owner, '/connect', 'connect', each => each.getByRole('region', { name: 'curl' }).waitFor());
+    await browser.looks(owner, '/connect', 'connect', each =>
+      each.getByRole('region', { name: 'curl' }).waitFor(),
+    );
   });
 });

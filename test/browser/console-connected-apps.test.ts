@@ -1,4 +1,5 @@
-// What a person has connected, in their profile, and how a program gets connected, on the screen for it.
+// What a person has connected, in their profile, and how a program gets connected, on the screen
+// for it.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
@@ -25,21 +26,32 @@ describe('connected apps in a browser', function () {
     person = await rig.person({ role: 'owner' });
   });
 
-  const row = (page: Page, text: string) => page.getByRole('table', { name: 'Connected apps' }).getByRole('row').filter({ hasText: text });
+  const row = (page: Page, text: string) =>
+    page.getByRole('table', { name: 'Connected apps' }).getByRole('row').filter({ hasText: text });
   const nothing = (page: Page) => page.getByText('No app is connected').waitFor();
-  const connect = async (metadata: Record<string, unknown>) => walk(rig, person, { client: await newClient(rig, metadata) });
+  const connect = async (metadata: Record<string, unknown>) =>
+    walk(rig, person, { client: await newClient(rig, metadata) });
 
-  const statusOf = async (token: string) => (await mcpCall(rig, token, earlierMessage('tools/list'))).status;
+  const statusOf = async (token: string) =>
+    (await mcpCall(rig, token, earlierMessage('tools/list'))).status;
 
   it('are told by what they call themselves, where they are, where they render, and when they last did', async () => {
     const { access_token } = await connect({ client_name: 'Claude Code (pressroom)' });
     await connect({ client_name: undefined, redirect_uris: ['https://chat.example/callback'] });
-    await connect({ client_name: 'Cursor', redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] });
+    await connect({
+      client_name: 'Cursor',
+      redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'],
+    });
     const { page, quiet } = await browser.open(person, '/profile');
-    await row(page, 'Claude Code (pressroom)').filter({ hasText: 'A program on a computer (127.0.0.1:33418)' }).waitFor();
+    await row(page, 'Claude Code (pressroom)')
+      .filter({ hasText: 'A program on a computer (127.0.0.1:33418)' })
+      .waitFor();
     await row(page, 'An app that says no name').filter({ hasText: 'chat.example' }).waitFor();
     await row(page, 'Cursor').filter({ hasText: 'The program that opens cursor: links' }).waitFor();
-    await row(page, 'Claude Code').filter({ hasText: rig.account }).filter({ hasText: 'Never' }).waitFor();
+    await row(page, 'Claude Code')
+      .filter({ hasText: rig.account })
+      .filter({ hasText: 'Never' })
+      .waitFor();
     expect(await statusOf(access_token)).to.equal(200);
     await page.reload();
     await row(page, 'Claude Code').filter({ hasText: rig.account }).waitFor();
@@ -63,7 +75,10 @@ describe('connected apps in a browser', function () {
     await disconnect.click();
     await dialog.getByRole('button', { name: 'Disconnect it' }).click();
     await row(page, 'The One').waitFor({ state: 'detached' });
-    await page.getByRole('region', { name: 'Notices' }).getByText('The app was disconnected.').waitFor();
+    await page
+      .getByRole('region', { name: 'Notices' })
+      .getByText('The app was disconnected.')
+      .waitFor();
     expect(await statusOf(gone)).to.equal(401);
     expect(await statusOf(kept)).to.equal(200);
     await row(page, 'The Other').waitFor();
@@ -99,13 +114,18 @@ describe('connected apps in a browser', function () {
   it('lead nowhere who is a member of nothing', async () => {
     const { page } = await browser.open(await rig.person({ operator: true }), '/profile');
     await nothing(page);
-    expect(await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).count()).to.equal(0);
+    expect(
+      await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).count(),
+    ).to.equal(0);
     await page.context().close();
   });
 
   it('stay a viewer’s to end, who had them before', async () => {
     await connect({ client_name: 'From Before' });
-    await rig.store.console.teams.updateOne({ 'members.user': person.id }, { $set: { 'members.$.role': 'viewer' } });
+    await rig.store.console.teams.updateOne(
+      { 'members.user': person.id },
+      { $set: { 'members.$.role': 'viewer' } },
+    );
     const { page } = await browser.open(person, '/profile');
     await page.getByRole('button', { name: 'Disconnect From Before' }).click();
     await page.getByRole('button', { name: 'Disconnect it' }).click();
@@ -115,7 +135,10 @@ describe('connected apps in a browser', function () {
 
   it('have no barrier, with long and hostile names, with the question open, and with none', async () => {
     await browser.looks(person, '/profile', 'apps-none', nothing);
-    await connect({ client_name: 'W'.repeat(100), redirect_uris: [`https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`] });
+    await connect({
+      client_name: 'W'.repeat(100),
+      redirect_uris: [`https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`],
+    });
     await connect({ client_name: HOSTILE });
     const shown = (page: Page) => row(page, HOSTILE).waitFor();
     await browser.looks(person, '/profile', 'apps', shown);
@@ -136,7 +159,9 @@ describe('connected apps in a browser', function () {
       expect(await page.getByRole('heading', { name: 'Connected apps' }).count()).to.equal(0);
       await page.goto(`${other.origin}/app/connect`);
       await page.getByRole('heading', { name: 'A first call' }).waitFor();
-      expect(await page.getByRole('heading', { name: 'From chat programs and editors' }).count()).to.equal(0);
+      expect(
+        await page.getByRole('heading', { name: 'From chat programs and editors' }).count(),
+      ).to.equal(0);
     } finally {
       await other.close();
       await without.stop();
@@ -144,18 +169,28 @@ describe('connected apps in a browser', function () {
   });
 
   describe('get connected', () => {
-    const panel = (page: Page) => page.getByRole('region', { name: 'From chat programs and editors' });
+    const panel = (page: Page) =>
+      page.getByRole('region', { name: 'From chat programs and editors' });
     const url = 'http://localhost:8080/mcp';
 
     it('by a line, or a file that the editor writes itself', async () => {
       const { page, quiet } = await browser.open(person, '/connect');
-      await panel(page).getByText(`claude mcp add --transport http --scope user pressroom ${url}`).waitFor();
-      const linkOf = async (name: string) => (await panel(page).getByRole('link', { name }).getAttribute('href'))!;
+      await panel(page)
+        .getByText(`claude mcp add --transport http --scope user pressroom ${url}`)
+        .waitFor();
+      const linkOf = async (name: string) =>
+        (await panel(page).getByRole('link', { name }).getAttribute('href'))!;
       const code = await linkOf('Add it to VS Code');
       expect(code).to.match(/^vscode:mcp\/install\?/);
-      expect(JSON.parse(decodeURIComponent(code.split('?')[1]!))).to.deep.equal({ name: 'pressroom', type: 'http', url });
+      expect(JSON.parse(decodeURIComponent(code.split('?')[1]!))).to.deep.equal({
+        name: 'pressroom',
+        type: 'http',
+        url,
+      });
       const cursor = new URL(await linkOf('Add it to Cursor'));
-      expect(cursor.href).to.match(/^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=pressroom&config=/);
+      expect(cursor.href).to.match(
+        /^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=pressroom&config=/,
+      );
       expect(JSON.parse(atob(cursor.searchParams.get('config')!))).to.deep.equal({ url });
       await panel(page).getByText('which this one is not').waitFor();
       quiet();
@@ -164,7 +199,9 @@ describe('connected apps in a browser', function () {
 
     it('not by who may not render, who is told why', async () => {
       const viewer = await rig.person({ role: 'viewer' });
-      await browser.looks(viewer, '/connect', 'connect-viewer', page => panel(page).getByText('Your role cannot render').waitFor());
+      await browser.looks(viewer, '/connect', 'connect-viewer', page =>
+        panel(page).getByText('Your role cannot render').waitFor(),
+      );
     });
   });
 });

@@ -1,4 +1,5 @@
-// An app on the web opens the consent in a window of its own and waits for its end: the window is not lost on the way, whichever way a person signs in.
+// An app on the web opens the consent in a window of its own and waits for its end: the window is
+// not lost on the way, whichever way a person signs in.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
@@ -8,7 +9,15 @@ import { looks } from '../support/console/console-browser.ts';
 import { CONSOLE_SECRET } from '../support/console/console-rig.ts';
 import { somebody } from '../support/console/sso-fixture.ts';
 import { eventually } from '../support/eventually.ts';
-import { asked, PASSWORD, personWithPassword, press, signIn, signInAtTheCompany, words } from '../support/pages/page-steps.ts';
+import {
+  asked,
+  PASSWORD,
+  personWithPassword,
+  press,
+  signIn,
+  signInAtTheCompany,
+  words,
+} from '../support/pages/page-steps.ts';
 
 describe('the window of an app that waits for a consent', function () {
   this.timeout(120_000);
@@ -23,7 +32,11 @@ describe('the window of an app that waits for a consent', function () {
     const person = await personWithPassword(rig, { role: 'developer' });
     const user = async () => (await createUsers(rig.store).byEmail(person.email))!;
     const anHourAgo = Date.now() - 3600e3;
-    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom' }, () => anHourAgo);
+    const twoFactor = createTwoFactor(
+      rig.store,
+      { secret: CONSOLE_SECRET, label: 'Pressroom' },
+      () => anHourAgo,
+    );
     const secret = Secret.fromBase32((await twoFactor.begin(await user())).secret);
     await twoFactor.confirm(await user(), TOTP.generate({ secret, timestamp: anHourAgo }));
 

@@ -1,11 +1,19 @@
-// A person allows an app in a real browser: they sign in on the way, see who asks, and land at the app's own address.
+// A person allows an app in a real browser: they sign in on the way, see who asks, and land at the
+// app's own address.
 import { expect } from 'chai';
 import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
 import { looks } from '../support/console/console-browser.ts';
 import type { Person } from '../support/console/console-rig.ts';
 import { redeem } from '../support/console/oauth-walk.ts';
 import { joinTeam } from '../support/console/signed-in.ts';
-import { asked, backAtTheApp, personWithPassword, press, signIn, words } from '../support/pages/page-steps.ts';
+import {
+  asked,
+  backAtTheApp,
+  personWithPassword,
+  press,
+  signIn,
+  words,
+} from '../support/pages/page-steps.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
@@ -17,7 +25,8 @@ describe('the consent in a browser', function () {
   });
   after(() => all?.stop());
 
-  const grantsOf = ({ id }: Person) => all.rig.store.console.oauthGrants.find({ user: id }).toArray();
+  const grantsOf = ({ id }: Person) =>
+    all.rig.store.console.oauthGrants.find({ user: id }).toArray();
 
   it('leads from the app by the sign-in and the consent back to the app', async () => {
     const { rig, browser, resource, arrived } = all;
@@ -37,7 +46,9 @@ describe('the consent in a browser', function () {
     await page.getByLabel('Account').selectOption(second);
     await press(page, 'Allow');
     await backAtTheApp(page);
-    const answer = await redeem(rig, client, arrived.at(-1)!.searchParams.get('code')!, verifier, { resource });
+    const answer = await redeem(rig, client, arrived.at(-1)!.searchParams.get('code')!, verifier, {
+      resource,
+    });
     expect(answer.status, answer.body.toString()).to.equal(200);
     expect((await grantsOf(person))[0]).to.include({ account: second });
     // Nothing that would make the browser an app of its own stays in it.
@@ -70,9 +81,14 @@ describe('the consent in a browser', function () {
     const { page } = await all.browser.open(person, '/profile');
     for (const [redirect, where] of [
       ['https://chat.example/callback', 'The answer goes to it at chat.example.'],
-      ['cursor://anysphere.cursor-mcp/oauth/callback', 'The answer goes to it in the program that opens cursor: links.'],
+      [
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'The answer goes to it in the program that opens cursor: links.',
+      ],
     ] as const) {
-      await page.goto(all.ask(await all.client({ client_name: undefined, redirect_uris: [redirect] })).url);
+      await page.goto(
+        all.ask(await all.client({ client_name: undefined, redirect_uris: [redirect] })).url,
+      );
       await asked(page);
       expect(await words(page))
         .to.include('An app that says no name asks to make PDFs in your name.')
@@ -88,7 +104,9 @@ describe('the consent in a browser', function () {
     await all.rig.store.accounts.updateOne({ _id: second }, { $set: { name: 'W'.repeat(100) } });
     const { page, quiet } = await all.browser.open(person, '/profile');
     const redirect = `https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`;
-    await page.goto(all.ask(await all.client({ client_name: 'W'.repeat(200), redirect_uris: [redirect] })).url);
+    await page.goto(
+      all.ask(await all.client({ client_name: 'W'.repeat(200), redirect_uris: [redirect] })).url,
+    );
     await asked(page);
     await looks(page, 'consent-long');
     await page.goto(all.ask(await all.client({ client_name: HOSTILE })).url);

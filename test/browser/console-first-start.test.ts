@@ -1,4 +1,5 @@
-// The first minutes of somebody new: from `npm start` to a key, a render, its row in the log, and an account that is suspended.
+// The first minutes of somebody new: from `npm start` to a key, a render, its row in the log, and
+// an account that is suspended.
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
@@ -120,7 +121,9 @@ describe('the first minutes with npm start', function () {
     await eventually(async () => {
       const answer = await render();
       expect(answer.status).to.equal(403);
-      expect(((await answer.json()) as { error: { code: string } }).error.code).to.equal('subscription_inactive');
+      expect(((await answer.json()) as { error: { code: string } }).error.code).to.equal(
+        'subscription_inactive',
+      );
     });
   });
 });

@@ -1,4 +1,5 @@
-// The way of a new account from its first screen to its first render, and the figures of home and usage afterwards, in a real browser on a real worker.
+// The way of a new account from its first screen to its first render, and the figures of home and
+// usage afterwards, in a real browser on a real worker.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser, picture } from '../support/console/console-browser.ts';
+import {
+  type ConsoleBrowser,
+  consoleBrowser,
+  picture,
+} from '../support/console/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { renderCall } from '../support/http-call.ts';
 
@@ -25,8 +30,10 @@ describe('home and usage in the dashboard', function () {
   });
 
   /** The title, the figure and the words below it. */
-  const figure = (page: Page, title: string) => page.getByText(title, { exact: true }).locator('..');
-  const newcomer = async (role: 'owner' | 'viewer' = 'owner') => rig.person({ role, account: await rig.account2() });
+  const figure = (page: Page, title: string) =>
+    page.getByText(title, { exact: true }).locator('..');
+  const newcomer = async (role: 'owner' | 'viewer' = 'owner') =>
+    rig.person({ role, account: await rig.account2() });
 
   it('leads a new account to its first PDF: a key, the call with the key in it, and the render', async () => {
     const { page, quiet } = await browser.open(await newcomer(), '/');
@@ -40,8 +47,12 @@ describe('home and usage in the dashboard', function () {
     // As a person would paste it, to where this installation listens.
     const folder = await mkdtemp(join(tmpdir(), 'first-call-'));
     try {
-      await promisify(execFile)('bash', ['-c', call!.replace('http://localhost:8080', rig.url)], { cwd: folder });
-      expect((await readFile(join(folder, 'render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
+      await promisify(execFile)('bash', ['-c', call!.replace('http://localhost:8080', rig.url)], {
+        cwd: folder,
+      });
+      expect((await readFile(join(folder, 'render.pdf'))).subarray(0, 5).toString()).to.equal(
+        '%PDF-',
+      );
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -60,7 +71,9 @@ describe('home and usage in the dashboard', function () {
     const key = await dialog.getByRole('region', { name: 'first', exact: true }).textContent();
     expect((await renderCall(rig.api.port(), key!, { html: 'x' })).status).to.equal(200);
     await page.getByText('1 OK, 0 failed').waitFor();
-    expect(await dialog.getByRole('region', { name: 'first', exact: true }).textContent()).to.equal(key);
+    expect(await dialog.getByRole('region', { name: 'first', exact: true }).textContent()).to.equal(
+      key,
+    );
     await dialog.getByRole('button', { name: 'I saved the key' }).click();
     await page.getByRole('table', { name: 'Recent renders' }).waitFor();
   });
@@ -73,7 +86,9 @@ describe('home and usage in the dashboard', function () {
   });
 
   it('has no barrier before the first render, in either colours and on either size', async () => {
-    await browser.looks(await newcomer(), '/', 'home-new', page => page.getByRole('heading', { name: 'Make your first PDF' }).waitFor());
+    await browser.looks(await newcomer(), '/', 'home-new', page =>
+      page.getByRole('heading', { name: 'Make your first PDF' }).waitFor(),
+    );
   });
 
   describe('of an account that renders', () => {
@@ -92,7 +107,9 @@ describe('home and usage in the dashboard', function () {
       const left = running.catch((error: Error) => error);
       running.hangUp();
       await left;
-      await page.getByRole('progressbar', { name: '0 of 8 places are in use' }).waitFor({ state: 'attached' });
+      await page
+        .getByRole('progressbar', { name: '0 of 8 places are in use' })
+        .waitFor({ state: 'attached' });
     });
 
     it('shows who only pays the figures, and no renders', async () => {
@@ -110,7 +127,10 @@ describe('home and usage in the dashboard', function () {
 
     it('leads from an error of the day to the renders that had it', async () => {
       const { page, quiet } = await browser.open(owner, '/');
-      await page.getByRole('table', { name: 'Errors of the last 24 hours' }).getByRole('link', { name: 'ssrf_blocked' }).click();
+      await page
+        .getByRole('table', { name: 'Errors of the last 24 hours' })
+        .getByRole('link', { name: 'ssrf_blocked' })
+        .click();
       await page.getByRole('heading', { level: 1, name: 'Renders' }).waitFor();
       expect(await page.getByLabel('Status').inputValue()).to.equal('error');
       expect(await page.getByLabel('Error', { exact: true }).inputValue()).to.equal('ssrf_blocked');
@@ -125,7 +145,11 @@ describe('home and usage in the dashboard', function () {
         .locator('canvas')
         .waitFor();
       const today = page.getByRole('table', { name: 'Usage by day' }).getByRole('row').nth(1);
-      expect((await today.getByRole('cell').allTextContents()).slice(0, 3)).to.deep.equal(['1', '1', '1']);
+      expect((await today.getByRole('cell').allTextContents()).slice(0, 3)).to.deep.equal([
+        '1',
+        '1',
+        '1',
+      ]);
       const download = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download as CSV' }).click();
       const lines = (await readFile(await (await download).path(), 'utf8')).trim().split(/\r?\n/);
@@ -148,7 +172,9 @@ describe('home and usage in the dashboard', function () {
     });
 
     it('has no barrier, in either colours and on either size', async () => {
-      await browser.looks(owner, '/', 'home', page => page.getByRole('table', { name: 'Recent renders' }).waitFor());
+      await browser.looks(owner, '/', 'home', page =>
+        page.getByRole('table', { name: 'Recent renders' }).waitFor(),
+      );
       await browser.looks(owner, '/usage', 'usage', page =>
         page
           .getByRole('img', { name: /^Time|^Median/ })

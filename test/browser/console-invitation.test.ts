@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture } from '../support/console/console-browser.ts';
+import {
+  barriers,
+  type ConsoleBrowser,
+  consoleBrowser,
+  picture,
+} from '../support/console/console-browser.ts';
 import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
 
 describe('the page of an invitation', () => {
@@ -18,7 +23,11 @@ describe('the page of an invitation', () => {
   async function invited(email = `${randomUUID()}@example.com`): Promise<string> {
     const account = await rig.account2();
     const owner = await rig.person({ role: 'owner', account });
-    const { link } = await owner.good<{ link: string }>('POST', `/accounts/${account}/team/invitations`, { email, role: 'developer' });
+    const { link } = await owner.good<{ link: string }>(
+      'POST',
+      `/accounts/${account}/team/invitations`,
+      { email, role: 'developer' },
+    );
     return link.slice(link.indexOf('/invitation'));
   }
 

@@ -1,7 +1,13 @@
-// API keys in a real browser: made, shown once, rotated, revoked, and looked at by who may not change them.
+// API keys in a real browser: made, shown once, rotated, revoked, and looked at by who may not
+// change them.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture } from '../support/console/console-browser.ts';
+import {
+  barriers,
+  type ConsoleBrowser,
+  consoleBrowser,
+  picture,
+} from '../support/console/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { renderCall } from '../support/http-call.ts';
 
@@ -34,7 +40,9 @@ describe('API keys in the dashboard', function () {
   }
 
   it('shows a new key once, in full and in a call, and afterwards only its ends', async () => {
-    const { page, quiet } = await browser.open(owner, '/keys', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, quiet } = await browser.open(owner, '/keys', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     const key = await create(page, 'shown once');
     expect(await works(key)).to.equal(true);
     expect(await shownKey(page, 'Try it with curl')).to.include(`Bearer ${key}`);
@@ -61,7 +69,9 @@ describe('API keys in the dashboard', function () {
   it('keeps a new key on the screen when Escape is pressed, with the focus in its dialog', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'escape');
-    await page.waitForFunction('document.querySelector("[role=dialog]").contains(document.activeElement)');
+    await page.waitForFunction(
+      'document.querySelector("[role=dialog]").contains(document.activeElement)',
+    );
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'I saved the key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -129,7 +139,9 @@ describe('API keys in the dashboard', function () {
     await page.getByRole('button', { name: 'I saved the key' }).click();
     await page.getByRole('button', { name: 'Revoke to revoke' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.getByRole('button', { name: 'Revoke the key' }).isDisabled()).to.equal(true);
+    expect(await dialog.getByRole('button', { name: 'Revoke the key' }).isDisabled()).to.equal(
+      true,
+    );
     expect(await barriers(page)).to.deep.equal([]);
     await dialog.getByLabel('Type to revoke to confirm').fill('to revoke');
     await dialog.getByRole('button', { name: 'Revoke the key' }).click();
@@ -172,11 +184,15 @@ describe('API keys in the dashboard', function () {
   });
 
   it('has no barrier, in either colours and on either size', async () => {
-    await browser.looks(owner, '/keys', 'keys', page => page.getByRole('table', { name: 'API keys' }).waitFor());
+    await browser.looks(owner, '/keys', 'keys', page =>
+      page.getByRole('table', { name: 'API keys' }).waitFor(),
+    );
   });
 
   it('says how to begin where there is no key', async () => {
     const fresh = await rig.person({ role: 'developer', account: await rig.account2() });
-    await browser.looks(fresh, '/keys', 'keys-empty', page => page.getByText('No API keys yet').waitFor());
+    await browser.looks(fresh, '/keys', 'keys-empty', page =>
+      page.getByText('No API keys yet').waitFor(),
+    );
   });
 });

@@ -6,7 +6,8 @@ import { renderCall } from '../support/http-call.ts';
 
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const dialog = (page: Page) => page.getByRole('dialog');
-const notice = (page: Page, text: string) => page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
+const notice = (page: Page, text: string) =>
+  page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
 
 describe('the operator’s screens in a browser', function () {
   this.timeout(120_000);
@@ -42,8 +43,12 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('suspends an account from the next request on, says what that does, and lifts it', async () => {
-    const { page, quiet } = await browser.open(operator, `/operator/accounts?account=${rig.accountId}`);
-    const render = async () => (await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status;
+    const { page, quiet } = await browser.open(
+      operator,
+      `/operator/accounts?account=${rig.accountId}`,
+    );
+    const render = async () =>
+      (await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status;
     expect(await render()).to.equal(200);
     await page.getByRole('button', { name: 'Suspend the account' }).click();
     await dialog(page).getByText('403 subscription_inactive').waitFor();
@@ -66,7 +71,10 @@ describe('the operator’s screens in a browser', function () {
     await page.getByLabel('May reach the intranet').click();
     await page.getByRole('button', { name: 'Save' }).click();
     await notice(page, 'The account was changed.');
-    expect(await operator.good(`GET`, `/operator/accounts/${account}`)).to.deep.include({ plan: 'scale', intranet: true });
+    expect(await operator.good(`GET`, `/operator/accounts/${account}`)).to.deep.include({
+      plan: 'scale',
+      intranet: true,
+    });
     await row(page, owner.email).filter({ hasText: 'Owner' }).waitFor();
     await page.getByText('Nothing was rendered yet.').waitFor();
     quiet();
@@ -101,16 +109,27 @@ describe('the operator’s screens in a browser', function () {
     await page.getByLabel('Search').fill('');
     await page.getByRole('button', { name: 'Make operator: Rosa Raised' }).click();
     await dialog(page).getByRole('button', { name: 'Make an operator' }).click();
-    await row(page, 'Rosa Raised').filter({ hasText: 'Operator' }).getByText('Operator', { exact: true }).first().waitFor();
+    await row(page, 'Rosa Raised')
+      .filter({ hasText: 'Operator' })
+      .getByText('Operator', { exact: true })
+      .first()
+      .waitFor();
     expect((await raised.call('GET', '/operator/users')).status).to.equal(200);
     quiet();
   });
 
   it('shows workers and queue as they are while a render runs', async () => {
     const { page, quiet } = await browser.open(operator, '/operator/live');
-    const busy = page.getByRole('term').filter({ hasText: 'Slots busy' }).locator('xpath=following-sibling::dd');
+    const busy = page
+      .getByRole('term')
+      .filter({ hasText: 'Slots busy' })
+      .locator('xpath=following-sibling::dd');
     await busy.filter({ hasText: /^0 of \d/ }).waitFor();
-    const rendering = renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true, wait_delay: '30s' });
+    const rendering = renderCall(rig.api.port(), rig.key, {
+      html: '<p>x',
+      sandbox: true,
+      wait_delay: '30s',
+    });
     const left = rendering.catch(() => 'left');
     await busy.filter({ hasText: /^1 of \d/ }).waitFor();
     await page.getByText(/^1 of \d+ busy$/).waitFor();
@@ -152,17 +171,25 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('does not cut the state of an account beside a long name', async () => {
-    await rig.accounts.createAccount('The Extraordinarily Long Names Department of Example Company', { plan: 'free' });
+    await rig.accounts.createAccount(
+      'The Extraordinarily Long Names Department of Example Company',
+      { plan: 'free' },
+    );
     const { page } = await browser.open(operator, '/operator/accounts');
     const label = row(page, 'Extraordinarily').locator('.mantine-Badge-label');
     await label.waitFor();
-    expect(await label.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).to.equal(0);
+    expect(
+      await label.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+    ).to.equal(0);
   });
 
   describe('has no barrier on the screen of', () => {
     const SCREENS: Record<string, [path: () => string, ready: (page: Page) => Promise<void>]> = {
       accounts: [() => '/operator/accounts', page => row(page, 'Active').first().waitFor()],
-      account: [() => `/operator/accounts?account=${rig.accountId}`, page => page.getByRole('table', { name: 'Recent renders' }).waitFor()],
+      account: [
+        () => `/operator/accounts?account=${rig.accountId}`,
+        page => page.getByRole('table', { name: 'Recent renders' }).waitFor(),
+      ],
       people: [() => '/operator/people', page => row(page, operator.email).waitFor()],
       live: [
         () => '/operator/live',
@@ -172,13 +199,19 @@ describe('the operator’s screens in a browser', function () {
             .first()
             .waitFor(),
       ],
-      health: [() => '/operator/health', page => page.getByRole('list', { name: 'Checks' }).waitFor()],
+      health: [
+        () => '/operator/health',
+        page => page.getByRole('list', { name: 'Checks' }).waitFor(),
+      ],
       audit: [() => '/operator/audit', page => row(page, 'Barrier Free Ltd').first().waitFor()],
     };
     before(async () => {
       await operator.good('POST', '/operator/accounts', { name: 'Barrier Free Ltd' });
-      expect((await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status).to.equal(200);
+      expect(
+        (await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status,
+      ).to.equal(200);
     });
-    for (const [name, [path, ready]] of Object.entries(SCREENS)) it(name, () => browser.looks(operator, path(), `operator-${name}`, ready));
+    for (const [name, [path, ready]] of Object.entries(SCREENS))
+      it(name, () => browser.looks(operator, path(), `operator-${name}`, ready));
   });
 });

@@ -1,18 +1,33 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { barriers, type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
+import {
+  barriers,
+  type ConsoleBrowser,
+  consoleBrowser,
+} from '../support/console/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 
 const status = (page: Page, text: string) =>
-  page.getByRole('region', { name: 'Result' }).getByRole('status').filter({ hasText: text }).waitFor();
+  page
+    .getByRole('region', { name: 'Result' })
+    .getByRole('status')
+    .filter({ hasText: text })
+    .waitFor();
 const render = (page: Page) => page.getByRole('button', { name: 'Render', exact: true }).click();
 const html = (page: Page) => page.getByLabel('HTML document');
 const focused = (page: Page) => page.evaluate('document.activeElement.tagName');
 const open = (page: Page, section: string) => page.getByRole('button', { name: section }).click();
 const show = (page: Page, view: string) =>
-  page.getByRole('radiogroup', { name: 'How the request is shown' }).getByText(view, { exact: true }).click();
+  page
+    .getByRole('radiogroup', { name: 'How the request is shown' })
+    .getByText(view, { exact: true })
+    .click();
 const fact = (page: Page, name: string) =>
-  page.getByRole('term').filter({ hasText: name }).locator('xpath=following-sibling::dd').textContent();
+  page
+    .getByRole('term')
+    .filter({ hasText: name })
+    .locator('xpath=following-sibling::dd')
+    .textContent();
 
 describe('the playground in a browser', function () {
   this.timeout(120_000);
@@ -31,7 +46,9 @@ describe('the playground in a browser', function () {
 
   it('renders with the options of its form, in the sandbox, and shows pages, size, phases and no count', async () => {
     const { page, quiet } = await browser.open(person, '/playground');
-    await html(page).fill('<p>one<p style="break-before: page">two<p style="break-before: page">three');
+    await html(page).fill(
+      '<p>one<p style="break-before: page">two<p style="break-before: page">three',
+    );
     await open(page, 'Page');
     await page.getByLabel('Pages', { exact: true }).fill('2-');
     await render(page);
@@ -39,7 +56,10 @@ describe('the playground in a browser', function () {
     expect(await fact(page, 'Pages')).to.equal('2');
     expect(await fact(page, 'Size')).to.match(/KiB$/);
     expect(await fact(page, 'Counted')).to.equal('No, sandbox');
-    const phases = await page.getByRole('region', { name: 'Where the time went' }).getByRole('listitem').allTextContents();
+    const phases = await page
+      .getByRole('region', { name: 'Where the time went' })
+      .getByRole('listitem')
+      .allTextContents();
     expect(phases.join(' ')).to.include('load').and.to.include('print');
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Save the PDF' }).click();
@@ -144,7 +164,9 @@ describe('the playground in a browser', function () {
     for (const invalid of ['{"html": ', '{"html": "<p>x", "url": "https://example.com/"}']) {
       await editor.fill(invalid);
       await notSent.waitFor();
-      await page.getByRole('button', { name: 'Render', exact: true, disabled: true }).click({ force: true });
+      await page
+        .getByRole('button', { name: 'Render', exact: true, disabled: true })
+        .click({ force: true });
       expect(await focused(page)).to.equal('TEXTAREA');
       await page.keyboard.press('Control+Enter');
       expect(await editor.getAttribute('aria-invalid')).to.equal('true');
@@ -175,16 +197,26 @@ describe('the playground in a browser', function () {
     await page.getByLabel('Name 1').fill('X-Tenant');
     await page.getByLabel('Value 1').fill('42');
     await show(page, 'JSON');
-    const { html: _, format: __, margin: ___, ...chosen } = JSON.parse(await page.getByLabel('Request as JSON').inputValue());
+    const {
+      html: _,
+      format: __,
+      margin: ___,
+      ...chosen
+    } = JSON.parse(await page.getByLabel('Request as JSON').inputValue());
     expect(chosen).to.deep.equal({
-      cookies: [{ name: 'session', value: '', domain: 'example.com', same_site: 'Lax', secure: true }],
+      cookies: [
+        { name: 'session', value: '', domain: 'example.com', same_site: 'Lax', secure: true },
+      ],
       extra_http_headers: { 'X-Tenant': '42' },
     });
     quiet();
   });
 
   it('opens with the address in its own address, and keeps what was changed over a reload', async () => {
-    const { page, quiet } = await browser.open(person, `/playground?url=${encodeURIComponent('https://example.com/a?b=c')}`);
+    const { page, quiet } = await browser.open(
+      person,
+      `/playground?url=${encodeURIComponent('https://example.com/a?b=c')}`,
+    );
     const address = page.getByLabel('Address of the page');
     expect(await address.inputValue()).to.equal('https://example.com/a?b=c');
     await address.fill('https://example.com/d');
@@ -227,7 +259,16 @@ describe('the playground in a browser', function () {
 
   it('has no barrier and nothing that sticks out, in light and dark, wide and narrow', async () => {
     await browser.looks(person, '/playground', 'playground', async page => {
-      for (const section of ['Page', 'Margins', 'Header & footer', 'Waits', 'Requests', 'Additions', 'Metadata']) await open(page, section);
+      for (const section of [
+        'Page',
+        'Margins',
+        'Header & footer',
+        'Waits',
+        'Requests',
+        'Additions',
+        'Metadata',
+      ])
+        await open(page, section);
       await render(page);
       await status(page, 'The PDF is here.');
       await page.getByRole('button', { name: 'Add a cookie' }).click();

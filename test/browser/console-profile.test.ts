@@ -3,12 +3,19 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { createSessions } from '../../api/console/auth/sessions.ts';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console/console-browser.ts';
+import {
+  barriers,
+  type ConsoleBrowser,
+  consoleBrowser,
+  picture,
+  SIZES,
+} from '../support/console/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 import { eventually } from '../support/eventually.ts';
 
 const PASSWORD = 'a sentence that nobody else thinks of';
-const FIREFOX = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 15.0; rv:150.0) Gecko/20100101 Firefox/150.0';
+const FIREFOX =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 15.0; rv:150.0) Gecko/20100101 Firefox/150.0';
 
 describe('the profile in a browser', function () {
   this.timeout(120_000);
@@ -28,17 +35,28 @@ describe('the profile in a browser', function () {
   });
 
   const dialog = (page: Page) => page.getByRole('dialog');
-  const notice = (page: Page, text: string) => page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
-  const session = (page: Page, text: string) => page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: text });
+  const notice = (page: Page, text: string) =>
+    page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
+  const session = (page: Page, text: string) =>
+    page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: text });
   const shownCodes = async (page: Page) => {
     const list = dialog(page).getByRole('list', { name: 'Recovery codes' });
     await list.waitFor();
     return list.getByRole('listitem').allTextContents();
   };
-  const elsewhere = () => createSessions(rig.store).open({ user: person.id, method: 'password', ip: '203.0.113.7', userAgent: FIREFOX });
+  const elsewhere = () =>
+    createSessions(rig.store).open({
+      user: person.id,
+      method: 'password',
+      ip: '203.0.113.7',
+      userAgent: FIREFOX,
+    });
 
   it('changes one’s name, and says so in a notice that is announced and can be dismissed', async () => {
-    const { page, quiet } = await browser.open(person, '/profile', { viewport: SIZES.phone, colorScheme: 'dark' });
+    const { page, quiet } = await browser.open(person, '/profile', {
+      viewport: SIZES.phone,
+      colorScheme: 'dark',
+    });
     await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace');
     await page.getByRole('button', { name: 'Save the name' }).click();
     await notice(page, 'Your name was changed.');
@@ -76,7 +94,9 @@ describe('the profile in a browser', function () {
     const picture = dialog(page).getByRole('img', { name: 'A QR code' });
     await picture.waitFor();
     await eventually(async () => {
-      expect(await page.evaluate('document.querySelector("img[alt^=\'A QR\']").naturalWidth')).to.be.greaterThan(0);
+      expect(
+        await page.evaluate('document.querySelector("img[alt^=\'A QR\']").naturalWidth'),
+      ).to.be.greaterThan(0);
     });
     const secret = (await dialog(page)
       .getByText(/^[A-Z2-7]{32}$/)
@@ -88,7 +108,9 @@ describe('the profile in a browser', function () {
     expect(codes).to.have.length(10);
     const download = page.waitForEvent('download');
     await dialog(page).getByRole('link', { name: 'Save as a file' }).click();
-    expect((await readFile(await (await download).path(), 'utf8')).trim().split('\n')).to.deep.equal(codes);
+    expect(
+      (await readFile(await (await download).path(), 'utf8')).trim().split('\n'),
+    ).to.deep.equal(codes);
     await dialog(page).getByRole('button', { name: 'I have kept them' }).click();
     await page.getByText('10 recovery codes left').waitFor();
 

@@ -1,4 +1,5 @@
-// The log of renders in a real browser: its filters, its pages, and one render with all that is known of it.
+// The log of renders in a real browser: its filters, its pages, and one render with all that is
+// known of it.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { RenderDocument } from '../../api/store/store.ts';
@@ -44,7 +45,10 @@ describe('the log of renders in the dashboard', function () {
 
   before(async () => {
     rig = await consoleRig({ workers: 0 });
-    [browser, developer] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'developer' })]);
+    [browser, developer] = await Promise.all([
+      consoleBrowser(rig),
+      rig.person({ role: 'developer' }),
+    ]);
     keyId = (await rig.store.accounts.findOne({ _id: rig.accountId }))!.keys[0]!.id;
     const {
       pages: _pages,
@@ -61,7 +65,12 @@ describe('the log of renders in the dashboard', function () {
         { level: 'error', text: '<img src=x onerror="console.error(1)">' },
       ],
     });
-    const { key: _key, ...played } = document(5, { via: 'playground', user: developer.id, sandbox: true, counted: false });
+    const { key: _key, ...played } = document(5, {
+      via: 'playground',
+      user: developer.id,
+      sandbox: true,
+      counted: false,
+    });
     const { key: _none, ...asked } = document(90, {
       via: 'mcp',
       app: '<b>Claude</b>',
@@ -139,8 +148,15 @@ describe('the log of renders in the dashboard', function () {
     await page.getByText('render_failed: page_unreachable').waitFor();
     await page.getByText('net::ERR_CONNECTION_REFUSED').waitFor();
     await page.getByText('Check its name, its port').waitFor();
-    const phases = await page.getByRole('table', { name: 'Phases' }).getByRole('row').allTextContents();
-    expect(phases.slice(1).map(text => text.replace(/[A-Z].*?(?=\d)/, ' '))).to.deep.equal(['admit 2 ms', 'queue 40 ms', 'load 900 ms']);
+    const phases = await page
+      .getByRole('table', { name: 'Phases' })
+      .getByRole('row')
+      .allTextContents();
+    expect(phases.slice(1).map(text => text.replace(/[A-Z].*?(?=\d)/, ' '))).to.deep.equal([
+      'admit 2 ms',
+      'queue 40 ms',
+      'load 900 ms',
+    ]);
     await page.getByText('212 characters').waitFor();
     await page.getByText('<img src=x onerror="console.error(1)">').waitFor();
     expect(await page.getByRole('main').locator('img').count()).to.equal(0);
@@ -169,6 +185,8 @@ describe('the log of renders in the dashboard', function () {
 
   it('has no barrier, in either colours and on either size', async () => {
     await browser.looks(developer, '/renders', 'renders', page => count(page, 50));
-    await browser.looks(developer, `/renders/${FAILED_ID}`, 'render', page => page.getByText('212 characters').waitFor());
+    await browser.looks(developer, `/renders/${FAILED_ID}`, 'render', page =>
+      page.getByText('212 characters').waitFor(),
+    );
   });
 });

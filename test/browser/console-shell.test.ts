@@ -1,7 +1,14 @@
-// The dashboard's shell in a real browser: navigation, focus, accounts, colours, the palette, and what stands in the way of a screen.
+// The dashboard's shell in a real browser: navigation, focus, accounts, colours, the palette, and
+// what stands in the way of a screen.
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
-import { barriers, type ConsoleBrowser, consoleBrowser, picture, SIZES } from '../support/console/console-browser.ts';
+import {
+  barriers,
+  type ConsoleBrowser,
+  consoleBrowser,
+  picture,
+  SIZES,
+} from '../support/console/console-browser.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
 
 describe('the dashboard’s shell in a browser', function () {
@@ -18,15 +25,21 @@ describe('the dashboard’s shell in a browser', function () {
     await rig.stop();
   });
 
-  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name, exact: true });
   const screens = (page: Page) => page.getByRole('navigation', { name: 'Screens' });
-  const focused = (page: Page) => page.evaluate('document.activeElement.textContent') as Promise<string>;
+  const focused = (page: Page) =>
+    page.evaluate('document.activeElement.textContent') as Promise<string>;
 
   /** One more account of which the person is the owner. */
   async function joinAccount(person: Person, name: string): Promise<void> {
     const id = await rig.account2();
     await rig.store.accounts.updateOne({ _id: id }, { $set: { name } });
-    await rig.store.console.teams.insertOne({ _id: id, members: [{ user: person.id, role: 'owner', since: new Date() }], invitations: [] });
+    await rig.store.console.teams.insertOne({
+      _id: id,
+      members: [{ user: person.id, role: 'owner', since: new Date() }],
+      invitations: [],
+    });
   }
 
   it('opens each screen by its link, names it in the title, and moves the focus to its heading', async () => {
@@ -53,7 +66,8 @@ describe('the dashboard’s shell in a browser', function () {
 
   it('switches the account, searches among many, and remembers the choice', async () => {
     const person = await rig.person({ role: 'viewer' });
-    for (let count = 1; count <= 9; count += 1) await joinAccount(person, `Company number ${count}`);
+    for (let count = 1; count <= 9; count += 1)
+      await joinAccount(person, `Company number ${count}`);
     const { page, quiet } = await browser.open(person, '/');
     await page.getByRole('button', { name: /Switch account/ }).click();
     await page.getByRole('combobox', { name: 'Switch to an account' }).fill('number 7');
@@ -77,7 +91,10 @@ describe('the dashboard’s shell in a browser', function () {
     await page.getByRole('menuitemradio', { name: second }).click();
     await page.getByRole('button', { name: `Account: ${second}` }).waitFor();
     // One of the two has a key.
-    await (second === 'The other one' ? page.getByText('No API keys yet') : page.getByRole('table', { name: 'API keys' })).waitFor();
+    await (second === 'The other one'
+      ? page.getByText('No API keys yet')
+      : page.getByRole('table', { name: 'API keys' })
+    ).waitFor();
     quiet();
   });
 
@@ -101,7 +118,8 @@ describe('the dashboard’s shell in a browser', function () {
     const field = page.getByRole('combobox', { name: 'Go to a screen or an account' });
     const selected = page.getByRole('option', { selected: true });
     // What screen readers announce: the focus stays in the field.
-    const announced = async () => page.locator(`id=${await field.getAttribute('aria-activedescendant')}`).textContent();
+    const announced = async () =>
+      page.locator(`id=${await field.getAttribute('aria-activedescendant')}`).textContent();
     await page.getByRole('dialog', { name: 'Go to a screen or an account' }).waitFor();
     await page.keyboard.type('no such screen');
     await page.getByRole('status').filter({ hasText: 'No matches.' }).waitFor();
@@ -146,7 +164,10 @@ describe('the dashboard’s shell in a browser', function () {
   it('hides what the role does not see, and says so to who goes there all the same', async () => {
     const { page, quiet } = await browser.open(await rig.person({ role: 'viewer' }), '/audit');
     await heading(page, 'Not for your role').waitFor();
-    await page.getByText('Your role in', { exact: false }).filter({ hasText: 'is viewer' }).waitFor();
+    await page
+      .getByText('Your role in', { exact: false })
+      .filter({ hasText: 'is viewer' })
+      .waitFor();
     const labels = await screens(page).getByRole('link').allTextContents();
     expect(labels).to.include.members(['Home', 'API keys', 'Renders', 'Usage', 'Team']);
     expect(labels)
@@ -173,7 +194,10 @@ describe('the dashboard’s shell in a browser', function () {
   it('says on every screen that an account is not served, and whom to ask', async () => {
     const account = await rig.account2();
     await rig.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
-    const { page, quiet } = await browser.open(await rig.person({ role: 'owner', account }), '/keys');
+    const { page, quiet } = await browser.open(
+      await rig.person({ role: 'owner', account }),
+      '/keys',
+    );
     await page.getByText('This account is suspended. Ask who runs this installation.').waitFor();
     await heading(page, 'API keys').waitFor();
     expect(await barriers(page)).to.deep.equal([]);
@@ -183,8 +207,14 @@ describe('the dashboard’s shell in a browser', function () {
   it('shows what the server says when a call fails, with the id of the request, and tries again', async () => {
     const { page, quiet } = await browser.open(owner, '/usage');
     await heading(page, 'Usage').waitFor();
-    const error = { code: 'not_found', message: 'There is no such account.', request_id: '0190-abc' };
-    await page.route('**/keys', route => route.fulfill({ status: 404, json: { error } }), { times: 1 });
+    const error = {
+      code: 'not_found',
+      message: 'There is no such account.',
+      request_id: '0190-abc',
+    };
+    await page.route('**/keys', route => route.fulfill({ status: 404, json: { error } }), {
+      times: 1,
+    });
     await screens(page).getByRole('link', { name: 'API keys' }).click();
     const alert = page.getByRole('alert');
     await alert.getByText('There is no such account.').waitFor();
@@ -199,13 +229,16 @@ describe('the dashboard’s shell in a browser', function () {
     const person = await rig.person({ role: 'owner' });
     const { page } = await browser.open(person, '/');
     await heading(page, 'Home').waitFor();
-    // A call that is under way is rejected before the sign-out is answered: the next person must not be led to its screen.
+    // A call that is under way is rejected before the sign-out is answered: the next person must
+    // not be led to its screen.
     const call = Promise.withResolvers<Route>();
     await page.route('**/keys', call.resolve);
     await screens(page).getByRole('link', { name: 'API keys' }).click();
     const underWay = await call.promise;
     await page.route('**/me/sign-out', async route => {
-      const response = await route.fetch({ headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' } });
+      const response = await route.fetch({
+        headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' },
+      });
       const rejected = page.waitForResponse(each => each.status() === 401);
       await underWay.continue();
       await rejected;
@@ -230,7 +263,9 @@ describe('the dashboard’s shell in a browser', function () {
   it('loads in less than 250 KB, all in all', async () => {
     const { page } = await browser.open(undefined, '/sign-in');
     const [name = '', value = ''] = owner.cookie.split('=');
-    await page.context().addCookies([{ name, value, domain: 'localhost', path: '/', secure: true }]);
+    await page
+      .context()
+      .addCookies([{ name, value, domain: 'localhost', path: '/', secure: true }]);
     let bytes = 0;
     const sizes: Promise<void>[] = [];
     page.on('requestfinished', request =>

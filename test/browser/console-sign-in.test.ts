@@ -12,7 +12,8 @@ const PASSWORD = 'correct horse battery';
 /** The browser's own words for an answer such as 401. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const active = (page: Page) => page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
+const active = (page: Page) =>
+  page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
 
 describe('the sign-in pages in a browser', function () {
   this.timeout(120_000);
@@ -30,8 +31,12 @@ describe('the sign-in pages in a browser', function () {
   /** One browser after the other comes from here, as a guesser would. */
   beforeEach(() => rig.store.console.signInLimits.deleteMany({}));
 
-  const looks = (path: string, name: string, act: (page: Page) => Promise<unknown> = async () => {}, expected?: RegExp) =>
-    browser.looks(undefined, path, name, act, expected);
+  const looks = (
+    path: string,
+    name: string,
+    act: (page: Page) => Promise<unknown> = async () => {},
+    expected?: RegExp,
+  ) => browser.looks(undefined, path, name, act, expected);
 
   async function typed(page: Page, password = PASSWORD): Promise<void> {
     await page.getByLabel('Email').fill(EMAIL);
@@ -72,7 +77,9 @@ describe('the sign-in pages in a browser', function () {
       await page.keyboard.type(PASSWORD);
       await page.keyboard.press('Tab');
       await page.keyboard.press('Space');
-      expect(await page.getByLabel('Password', { exact: true }).getAttribute('type')).to.equal('text');
+      expect(await page.getByLabel('Password', { exact: true }).getAttribute('type')).to.equal(
+        'text',
+      );
       await page.keyboard.press('Tab');
       await page.keyboard.type('My team');
       await page.keyboard.press('Enter');
@@ -105,7 +112,14 @@ describe('the sign-in pages in a browser', function () {
       await typed(page);
       await page.waitForURL(`${browser.origin}/app/keys`);
       const cookies = await page.context().cookies();
-      expect(cookies.map(({ name, httpOnly, secure, sameSite }) => ({ name, httpOnly, secure, sameSite }))).to.deep.equal([
+      expect(
+        cookies.map(({ name, httpOnly, secure, sameSite }) => ({
+          name,
+          httpOnly,
+          secure,
+          sameSite,
+        })),
+      ).to.deep.equal([
         { name: '__Host-pressroom-session', httpOnly: true, secure: true, sameSite: 'Lax' },
         { name: '__Host-pressroom-device', httpOnly: true, secure: true, sameSite: 'Lax' },
       ]);
@@ -116,7 +130,11 @@ describe('the sign-in pages in a browser', function () {
       const users = createUsers(rig.store);
       const user = async () => (await users.byEmail(EMAIL))!;
       const anHourAgo = Date.now() - 3600e3;
-      const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom' }, () => anHourAgo);
+      const twoFactor = createTwoFactor(
+        rig.store,
+        { secret: CONSOLE_SECRET, label: 'Pressroom' },
+        () => anHourAgo,
+      );
       const secret = Secret.fromBase32((await twoFactor.begin(await user())).secret);
       await twoFactor.confirm(await user(), TOTP.generate({ secret, timestamp: anHourAgo }));
       const toCode = async (page: Page) => {
@@ -138,7 +156,9 @@ describe('the sign-in pages in a browser', function () {
         REFUSED,
       );
       await rig.store.console.signInLimits.deleteMany({});
-      const { page } = await browser.open(undefined, '/sign-in?next=/app/keys', { javaScriptEnabled: false });
+      const { page } = await browser.open(undefined, '/sign-in?next=/app/keys', {
+        javaScriptEnabled: false,
+      });
       await toCode(page);
       await page.getByLabel('Code').fill(TOTP.generate({ secret }));
       await button(page, 'Sign in').click();

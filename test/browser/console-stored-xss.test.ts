@@ -1,4 +1,5 @@
-// What people, callers and pages can have the dashboard show: none of it becomes part of the page, on any screen.
+// What people, callers and pages can have the dashboard show: none of it becomes part of the page,
+// on any screen.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
@@ -15,15 +16,28 @@ describe('hostile texts in the dashboard', function () {
 
   before(async () => {
     rig = await consoleRig({ workers: 0 });
-    [browser, owner] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'owner', operator: true })]);
+    [browser, owner] = await Promise.all([
+      consoleBrowser(rig),
+      rig.person({ role: 'owner', operator: true }),
+    ]);
     const account = `/accounts/${rig.accountId}`;
     const name = `${HOSTILE} ${Date.now()}`;
     await owner.good('PATCH', '/me', { name: HOSTILE });
     await owner.good('PATCH', account, { name });
-    const { key } = await owner.good<{ key: { id: string } }>('POST', `${account}/keys`, { name: HOSTILE });
-    await owner.good('POST', `${account}/team/invitations`, { email: `"<img/src=x>"@example.com`, role: 'viewer' }).catch(() => {});
+    const { key } = await owner.good<{ key: { id: string } }>('POST', `${account}/keys`, {
+      name: HOSTILE,
+    });
+    await owner
+      .good('POST', `${account}/team/invitations`, {
+        email: `"<img/src=x>"@example.com`,
+        role: 'viewer',
+      })
+      .catch(() => {});
     const { console: kept } = rig.store;
-    await kept.sessions.updateMany({ user: owner.id }, { $set: { userAgent: HOSTILE, ip: HOSTILE } });
+    await kept.sessions.updateMany(
+      { user: owner.id },
+      { $set: { userAgent: HOSTILE, ip: HOSTILE } },
+    );
     const at = new Date();
     await kept.renders.insertOne({
       _id: RENDER_ID,
@@ -44,7 +58,16 @@ describe('hostile texts in the dashboard', function () {
       totalMs: 11,
       console: [{ level: 'error', text: HOSTILE }],
     });
-    const counts = { ok: 1, sandbox: 0, failed: 1, bytes: 1, pages: 1, durations: {}, lastAt: at, flushes: [] };
+    const counts = {
+      ok: 1,
+      sandbox: 0,
+      failed: 1,
+      bytes: 1,
+      pages: 1,
+      durations: {},
+      lastAt: at,
+      flushes: [],
+    };
     const expiresAt = new Date(at.getTime() + 3600e3);
     await kept.oauthGrants.insertOne({
       _id: 'a grant',
@@ -57,9 +80,18 @@ describe('hostile texts in the dashboard', function () {
       createdAt: at,
       expiresAt,
     });
-    const ended = { account: rig.accountId, user: owner.id, actor: `the app ${HOSTILE}`, action: 'app.disconnected', target: HOSTILE };
+    const ended = {
+      account: rig.accountId,
+      user: owner.id,
+      actor: `the app ${HOSTILE}`,
+      action: 'app.disconnected',
+      target: HOSTILE,
+    };
     await kept.audit.insertOne({ _id: 'aud_app', at, ...ended, details: { by: HOSTILE } });
-    await kept.usageDays.insertOne({ _id: { account: rig.accountId, day: at.toISOString().slice(0, 10), key: key.id }, ...counts });
+    await kept.usageDays.insertOne({
+      _id: { account: rig.accountId, day: at.toISOString().slice(0, 10), key: key.id },
+      ...counts,
+    });
     await kept.processes.insertOne({
       _id: 'a process',
       at,
@@ -110,8 +142,15 @@ describe('hostile texts in the dashboard', function () {
         void dialog.dismiss();
       });
       await page.getByRole('heading', { level: 1 }).waitFor();
-      if (path === '/profile') await page.getByRole('button', { name: 'Disconnect <img src=x' }).waitFor();
-      if (shows) await page.getByRole('main').getByText('<img src=x onerror=alert(1)>').filter({ visible: true }).first().waitFor();
+      if (path === '/profile')
+        await page.getByRole('button', { name: 'Disconnect <img src=x' }).waitFor();
+      if (shows)
+        await page
+          .getByRole('main')
+          .getByText('<img src=x onerror=alert(1)>')
+          .filter({ visible: true })
+          .first()
+          .waitFor();
       await page.waitForLoadState('networkidle').catch(() => {});
       expect(await made(page)).to.deep.equal([]);
       expect(dialogs).to.deep.equal([]);

@@ -32,7 +32,8 @@ describe('the team, the audit log and the settings in a browser', function () {
   const open = (name: string, path = '/team') => browser.open(people[name]!, path);
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const dialog = (page: Page) => page.getByRole('dialog');
-  const notice = (page: Page, text: string) => page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
+  const notice = (page: Page, text: string) =>
+    page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
 
   it('invites by a link that is shown once, and takes the invitation back', async () => {
     const { page, quiet } = await open('Olga');
@@ -44,7 +45,10 @@ describe('the team, the audit log and the settings in a browser', function () {
     expect(link).to.match(/\/app\/invitation#\S{20,}$/);
     await dialog(page).getByText('shown only this once').waitFor();
     await dialog(page).getByRole('button', { name: 'Done' }).click();
-    const invited = page.getByRole('table', { name: 'Pending invitations' }).getByRole('row').filter({ hasText: 'new@example.com' });
+    const invited = page
+      .getByRole('table', { name: 'Pending invitations' })
+      .getByRole('row')
+      .filter({ hasText: 'new@example.com' });
     expect(await invited.textContent())
       .to.include('Billing')
       .and.to.include('Olga');
@@ -61,18 +65,26 @@ describe('the team, the audit log and the settings in a browser', function () {
     await dialog(page).getByLabel('Email address').fill('nobody');
     await dialog(page).getByRole('button', { name: 'Make the link' }).click();
     await dialog(page).getByText('an email address such as').waitFor();
-    expect(await dialog(page).getByLabel('Email address').getAttribute('aria-invalid')).to.equal('true');
+    expect(await dialog(page).getByLabel('Email address').getAttribute('aria-invalid')).to.equal(
+      'true',
+    );
   });
 
   it('gives another role, with words for each', async () => {
     const { page, quiet } = await open('Adam');
     await page.getByRole('button', { name: 'Change role of Vera' }).click();
     await dialog(page).getByText('Keys, renders, playground and usage').waitFor();
-    expect(await dialog(page).getByRole('radio', { name: 'Owner' }).count(), 'an admin makes no owners').to.equal(0);
+    expect(
+      await dialog(page).getByRole('radio', { name: 'Owner' }).count(),
+      'an admin makes no owners',
+    ).to.equal(0);
     await dialog(page).getByLabel('Developer').check();
     await dialog(page).getByRole('button', { name: 'Change the role' }).click();
     await row(page, 'Vera').filter({ hasText: 'Developer' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Change role of Olga' }).count(), 'nor changes them').to.equal(0);
+    expect(
+      await page.getByRole('button', { name: 'Change role of Olga' }).count(),
+      'nor changes them',
+    ).to.equal(0);
     quiet();
   });
 
@@ -105,11 +117,20 @@ describe('the team, the audit log and the settings in a browser', function () {
   });
 
   it('shows in the audit log who did what, and filters it', async () => {
-    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, { email: 'guest@example.com', role: 'viewer' });
-    await people['Adam']!.good('PATCH', `/accounts/${account}/team/members/${people['Vera']!.id}`, { role: 'developer' });
+    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, {
+      email: 'guest@example.com',
+      role: 'viewer',
+    });
+    await people['Adam']!.good('PATCH', `/accounts/${account}/team/members/${people['Vera']!.id}`, {
+      role: 'developer',
+    });
     const { page, quiet } = await open('Olga', '/audit');
-    await row(page, 'Invited guest@example.com').filter({ hasText: people['Olga']!.email }).waitFor();
-    await row(page, 'Changed the role of').filter({ hasText: 'role: viewer → developer' }).waitFor();
+    await row(page, 'Invited guest@example.com')
+      .filter({ hasText: people['Olga']!.email })
+      .waitFor();
+    await row(page, 'Changed the role of')
+      .filter({ hasText: 'role: viewer → developer' })
+      .waitFor();
     await page.getByLabel('Filter what is shown').fill('guest@');
     await row(page, 'Changed the role of').waitFor({ state: 'detached' });
     await row(page, 'Invited').waitFor();
@@ -159,13 +180,23 @@ describe('the team, the audit log and the settings in a browser', function () {
   });
 
   it('has no barrier on the screen of the team', async () => {
-    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, { email: 'guest@example.com', role: 'viewer' });
-    await browser.looks(people['Olga']!, '/team', 'team', page => row(page, 'guest@example.com').waitFor());
+    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, {
+      email: 'guest@example.com',
+      role: 'viewer',
+    });
+    await browser.looks(people['Olga']!, '/team', 'team', page =>
+      row(page, 'guest@example.com').waitFor(),
+    );
   });
   it('has no barrier on the screens of audit log and settings', async () => {
-    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, { email: 'guest@example.com', role: 'viewer' });
+    await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, {
+      email: 'guest@example.com',
+      role: 'viewer',
+    });
     await browser.looks(people['Olga']!, '/audit', 'audit', page => row(page, 'Invited').waitFor());
-    await browser.looks(people['Olga']!, '/settings', 'settings', page => page.getByText(account, { exact: true }).waitFor());
+    await browser.looks(people['Olga']!, '/settings', 'settings', page =>
+      page.getByText(account, { exact: true }).waitFor(),
+    );
   });
   it('has no barrier in its dialogs', async () => {
     await browser.looks(people['Olga']!, '/team', 'team-invite', async page => {

@@ -1,4 +1,5 @@
-// The command line of the MCP Inspector, which is what somebody takes who wants to look at an MCP server without a chat program.
+// The command line of the MCP Inspector, which is what somebody takes who wants to look at an MCP
+// server without a chat program.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
@@ -44,13 +45,22 @@ describe('the command line of the MCP Inspector', function () {
     after(() => rig?.stop());
 
     const run = (args: string[], given = token) =>
-      command.run([`${rig.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${given}`, ...args]);
+      command.run([
+        `${rig.url}/mcp`,
+        '--transport',
+        'http',
+        '--header',
+        `Authorization: Bearer ${given}`,
+        ...args,
+      ]);
 
     for (const era of ERAS)
       it(`finds nothing in the tool that clients could not take (${era})`, async () => {
         const { code, said, result } = await run([...LIST, '--strict', '--protocol-era', era]);
         expect({ code, said }).to.deep.equal({ code: 0, said: [] });
-        expect(result<{ tools: { name: string }[] }>().tools.map(({ name }) => name)).to.deep.equal(['render_pdf']);
+        expect(result<{ tools: { name: string }[] }>().tools.map(({ name }) => name)).to.deep.equal(
+          ['render_pdf'],
+        );
       });
 
     it('renders, and reads the very PDF back', async () => {
@@ -60,7 +70,18 @@ describe('the command line of the MCP Inspector', function () {
       const { render_id, sha256 } = result<ToolAnswer>().structuredContent!;
       const file = folder('read.pdf');
       expect(
-        (await run(['--method', 'resources/read', '--uri', `render://${render_id}`, '--output', file, '--output-format', 'raw'])).code,
+        (
+          await run([
+            '--method',
+            'resources/read',
+            '--uri',
+            `render://${render_id}`,
+            '--output',
+            file,
+            '--output-format',
+            'raw',
+          ])
+        ).code,
       ).to.equal(0);
       expect(
         createHash('sha256')
@@ -70,7 +91,11 @@ describe('the command line of the MCP Inspector', function () {
     });
 
     it('hears what is wrong with a call', async () => {
-      const { code, result } = await run([...RENDER, '--tool-args-json', '{"html":"x","landscap":true}']);
+      const { code, result } = await run([
+        ...RENDER,
+        '--tool-args-json',
+        '{"html":"x","landscap":true}',
+      ]);
       expect(code).to.equal(5);
       expect(textOf(result<ToolAnswer>())).to.include('did you mean `landscape`?');
     });
@@ -96,7 +121,14 @@ describe('the command line of the MCP Inspector', function () {
 
     const run = (args: string[], onAuthorize?: (url: string) => Promise<void>) =>
       command.run(
-        [`${both.front.url}/mcp`, '--transport', 'http', '--callback-url', 'http://127.0.0.1:0/oauth/callback', ...args],
+        [
+          `${both.front.url}/mcp`,
+          '--transport',
+          'http',
+          '--callback-url',
+          'http://127.0.0.1:0/oauth/callback',
+          ...args,
+        ],
         onAuthorize,
       );
 
@@ -107,14 +139,20 @@ describe('the command line of the MCP Inspector', function () {
         expect(first.code, first.said.join('\n')).to.equal(0);
         expect(first.result<ToolAnswer>().structuredContent!.pages).to.equal(1);
         const ended = { $set: { expiresAt: new Date(Date.now() - 1_000) } };
-        expect((await both.rig.store.console.oauth.updateMany({ _id: /^AccessToken:/ }, ended)).matchedCount).to.be.at.least(1);
+        expect(
+          (await both.rig.store.console.oauth.updateMany({ _id: /^AccessToken:/ }, ended))
+            .matchedCount,
+        ).to.be.at.least(1);
         const next = await run(render);
         expect(next.code, next.said.join('\n')).to.equal(0);
       });
 
     it('begins again once its person has disconnected it', async () => {
       expect((await run(LIST, url => human.answer(url))).code).to.equal(0);
-      const { items } = await human.person.good<{ items: { id: string; name: string }[] }>('GET', '/me/apps');
+      const { items } = await human.person.good<{ items: { id: string; name: string }[] }>(
+        'GET',
+        '/me/apps',
+      );
       expect(items[0]!.name).to.equal('MCP Inspector');
       await human.person.good('DELETE', `/me/apps/${items[0]!.id}`);
       expect((await run([...LIST, '--stored-auth-only'])).code).to.equal(3);

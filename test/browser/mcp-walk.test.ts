@@ -1,5 +1,6 @@
-// What a real client and a real person do, from the first refusal to the PDF and to the end of the connection: the official clients of both lines do all of OAuth by
-// themselves, the person signs in and allows it in a browser, and each request lands on another API process than the one before.
+// What a real client and a real person do, from the first refusal to the PDF and to the end of the
+// connection: the official clients of both lines do all of OAuth by themselves, the person signs in
+// and allows it in a browser, and each request lands on another API process than the one before.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { documentId } from '../../api/console/oauth/adapter.ts';
@@ -32,7 +33,12 @@ for (const line of LINES)
       both = await replicas({
         clientFetch: async url => {
           expect(String(url)).to.equal(DOCUMENT);
-          return Response.json(clientMetadata({ client_id: DOCUMENT, client_name: 'Documented', redirect_uris: redirects }, 'document'));
+          return Response.json(
+            clientMetadata(
+              { client_id: DOCUMENT, client_name: 'Documented', redirect_uris: redirects },
+              'document',
+            ),
+          );
         },
       });
       browser = await startBrowser();
@@ -61,9 +67,14 @@ for (const line of LINES)
     }
 
     const connect = () => oauthClient(line, both.front.url, app.provider, ask);
-    const lastGrant = () => both.rig.store.console.oauthGrants.findOne({ user: human.person.id }, { sort: { createdAt: -1 } });
+    const lastGrant = () =>
+      both.rig.store.console.oauthGrants.findOne(
+        { user: human.person.id },
+        { sort: { createdAt: -1 } },
+      );
 
-    const expectWorking = async () => expect((await client!.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
+    const expectWorking = async () =>
+      expect((await client!.tools()).map(({ name }) => name)).to.deep.equal(['render_pdf']);
     const expectWorkingAgain = async () => {
       await client!.close();
       client = await connect();
@@ -81,8 +92,14 @@ for (const line of LINES)
       const from = front.served.length;
       client = await connect();
       const steps = front.served.slice(from);
-      expect(steps.map(({ process }) => process)).to.deep.equal(steps.map((_, n) => (from + n) % 2));
-      expect(steps.map(({ method, path }) => `${method} ${path.replace(/(allow|authorize)\/.+/, '$1/…')}`).slice(0, 13)).to.deep.equal([
+      expect(steps.map(({ process }) => process)).to.deep.equal(
+        steps.map((_, n) => (from + n) % 2),
+      );
+      expect(
+        steps
+          .map(({ method, path }) => `${method} ${path.replace(/(allow|authorize)\/.+/, '$1/…')}`)
+          .slice(0, 13),
+      ).to.deep.equal([
         'POST /mcp',
         'GET /.well-known/oauth-protected-resource/mcp',
         'GET /.well-known/oauth-authorization-server',
@@ -105,7 +122,9 @@ for (const line of LINES)
       const pdf = Buffer.from(await response.arrayBuffer());
       expect(createHash('sha256').update(pdf).digest('hex')).to.equal(made!.sha256);
       expect(await pdfText(pdf)).to.include('Hello, world');
-      expect(Buffer.from(await client.read(`render://${made!.render_id}`), 'base64').equals(pdf)).to.equal(true);
+      expect(
+        Buffer.from(await client.read(`render://${made!.render_id}`), 'base64').equals(pdf),
+      ).to.equal(true);
       expect(await lastGrant()).to.include({ account: rig.accountId, clientName: 'A Program' });
     });
 
@@ -131,14 +150,16 @@ for (const line of LINES)
       client = await connect();
       for (const _time of [1, 2]) {
         await endAccess(both.rig, app.kept.tokens!.access_token);
-        // The client of the earlier line itself fails a call whose refusal comes just after another one has refreshed.
+        // The client of the earlier line itself fails a call whose refusal comes just after another
+        // one has refreshed.
         await Promise.allSettled(Array.from({ length: 4 }, () => client!.tools()));
         await expectWorking();
       }
       expect(app.sent).to.have.length(1);
     });
 
-    // The call asks the person again, and so does the client's stream of notifications where it was opened only now: two or three in all.
+    // The call asks the person again, and so does the client's stream of notifications where it was
+    // opened only now: two or three in all.
     it('begins again once the app has given its tokens back', async () => {
       client = await connect();
       expect(await app.giveBack(app.kept.tokens!.refresh_token!)).to.equal(200);
@@ -150,10 +171,15 @@ for (const line of LINES)
 
     it('begins again once the person has disconnected the app', async () => {
       client = await connect();
-      const { status } = await httpCall(Number(new URL(both.front.url).port), 'DELETE', `/console/v1/me/apps/${(await lastGrant())!._id}`, {
-        cookie: human.person.cookie,
-        'sec-fetch-site': 'same-origin',
-      });
+      const { status } = await httpCall(
+        Number(new URL(both.front.url).port),
+        'DELETE',
+        `/console/v1/me/apps/${(await lastGrant())!._id}`,
+        {
+          cookie: human.person.cookie,
+          'sec-fetch-site': 'same-origin',
+        },
+      );
       expect(status).to.equal(204);
       expect(await refusal(client.render(HELLO))).to.equal('unauthorized');
       expect(app.sent).to.have.length.greaterThan(1);
@@ -163,7 +189,10 @@ for (const line of LINES)
     it('ends at once when the person does not allow it', async () => {
       const none = await oauthClient(line, both.front.url, app.provider, async () => {
         const answer = await ask('Cancel');
-        expect(Object.fromEntries(answer)).to.include({ error: 'access_denied', iss: both.front.url });
+        expect(Object.fromEntries(answer)).to.include({
+          error: 'access_denied',
+          iss: both.front.url,
+        });
         throw new Error('not allowed');
       }).catch((error: Error) => error.message);
       expect(none).to.equal('not allowed');
@@ -195,7 +224,9 @@ for (const line of LINES)
       redirects = [app.redirectUrl];
       const from = both.front.served.length;
       client = await connect();
-      expect(both.front.served.slice(from).map(({ path }) => path)).to.not.include('/oauth/register');
+      expect(both.front.served.slice(from).map(({ path }) => path)).to.not.include(
+        '/oauth/register',
+      );
       expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
       expect(await lastGrant()).to.include({ clientId: DOCUMENT, clientName: 'Documented' });
     });

@@ -1,8 +1,12 @@
-// Specs of a BrowserPool that nobody may accept: neither the API server, by the definition that it was given, nor zod, which that was made from.
+// Specs of a BrowserPool that nobody may accept: neither the API server, by the definition that it
+// was given, nor zod, which that was made from.
 import { type BrowserPoolSpecInput, CONTROLLER_VARIABLES } from '../../crds/browser-pool.ts';
 
 /** The shortest that is good. */
-export const SHORTEST: BrowserPoolSpecInput = { poolSecret: { name: 'secret' }, template: { image: 'worker' } };
+export const SHORTEST: BrowserPoolSpecInput = {
+  poolSecret: { name: 'secret' },
+  template: { image: 'worker' },
+};
 
 /** A field of the spec, and values that it may not have. */
 export interface BadField {
@@ -11,7 +15,8 @@ export interface BadField {
 }
 
 const long = (length: number) => 'x'.repeat(length);
-const many = <T>(count: number, item: (index: number) => T) => Array.from({ length: count }, (_, index) => item(index));
+const many = <T>(count: number, item: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => item(index));
 const named = (index: number) => ({ name: `name-${index}` });
 const empty = () => ({});
 
@@ -72,7 +77,9 @@ export const MISSHAPEN: readonly BadField[] = [
   { path: 'maxUnavailable', values: [true, 1.5] },
 ];
 
-/** What breaks a rule across fields, or one that no bound can say: both say why in the same words. */
+/**
+ * What breaks a rule across fields, or one that no bound can say: both say why in the same words.
+ */
 export const AGAINST_RULES: readonly (BadField & { message: string })[] = [
   {
     path: 'scaling',
@@ -107,7 +114,8 @@ export const AGAINST_RULES: readonly (BadField & { message: string })[] = [
   },
 ];
 
-const steps = (path: string) => path.split(/\.|\[(?=\d)/).map(step => (step.endsWith(']') ? Number.parseInt(step, 10) : step));
+const steps = (path: string) =>
+  path.split(/\.|\[(?=\d)/).map(step => (step.endsWith(']') ? Number.parseInt(step, 10) : step));
 
 /** The shortest good spec with `value` at `path`; `undefined` leaves it out. */
 export function specWith(path: string, value: unknown): unknown {
@@ -117,7 +125,10 @@ export function specWith(path: string, value: unknown): unknown {
     if (typeof name === 'number') return [set({}, rest)];
     return {
       ...(at as object),
-      [name]: set((at as Record<string, unknown> | undefined)?.[name] ?? (rest.length > 0 ? {} : undefined), rest),
+      [name]: set(
+        (at as Record<string, unknown> | undefined)?.[name] ?? (rest.length > 0 ? {} : undefined),
+        rest,
+      ),
     };
   };
   return JSON.parse(JSON.stringify(set(SHORTEST, names)));

@@ -11,12 +11,18 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 import { cases, type RuleCase } from './rule-cases.ts';
 import { type Course, WELL } from './rule-series.ts';
 
-const RULES = fileURLToPath(new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url));
+const RULES = fileURLToPath(
+  new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url),
+);
 const PROMTOOL_MS = 120_000;
 
-const alerts = groups.flatMap(({ rules }) => rules).filter((rule): rule is Alert => 'alert' in rule);
+const alerts = groups
+  .flatMap(({ rules }) => rules)
+  .filter((rule): rule is Alert => 'alert' in rule);
 
-/** promtool's notation: `start+step x times`, one after the other; the first sample is at minute 0. */
+/**
+ * promtool's notation: `start+step x times`, one after the other; the first sample is at minute 0.
+ */
 function samples(course: Course, stepMin: number, untilMin: number): string {
   const times = Math.ceil(untilMin / stepMin);
   if (typeof course === 'number') return `${course}x${times}`;
@@ -45,7 +51,11 @@ const labelsText = (labels: Record<string, string>) =>
 /** What the series ALERTS must hold, and nothing else. */
 function expected({ firing }: RuleCase) {
   return firing.map(({ alert, labels = {} }) => {
-    const rule = alerts.find(each => each.alert === alert && (labels.window === undefined || each.labels.window === labels.window))!;
+    const rule = alerts.find(
+      each =>
+        each.alert === alert &&
+        (labels.window === undefined || each.labels.window === labels.window),
+    )!;
     const all = { alertname: alert, alertstate: 'firing', ...rule.labels, ...labels };
     return { labels: `ALERTS{${labelsText(all)}}`, value: 1 };
   });
@@ -63,7 +73,13 @@ function unitTest(each: RuleCase, rules: string) {
         input_series: Object.entries(courses)
           .filter((entry): entry is [string, Course] => entry[1] !== 'gone')
           .map(([name, course]) => ({ series: name, values: samples(course, stepMin, atMin) })),
-        promql_expr_test: [{ expr: 'ALERTS{alertstate="firing"}', eval_time: `${atMin}m`, exp_samples: expected(each) }],
+        promql_expr_test: [
+          {
+            expr: 'ALERTS{alertstate="firing"}',
+            eval_time: `${atMin}m`,
+            exp_samples: expected(each),
+          },
+        ],
       },
     ],
   };
@@ -77,7 +93,11 @@ describe('the set of rules for Prometheus', function () {
   before(async function () {
     this.timeout(6 * 60_000);
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.');
+    if (!binaries)
+      skip(
+        this,
+        'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+      );
     promtool = binaries.promtool;
     writeFileSync(file('rules.yaml'), withValues(rulesYaml()));
   });
@@ -109,18 +129,23 @@ describe('the set of rules for Prometheus', function () {
 
   it('has no alert that fires in none of these cases', () => {
     const seen = new Set(cases.flatMap(({ firing }) => firing.map(({ alert }) => alert)));
-    expect([...new Set(alerts.map(({ alert }) => alert))].filter(name => !seen.has(name))).to.deep.equal([]);
+    expect(
+      [...new Set(alerts.map(({ alert }) => alert))].filter(name => !seen.has(name)),
+    ).to.deep.equal([]);
   });
 
   it('names only labels in its texts that the alert has', () => {
     for (const { alert, annotations } of alerts) {
-      const labels = cases.flatMap(({ firing }) => firing.filter(each => each.alert === alert).map(each => each.labels ?? {}));
+      const labels = cases.flatMap(({ firing }) =>
+        firing.filter(each => each.alert === alert).map(each => each.labels ?? {}),
+      );
       const named = [
         ...Object.values(annotations)
           .join(' ')
           .matchAll(/\$labels\.(\w+)/g),
       ].map(match => match[1]!);
-      for (const has of labels) expect(has, alert).to.include.all.keys(...new Set(named), 'namespace');
+      for (const has of labels)
+        expect(has, alert).to.include.all.keys(...new Set(named), 'namespace');
     }
   });
 });

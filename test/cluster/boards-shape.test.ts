@@ -41,9 +41,15 @@ describe('the boards', () => {
     const shown = panels.filter(({ type }) => type !== 'row');
 
     it(`${name} names no data source but the variable`, () => {
-      const uids = [...json.matchAll(/"datasource": \{[^}]*"uid": "([^"]*)"/g)].map(match => match[1]);
+      const uids = [...json.matchAll(/"datasource": \{[^}]*"uid": "([^"]*)"/g)].map(
+        match => match[1],
+      );
       expect(new Set(uids)).to.deep.equal(new Set(['$datasource']));
-      expect(rest.templating.list.map(variable => variable.name)).to.deep.equal(['datasource', 'namespace', 'pool']);
+      expect(rest.templating.list.map(variable => variable.name)).to.deep.equal([
+        'datasource',
+        'namespace',
+        'pool',
+      ]);
     });
 
     it(`${name} says in every panel what good looks like or what to do, with a unit`, () => {
@@ -61,7 +67,8 @@ describe('the boards', () => {
       );
       expect(new Set(cells).size).to.equal(cells.length);
       for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).to.be.at.most(24);
-      for (const { targets = [] } of panels) expect(new Set(targets.map(({ refId }) => refId)).size).to.equal(targets.length);
+      for (const { targets = [] } of panels)
+        expect(new Set(targets.map(({ refId }) => refId)).size).to.equal(targets.length);
     });
   }
 
@@ -75,7 +82,9 @@ describe('the boards', () => {
   });
 
   it('and the rules ask only for what some process or rule tells', () => {
-    const told = new Map<string, string[]>(allMetrics().map(({ name, labels }) => [name, [...labels]]));
+    const told = new Map<string, string[]>(
+      allMetrics().map(({ name, labels }) => [name, [...labels]]),
+    );
     const recorded = new Set(rules.flatMap(rule => ('record' in rule ? [rule.record] : [])));
     for (const expr of expressions)
       for (const [, name, where] of expr.matchAll(/(pressroom[a-z0-9_:]+)\{([^}]*)\}/g)) {
@@ -93,23 +102,36 @@ describe('the boards', () => {
 });
 
 describe('the runbook', () => {
-  const sections = new Map([...runbook.matchAll(/^## (\S+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)].map(match => [match[1]!, match[2]!]));
+  const sections = new Map(
+    [...runbook.matchAll(/^## (\S+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)].map(match => [
+      match[1]!,
+      match[2]!,
+    ]),
+  );
 
   it('has a section for each alert, and none for another', () => {
-    expect([...sections.keys()].sort()).to.deep.equal([...new Set(alerts.map(({ alert }) => alert.toLowerCase()))].sort());
+    expect([...sections.keys()].sort()).to.deep.equal(
+      [...new Set(alerts.map(({ alert }) => alert.toLowerCase()))].sort(),
+    );
   });
 
   it('is where the alerts point', () => {
-    for (const { alert, annotations } of alerts) expect(annotations.runbook_url).to.equal(`RUNBOOK_URL#${alert.toLowerCase()}`);
+    for (const { alert, annotations } of alerts)
+      expect(annotations.runbook_url).to.equal(`RUNBOOK_URL#${alert.toLowerCase()}`);
   });
 
   it('says in each section what it means, what users feel, where to look and how to mend it', () => {
     for (const [name, text] of sections)
-      for (const part of ['Means', 'Users feel', 'Look first', 'Mend']) expect(text, name).to.include(`**${part}.**`);
+      for (const part of ['Means', 'Users feel', 'Look first', 'Mend'])
+        expect(text, name).to.include(`**${part}.**`);
   });
 
   it('names only panels that there are, and sections that there are', () => {
-    const panels = new Set(Object.values(boards).flatMap(({ rows }) => rows.flatMap(row => row.panels.map(({ title }) => title))));
+    const panels = new Set(
+      Object.values(boards).flatMap(({ rows }) =>
+        rows.flatMap(row => row.panels.map(({ title }) => title)),
+      ),
+    );
     for (const [, board, rest] of runbook.matchAll(
       /\*(Service|Capacity|Controller and dependencies)\*[:,] ((?:"[^"]+"(?: \([^)]*\))?(?:, | and )?)+)/g,
     ))
@@ -118,6 +140,7 @@ describe('the runbook', () => {
           [...panels].some(panel => panel === title),
           `"${title}" on ${board}`,
         ).to.equal(true);
-    for (const [, section] of runbook.matchAll(/\]\(#(\S+?)\)/g)) expect(sections.has(section!), section!).to.equal(true);
+    for (const [, section] of runbook.matchAll(/\]\(#(\S+?)\)/g))
+      expect(sections.has(section!), section!).to.equal(true);
   });
 });

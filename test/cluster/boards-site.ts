@@ -1,5 +1,6 @@
-// A service whose every number can be asked for: real API and worker, a real controller where there is a real API server for it, and a real Prometheus that scrapes them and
-// evaluates the chart's rules. Everything has happened once that a board shows only after it happened.
+// A service whose every number can be asked for: real API and worker, a real controller where there
+// is a real API server for it, and a real Prometheus that scrapes them and evaluates the chart's
+// rules. Everything has happened once that a board shows only after it happened.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,9 @@ import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
 import { type Prometheus, startPrometheus, type Target } from './prometheus.ts';
 import type { PrometheusBinaries } from './prometheus-binaries.ts';
 
-const RULES = fileURLToPath(new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url));
+const RULES = fileURLToPath(
+  new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url),
+);
 const NAMESPACE = WORDS['RELEASE_NAMESPACE']!;
 const POOL = WORDS['RELEASE_POOL']!;
 const SCRAPE_S = 1;
@@ -30,11 +33,18 @@ const pool = (replicas?: number) => ({
   apiVersion: 'pressroom.dev/v1alpha1',
   kind: 'BrowserPool',
   metadata: { name: POOL, namespace: NAMESPACE },
-  spec: { poolSecret: { name: 'secrets' }, template: { image: 'pressroom-worker' }, ...(replicas !== undefined && { replicas }) },
+  spec: {
+    poolSecret: { name: 'secrets' },
+    template: { image: 'pressroom-worker' },
+    ...(replicas !== undefined && { replicas }),
+  },
 });
 
 /** Stops what was started, the last first. */
-export async function startBoardsSite(binaries: PrometheusBinaries, folder: string): Promise<BoardsSite> {
+export async function startBoardsSite(
+  binaries: PrometheusBinaries,
+  folder: string,
+): Promise<BoardsSite> {
   const ends: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const end of ends.splice(0).reverse()) await end();
@@ -53,7 +63,12 @@ async function build(
   atEnd: (end: () => Promise<unknown>) => void,
 ): Promise<Omit<BoardsSite, 'stop'>> {
   const env = { PRESSROOM_POOL: POOL };
-  const site = await startSite({ apis: 1, workers: 1, api: { ...env, PRESSROOM_TRIAL: 'on' }, worker: env });
+  const site = await startSite({
+    apis: 1,
+    workers: 1,
+    api: { ...env, PRESSROOM_TRIAL: 'on' },
+    worker: env,
+  });
   atEnd(site.stop);
   const rules = join(folder, 'rules.yaml');
   await writeFile(rules, withValues(await readFile(RULES, 'utf8')));
@@ -61,8 +76,16 @@ async function build(
     address: `127.0.0.1:${process.operationsPort}`,
     labels: { namespace: NAMESPACE, pod, job: pod.replace(/-.*/, '') },
   });
-  const targets = [target('api-1', site.apis[0]!.process), target('workers-1', site.workers[0]!.process)];
-  const prometheus = await startPrometheus({ binaries, targets, intervalS: SCRAPE_S, ruleFiles: [rules] });
+  const targets = [
+    target('api-1', site.apis[0]!.process),
+    target('workers-1', site.workers[0]!.process),
+  ];
+  const prometheus = await startPrometheus({
+    binaries,
+    targets,
+    intervalS: SCRAPE_S,
+    ruleFiles: [rules],
+  });
   atEnd(prometheus.stop);
 
   const noController = whyNoCluster({});
@@ -70,12 +93,17 @@ async function build(
   if (cluster) {
     atEnd(cluster.stop);
     await cluster.apply([browserPoolCrd, ...namespaceWithRights(NAMESPACE), pool()]);
-    const controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
+    const controller = await startController(cluster, NAMESPACE, {
+      env: { PRESSROOM_PROMETHEUS_URL: prometheus.url },
+    });
     atEnd(() => controller.kill('SIGTERM'));
     await prometheus.setTargets([...targets, target('controller-1', controller)]);
   }
   // What happened before the first scrape is no step that a rate could see.
-  await prometheus.until('up == 1', samples => samples.length === targets.length + (cluster ? 1 : 0));
+  await prometheus.until(
+    'up == 1',
+    samples => samples.length === targets.length + (cluster ? 1 : 0),
+  );
   await makeEvents(site);
   if (cluster) await changeSize(cluster, prometheus);
   // The rates need two scrapes after the last event.
@@ -83,14 +111,19 @@ async function build(
   return { prometheus, noController };
 }
 
-/** Renders that end in every way that is seen only when it happened: delivered, failed, refused, on trial, without a database. */
+/**
+ * Renders that end in every way that is seen only when it happened: delivered, failed, refused, on
+ * trial, without a database.
+ */
 async function makeEvents(site: Awaited<ReturnType<typeof startSite>>): Promise<void> {
   const account = await site.account('scale');
   const must = async (call: Promise<{ status: number; body: Buffer }>, status: number) => {
     const answer = await call;
-    if (answer.status !== status) throw new Error(`wanted ${status}, got ${answer.status} ${answer.body}`);
+    if (answer.status !== status)
+      throw new Error(`wanted ${status}, got ${answer.status} ${answer.body}`);
   };
-  for (let count = 0; count < 3; count++) await must(site.render(account, { html: `<p>${count}</p>` }), 200);
+  for (let count = 0; count < 3; count++)
+    await must(site.render(account, { html: `<p>${count}</p>` }), 200);
   await must(site.render(account, { url: site.witness.bad('fails') }), 502);
   const small = await site.account('free');
   const held = site.render(small, site.witness.page(small.id, 'held'));
@@ -99,7 +132,13 @@ async function makeEvents(site: Awaited<ReturnType<typeof startSite>>): Promise<
   site.witness.release(small.id);
   await must(held, 200);
   const trial = { 'content-type': 'application/json' };
-  await httpCall(site.apis[0]!.port, 'POST', '/v1/trial/render', trial, JSON.stringify({ html: '<p>trial</p>' }));
+  await httpCall(
+    site.apis[0]!.port,
+    'POST',
+    '/v1/trial/render',
+    trial,
+    JSON.stringify({ html: '<p>trial</p>' }),
+  );
   await site.cluster.fail(['findAndModify', 'update'], { errorCode: UNAUTHORIZED });
   await must(site.render(account, { html: '<p>no database</p>' }), 502);
   await site.cluster.working();

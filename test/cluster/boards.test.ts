@@ -12,12 +12,16 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What Grafana puts in for its variables: all, or the one that was chosen; windows of a rate are at least four scrapes long. */
+/**
+ * What Grafana puts in for its variables: all, or the one that was chosen; windows of a rate are at
+ * least four scrapes long.
+ */
 const CHOICES: Record<string, Record<string, string>> = {
   'for all pools': { namespace: '.+', pool: '.+', __rate_interval: '1m' },
   'for one pool': { namespace: 'pressroom', pool: 'pressroom', __rate_interval: '1m' },
 };
-const substituted = (expr: string, values: Record<string, string>) => expr.replace(/\$(\w+)/g, (_, name: string) => values[name]!);
+const substituted = (expr: string, values: Record<string, string>) =>
+  expr.replace(/\$(\w+)/g, (_, name: string) => values[name]!);
 
 const ofController = new Set(
   allMetrics()
@@ -25,10 +29,14 @@ const ofController = new Set(
     .map(({ name }) => name),
 );
 const needsController = (expr: string) =>
-  [...expr.matchAll(/pressroom_\w+/g)].some(([name]) => ofController.has(name.replace(/_(bucket|count|sum)$/, '')));
+  [...expr.matchAll(/pressroom_\w+/g)].some(([name]) =>
+    ofController.has(name.replace(/_(bucket|count|sum)$/, '')),
+  );
 
 /** The series that an expression starts from: without windows, functions and comparisons. */
-const selectors = (expr: string) => [...new Set([...expr.matchAll(/[a-z0-9_:]+\{[^}]*\}/g)].map(([selector]) => selector))];
+const selectors = (expr: string) => [
+  ...new Set([...expr.matchAll(/[a-z0-9_:]+\{[^}]*\}/g)].map(([selector]) => selector)),
+];
 
 const rules = groups.flatMap(({ rules }) => rules);
 const recordings = rules.filter(rule => 'record' in rule);
@@ -43,12 +51,17 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'Prometheus is not here and cannot be fetched: it comes with Debian’s package prometheus.');
+    if (!binaries)
+      skip(
+        this,
+        'Prometheus is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+      );
     site = await startBoardsSite(binaries, folder());
   });
 
   const check = (context: Mocha.Context, expr: string) => {
-    if (site!.noController !== undefined && needsController(expr)) skip(context, `no controller runs here: ${site!.noController}`);
+    if (site!.noController !== undefined && needsController(expr))
+      skip(context, `no controller runs here: ${site!.noController}`);
     return site!.prometheus.until(expr);
   };
 
@@ -62,14 +75,17 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
 
   for (const { name, metric } of VARIABLES)
     it(`have values for the variable ${name}`, async () => {
-      const found = await site!.prometheus.until(`group by (${name}) (${substituted(metric, CHOICES['for all pools']!)})`);
+      const found = await site!.prometheus.until(
+        `group by (${name}) (${substituted(metric, CHOICES['for all pools']!)})`,
+      );
       expect(found.map(({ labels }) => labels[name])).to.include('pressroom');
     });
 
   for (const { record } of recordings)
     it(`record ${record}`, async () => {
       const found = await site!.prometheus.until(record);
-      for (const { labels } of found) expect(labels).to.include({ namespace: 'pressroom', pool: 'pressroom' });
+      for (const { labels } of found)
+        expect(labels).to.include({ namespace: 'pressroom', pool: 'pressroom' });
     });
 
   for (const { alert, expr, labels } of alerts)
@@ -87,8 +103,12 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
 
   it('carry the pool on every series of API and workers', async () => {
     expect(
-      await site!.prometheus.query('count by (__name__) ({job=~"api|workers",pool!="pressroom",__name__!~"up|scrape_.*"})'),
+      await site!.prometheus.query(
+        'count by (__name__) ({job=~"api|workers",pool!="pressroom",__name__!~"up|scrape_.*"})',
+      ),
     ).to.deep.equal([]);
-    expect(await site!.prometheus.query('{job=~"api|workers",exported_pool!=""}')).to.deep.equal([]);
+    expect(await site!.prometheus.query('{job=~"api|workers",exported_pool!=""}')).to.deep.equal(
+      [],
+    );
   });
 });

@@ -1,4 +1,5 @@
-// The images of the product, built once for all suites of a run that use them: a build takes minutes.
+// The images of the product, built once for all suites of a run that use them: a build takes
+// minutes.
 import { readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,14 +10,18 @@ export const TARGETS = ['api', 'worker', 'controller'] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** What they say of themselves. */
-export const VERSION = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version as string;
+export const VERSION = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+).version as string;
 export const REVISION = 'f00d';
 
 let building: Promise<Images<Target>> | undefined;
 
 /** Built by the first call; the store is everybody's until the end of the run. */
 export function productImages(): Promise<Images<Target>> {
-  building ??= mkdtemp(join(tmpdir(), 'pressroom-test-images-')).then(folder => buildImages(TARGETS, folder, { VERSION, REVISION }));
+  building ??= mkdtemp(join(tmpdir(), 'pressroom-test-images-')).then(folder =>
+    buildImages(TARGETS, folder, { VERSION, REVISION }),
+  );
   return building;
 }
 

@@ -4,7 +4,15 @@ import { expect } from 'chai';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { foreignKinds } from './chart/foreign-kinds.ts';
-import { CHART, findHelm, type Helm, type KubeObject, NAMESPACE, objectsOf, podOf } from './chart/helm.ts';
+import {
+  CHART,
+  findHelm,
+  type Helm,
+  type KubeObject,
+  NAMESPACE,
+  objectsOf,
+  podOf,
+} from './chart/helm.ts';
 import { kubeconform, writeSchemas } from './chart/kubeconform.ts';
 import { MATRIX } from './chart/matrix.ts';
 import { childrenOfPool } from './chart/workers.ts';
@@ -19,9 +27,23 @@ const namespace = (name: string, security: string) => ({
   kind: 'Namespace',
   metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': security } },
 });
-const priority = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'important' }, value: 1 };
-const runtime = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'gvisor' }, handler: 'runsc' };
-const account = (name: string, where: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: where } });
+const priority = {
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'important' },
+  value: 1,
+};
+const runtime = {
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: 'gvisor' },
+  handler: 'runsc',
+};
+const account = (name: string, where: string) => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name, namespace: where },
+});
 
 describe('the chart before a real API server', function () {
   this.timeout(5 * MINUTE_MS);
@@ -43,15 +65,27 @@ describe('the chart before a real API server', function () {
       namespace('other', 'restricted'),
       namespace(INSTALLER_NAMESPACE, 'privileged'),
     ]);
-    for (const [name, values] of Object.entries(MATRIX)) rendered.push([name, await helm.template(values)]);
-    const accounts = rendered.flatMap(([, objects]) => objects).filter(({ kind }) => kind === 'ServiceAccount');
+    for (const [name, values] of Object.entries(MATRIX))
+      rendered.push([name, await helm.template(values)]);
+    const accounts = rendered
+      .flatMap(([, objects]) => objects)
+      .filter(({ kind }) => kind === 'ServiceAccount');
     const bare = accounts.map(({ metadata }) => account(metadata.name, metadata.namespace));
     const more = ['given', 'printer', 'default'].map(name => account(name, NAMESPACE));
-    await cluster.apply([...bare, ...more, account('default', INSTALLER_NAMESPACE), priority, runtime]);
+    await cluster.apply([
+      ...bare,
+      ...more,
+      account('default', INSTALLER_NAMESPACE),
+      priority,
+      runtime,
+    ]);
   });
   after(() => cluster?.stop());
 
-  /** What becomes of the pods of an object when their Deployment, or whatever it is, makes them here. */
+  /**
+   * What becomes of the pods of an object when their Deployment, or whatever it is, makes them
+   * here.
+   */
   async function podsOf(object: KubeObject): Promise<{ status: number; message: string }> {
     const pod = podOf(object)!;
     const where = object.metadata.namespace;
@@ -64,10 +98,19 @@ describe('the chart before a real API server', function () {
     const body = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name, namespace: where, labels: pod.metadata.labels, annotations: pod.metadata.annotations },
+      metadata: {
+        name,
+        namespace: where,
+        labels: pod.metadata.labels,
+        annotations: pod.metadata.annotations,
+      },
       spec,
     };
-    const answer = await cluster.request('POST', `/api/v1/namespaces/${where}/pods?dryRun=All&fieldValidation=Strict`, body);
+    const answer = await cluster.request(
+      'POST',
+      `/api/v1/namespaces/${where}/pods?dryRun=All&fieldValidation=Strict`,
+      body,
+    );
     return { status: answer.status, message: answer.body.message ?? '' };
   }
 
@@ -75,7 +118,16 @@ describe('the chart before a real API server', function () {
     for (const [name, objects] of rendered) {
       const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
       const said = await cluster
-        .kubectl('apply', '--server-side', '--dry-run=server', '--validate=strict', '--force-conflicts', '-f', '-', { input })
+        .kubectl(
+          'apply',
+          '--server-side',
+          '--dry-run=server',
+          '--validate=strict',
+          '--force-conflicts',
+          '-f',
+          '-',
+          { input },
+        )
         .catch((error: Error) => error);
       expect(said, `${name}: ${said}`).to.be.a('string');
       expect((said as string).trim().split('\n'), name).to.have.length(objects.length);
@@ -87,7 +139,9 @@ describe('the chart before a real API server', function () {
       for (const object of childrenOfPool(objects)) {
         const input = JSON.stringify(object);
         const said = await cluster
-          .kubectl('apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-', { input })
+          .kubectl('apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-', {
+            input,
+          })
           .catch((error: Error) => error);
         expect(said, `${name}: ${said}`).to.be.a('string');
       }
@@ -97,7 +151,12 @@ describe('the chart before a real API server', function () {
     let seen = 0;
     for (const [name, objects] of rendered)
       for (const object of [...objects, ...childrenOfPool(objects)]) {
-        if (!podOf(object) || object.metadata.namespace !== NAMESPACE || name === 'no filter around the workers') continue;
+        if (
+          !podOf(object) ||
+          object.metadata.namespace !== NAMESPACE ||
+          name === 'no filter around the workers'
+        )
+          continue;
         const { status, message } = await podsOf(object);
         expect(status, `${name}, ${object.kind} ${object.metadata.name}: ${message}`).to.equal(201);
         seen++;
@@ -107,16 +166,23 @@ describe('the chart before a real API server', function () {
 
   it('has workers refused there that want no seccomp filter, as their mode says', async () => {
     const objects = rendered.find(([name]) => name === 'no filter around the workers')![1];
-    const { status, message } = await podsOf(childrenOfPool(objects).find(({ kind }) => kind === 'Deployment'));
+    const { status, message } = await podsOf(
+      childrenOfPool(objects).find(({ kind }) => kind === 'Deployment'),
+    );
     expect(status).to.equal(403);
     expect(message).to.match(/seccompProfile/);
   });
 
   it('has the installer of the profile admitted in its own namespace, and in no restricted one', async () => {
-    const objects = rendered.find(([name]) => name === 'everything that brings objects of its own')![1];
+    const objects = rendered.find(
+      ([name]) => name === 'everything that brings objects of its own',
+    )![1];
     const installer = objects.find(({ kind }) => kind === 'DaemonSet');
     expect((await podsOf(installer)).status).to.equal(201);
-    const elsewhere = await podsOf({ ...installer, metadata: { ...installer.metadata, namespace: NAMESPACE } });
+    const elsewhere = await podsOf({
+      ...installer,
+      metadata: { ...installer.metadata, namespace: NAMESPACE },
+    });
     expect([elsewhere.status, elsewhere.message]).to.satisfy(
       ([status, message]: [number, string]) => status === 403 && /hostPath/.test(message),
     );
@@ -128,9 +194,19 @@ describe('the chart before a real API server', function () {
     this.timeout(BUILD_LIMIT_MS);
     const { kubeconform: program } = await kubeBinaries(['kubeconform']);
     await writeSchemas(cluster, folder('schemas'));
-    const wrong = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' }, spec: { porst: [] } };
-    expect(await kubeconform(program, folder('schemas'), [wrong], folder('wrong.yaml'))).to.match(/porst/);
+    const wrong = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'x' },
+      spec: { porst: [] },
+    };
+    expect(await kubeconform(program, folder('schemas'), [wrong], folder('wrong.yaml'))).to.match(
+      /porst/,
+    );
     for (const [name, objects] of rendered)
-      expect(await kubeconform(program, folder('schemas'), objects, folder('objects.yaml')), name).to.equal('');
+      expect(
+        await kubeconform(program, folder('schemas'), objects, folder('objects.yaml')),
+        name,
+      ).to.equal('');
   });
 });

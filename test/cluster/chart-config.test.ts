@@ -31,11 +31,16 @@ const environmentOf = (container: KubeObject): Record<string, string> =>
   Object.fromEntries(
     container.env.map(({ name, value, valueFrom }: KubeObject) => [
       name,
-      valueFrom?.secretKeyRef ? (SECRET[name] ?? 'a secret of sixteen letters and more') : valueFrom ? 'pod-1' : (value ?? ''),
+      valueFrom?.secretKeyRef
+        ? (SECRET[name] ?? 'a secret of sixteen letters and more')
+        : valueFrom
+          ? 'pod-1'
+          : (value ?? ''),
     ]),
   );
 
-const known = (...schemas: z.ZodObject[]) => [...schemas, processVariables].flatMap(({ shape }) => Object.keys(shape));
+const known = (...schemas: z.ZodObject[]) =>
+  [...schemas, processVariables].flatMap(({ shape }) => Object.keys(shape));
 
 describe("the environment of the chart's processes", function () {
   this.timeout(2 * MINUTE_MS);
@@ -46,11 +51,14 @@ describe("the environment of the chart's processes", function () {
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
     helm = await findHelm(this);
-    for (const [name, values] of Object.entries(MATRIX)) rendered.push([name, await helm.template(values)]);
+    for (const [name, values] of Object.entries(MATRIX))
+      rendered.push([name, await helm.template(values)]);
   });
 
   const containers = (objects: KubeObject[], name: string): KubeObject[] =>
-    objects.flatMap(object => podOf(object)?.spec.containers ?? []).filter(container => container.name === name);
+    objects
+      .flatMap(object => podOf(object)?.spec.containers ?? [])
+      .filter(container => container.name === name);
 
   /** Runs over every set of values; throws what the process would say. */
   function everywhere(
@@ -64,7 +72,10 @@ describe("the environment of the chart's processes", function () {
       for (const container of look(objects)) {
         seen++;
         const names = container.env.map((each: KubeObject) => each.name);
-        expect(new Set(names).size, `${set}: a variable of the ${name} stands there twice: ${names}`).to.equal(names.length);
+        expect(
+          new Set(names).size,
+          `${set}: a variable of the ${name} stands there twice: ${names}`,
+        ).to.equal(names.length);
         expect(
           names.filter((each: string) => !variables.includes(each) && !FOREIGN.includes(each)),
           `${set}: the ${name} knows none of these`,
@@ -96,7 +107,9 @@ describe("the environment of the chart's processes", function () {
       objects => containers(childrenOfPool(objects), 'worker'),
       (env, set) => {
         const { PRESSROOM_EGRESS_CA: mounted, ...rest } = env;
-        const config = readWorkerConfig(mounted ? { ...rest, PRESSROOM_EGRESS_CA: folder('ca.crt') } : env);
+        const config = readWorkerConfig(
+          mounted ? { ...rest, PRESSROOM_EGRESS_CA: folder('ca.crt') } : env,
+        );
         expect(config.secret, set).to.be.a('string');
         expect(config.capacity, set).to.equal(2);
       },
@@ -111,7 +124,11 @@ describe("the environment of the chart's processes", function () {
       (env, set) => {
         const config = readControllerConfig(env);
         expect(config.namespaces, set).to.deep.equal(
-          set === 'a controller for the whole cluster' ? [] : set === 'a controller for more namespaces' ? ['press', 'other'] : ['press'],
+          set === 'a controller for the whole cluster'
+            ? []
+            : set === 'a controller for more namespaces'
+              ? ['press', 'other']
+              : ['press'],
         );
         expect(config.lease, set).to.include({ namespace: 'press', holder: 'pod-1' });
       },
@@ -128,7 +145,11 @@ describe("the environment of the chart's processes", function () {
       expect(environmentOf(containers(objects, 'api')[0]).NODE_EXTRA_CA_CERTS).to.equal(file);
       const [worker] = childrenOfPool(objects).flatMap(object => podOf(object)?.spec ?? []);
       expect(environmentOf(worker.containers[0]).PRESSROOM_EGRESS_CA).to.equal(file);
-      expect(worker.containers[0].volumeMounts).to.deep.include({ name: 'ca', mountPath: '/etc/pressroom/ca', readOnly: true });
+      expect(worker.containers[0].volumeMounts).to.deep.include({
+        name: 'ca',
+        mountPath: '/etc/pressroom/ca',
+        readOnly: true,
+      });
       expect(worker.volumes.map(({ name }: KubeObject) => name)).to.include('ca');
     }
   });
@@ -145,7 +166,9 @@ describe("the environment of the chart's processes", function () {
         'PRESSROOM_EGRESS_DENY',
         'PRESSROOM_EGRESS_PORTS',
       ]) {
-        const [ours, theirs] = [api, worker].map(({ env }) => env.find((each: KubeObject) => each.name === name));
+        const [ours, theirs] = [api, worker].map(({ env }) =>
+          env.find((each: KubeObject) => each.name === name),
+        );
         expect(ours, `${set}: ${name}`).to.deep.equal(theirs);
       }
     }
@@ -167,9 +190,15 @@ describe("the environment of the chart's processes", function () {
   });
 
   it('has what is secret of people and payments from Secrets, where the operator names them', () => {
-    const [api] = containers(rendered.find(([name]) => name === 'a dashboard with people of the company, who pay by Stripe')![1], 'api');
+    const [api] = containers(
+      rendered.find(
+        ([name]) => name === 'a dashboard with people of the company, who pay by Stripe',
+      )![1],
+      'api',
+    );
     const from = (variable: string) => {
-      const { name, key } = api.env.find((each: KubeObject) => each.name === variable).valueFrom.secretKeyRef;
+      const { name, key } = api.env.find((each: KubeObject) => each.name === variable).valueFrom
+        .secretKeyRef;
       return `${name}/${key}`;
     };
     expect(from('PRESSROOM_SECRET')).to.equal('room-secrets/dashboard-secret');
@@ -178,14 +207,20 @@ describe("the environment of the chart's processes", function () {
     expect(from('PRESSROOM_STRIPE_SECRET_KEY')).to.equal('stripe/key');
     expect(from('PRESSROOM_STRIPE_WEBHOOK_SECRET')).to.equal('stripe/webhook');
     const config = readApiConfig(environmentOf(api));
-    expect(config.dashboard).to.include({ on: true, secret: 'a secret of sixteen letters and more' });
+    expect(config.dashboard).to.include({
+      on: true,
+      secret: 'a secret of sixteen letters and more',
+    });
     expect(config.billing.mode).to.equal('stripe');
     const [without] = containers(rendered.find(([name]) => name === 'no dashboard')![1], 'api');
     expect(readApiConfig(environmentOf(without)).dashboard.on).to.equal(false);
   });
 
   it('has what the operator says of the tool for chat programs, and closes to it what is closed to pages', () => {
-    const [api] = containers(rendered.find(([name]) => name === 'a tool for chat programs, in a closed network')![1], 'api');
+    const [api] = containers(
+      rendered.find(([name]) => name === 'a tool for chat programs, in a closed network')![1],
+      'api',
+    );
     const { mcp, publicUrl, egress } = readApiConfig(environmentOf(api));
     expect(mcp).to.deep.equal({
       on: true,
@@ -198,11 +233,23 @@ describe("the environment of the chart's processes", function () {
 
   it('still accepts the pepper before, where there is one', () => {
     const variable = (set: string) =>
-      one(rendered.find(([name]) => name === set)![1], 'Deployment', 'room-api').spec.template.spec.containers[0].env.find(
+      one(
+        rendered.find(([name]) => name === set)![1],
+        'Deployment',
+        'room-api',
+      ).spec.template.spec.containers[0].env.find(
         ({ name }: KubeObject) => name === 'PRESSROOM_PEPPER_PREVIOUS',
       ).valueFrom.secretKeyRef;
-    expect(variable('the defaults')).to.deep.equal({ name: 'room-secrets', key: 'pepper-previous', optional: true });
-    expect(variable('Secrets of the operator')).to.deep.equal({ name: 'old', key: 'p', optional: true });
+    expect(variable('the defaults')).to.deep.equal({
+      name: 'room-secrets',
+      key: 'pepper-previous',
+      optional: true,
+    });
+    expect(variable('Secrets of the operator')).to.deep.equal({
+      name: 'old',
+      key: 'p',
+      optional: true,
+    });
   });
 
   it('leaves out of `config` only variables that there are', () => {

@@ -3,7 +3,17 @@ import { expect } from 'chai';
 import { GROUP, PLURAL } from '../../crds/browser-pool.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
-import { CHART, findHelm, type Helm, type HelmMajor, LEAST, NAMESPACE, one, RELEASE, withValues } from './chart/helm.ts';
+import {
+  CHART,
+  findHelm,
+  type Helm,
+  type HelmMajor,
+  LEAST,
+  NAMESPACE,
+  one,
+  RELEASE,
+  withValues,
+} from './chart/helm.ts';
 import { runHooks, startController } from './chart/hooks.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
@@ -15,7 +25,9 @@ const OPTIONS = { controllerManager: true };
 const SECOND = 'second';
 
 /** The writers of the CRD's spec. */
-const managersOf = (crd: { metadata: { managedFields: { manager: string; operation: string; subresource?: string }[] } }) =>
+const managersOf = (crd: {
+  metadata: { managedFields: { manager: string; operation: string; subresource?: string }[] };
+}) =>
   crd.metadata.managedFields
     .filter(({ subresource }) => subresource === undefined)
     .map(({ manager, operation }) => `${manager} ${operation}`);
@@ -39,14 +51,25 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
     after(() => cluster?.stop());
 
     const run = (program: Helm, ...args: string[]) =>
-      program([...args, '--namespace', NAMESPACE], { ...process.env, KUBECONFIG: cluster.kubeconfig });
+      program([...args, '--namespace', NAMESPACE], {
+        ...process.env,
+        KUBECONFIG: cluster.kubeconfig,
+      });
     const install = (program: Helm, release = RELEASE) =>
-      withValues(LEAST, file => run(program, 'install', release, CHART, '--no-hooks', '--values', file));
+      withValues(LEAST, file =>
+        run(program, 'install', release, CHART, '--no-hooks', '--values', file),
+      );
     /** A controller of the release that has led and has ended. */
     async function lead(): Promise<void> {
-      const controller = await startController(cluster, one(await helm.template(), 'Deployment', `${RELEASE}-controller`));
+      const controller = await startController(
+        cluster,
+        one(await helm.template(), 'Deployment', `${RELEASE}-controller`),
+      );
       try {
-        await eventually(async () => expect((await cluster.get(LEASE))!.spec?.holderIdentity).to.match(/./), MINUTE_MS);
+        await eventually(
+          async () => expect((await cluster.get(LEASE))!.spec?.holderIdentity).to.match(/./),
+          MINUTE_MS,
+        );
       } finally {
         controller.kill('SIGTERM');
         if (controller.exitCode === null) await once(controller, 'exit');
@@ -74,7 +97,9 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       await install(helm3);
       await lead();
       await runHooks(cluster, await helm.template());
-      await withValues(LEAST, file => run(helm, 'upgrade', RELEASE, CHART, '--no-hooks', '--values', file));
+      await withValues(LEAST, file =>
+        run(helm, 'upgrade', RELEASE, CHART, '--no-hooks', '--values', file),
+      );
       expect(managersOf((await cluster.get(CRD))!)).to.deep.equal(['helm Apply']);
       await install(helm, SECOND);
       for (const release of [SECOND, RELEASE]) await run(helm, 'uninstall', release, '--no-hooks');

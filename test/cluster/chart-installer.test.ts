@@ -18,7 +18,8 @@ describe('the installer of the seccomp profile', function () {
     this.timeout(BUILD_LIMIT_MS);
     const helm = await findHelm(this);
     commandWith = async (values = {}) =>
-      one(await helm.template({ seccompInstaller: { enabled: true }, ...values }), 'DaemonSet').spec.template.spec.containers[0].command;
+      one(await helm.template({ seccompInstaller: { enabled: true }, ...values }), 'DaemonSet').spec
+        .template.spec.containers[0].command;
     for (const name of ['profile', 'seccomp', 'tmp']) await mkdir(folder(name));
   });
 
@@ -51,7 +52,9 @@ describe('the installer of the seccomp profile', function () {
   it('puts the profile where the kubelet looks for it, and ends when it is told to', async () => {
     await writeFile(folder('profile/chrome.json'), '{"version":1}');
     const stop = await start();
-    expect(await readFile(folder('seccomp/pressroom/chrome.json'), 'utf8')).to.equal('{"version":1}');
+    expect(await readFile(folder('seccomp/pressroom/chrome.json'), 'utf8')).to.equal(
+      '{"version":1}',
+    );
     expect((await stat(folder('seccomp/pressroom/chrome.json'))).mode & 0o777).to.equal(0o644);
     const { code, said } = await stop();
     expect(code).to.equal(0);
@@ -61,13 +64,19 @@ describe('the installer of the seccomp profile', function () {
   it('replaces another version, and leaves its own alone', async () => {
     await writeFile(folder('profile/chrome.json'), '{"version":2}');
     expect((await (await start())()).said).to.match(/lies on this node now/);
-    expect(await readFile(folder('seccomp/pressroom/chrome.json'), 'utf8')).to.equal('{"version":2}');
+    expect(await readFile(folder('seccomp/pressroom/chrome.json'), 'utf8')).to.equal(
+      '{"version":2}',
+    );
     expect((await (await start())()).said).to.equal('');
   });
 
   it('puts it under the name that the pool asks for', async () => {
-    const stop = await start({ pool: { chromeSandbox: { localhostProfile: 'company/browsers/pdf.json' } } });
+    const stop = await start({
+      pool: { chromeSandbox: { localhostProfile: 'company/browsers/pdf.json' } },
+    });
     await stop();
-    expect(await readFile(folder('seccomp/company/browsers/pdf.json'), 'utf8')).to.equal('{"version":2}');
+    expect(await readFile(folder('seccomp/company/browsers/pdf.json'), 'utf8')).to.equal(
+      '{"version":2}',
+    );
   });
 });

@@ -30,7 +30,9 @@ describe('the bundled MongoDB of the chart', function () {
     const helm = await findHelm(this);
     const objects = await helm.template(MATRIX['a trial with a bundled MongoDB']);
     const pod = one(objects, 'StatefulSet').spec.template.spec;
-    containers = Object.fromEntries(pod.containers.map((container: KubeObject) => [container.name, container])) as typeof containers;
+    containers = Object.fromEntries(
+      pod.containers.map((container: KubeObject) => [container.name, container]),
+    ) as typeof containers;
     const { env } = one(objects, 'Deployment', 'room-api').spec.template.spec.containers[0];
     apiUri = env.find(({ name }: KubeObject) => name === 'MONGODB_URI').value;
     port = await ownPort();

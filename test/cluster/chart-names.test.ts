@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import { CHART, findHelm, type Helm, type KubeObject, LEAST, objectsOf, one, podOf, withValues } from './chart/helm.ts';
+import {
+  CHART,
+  findHelm,
+  type Helm,
+  type KubeObject,
+  LEAST,
+  objectsOf,
+  one,
+  podOf,
+  withValues,
+} from './chart/helm.ts';
 import { MATRIX } from './chart/matrix.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
@@ -18,12 +28,17 @@ describe('the names and labels in the chart', function () {
 
   it('give every pod the labels that all shall have, and those of its Jobs what the pods of the controller have', async () => {
     for (const object of await render('everything that brings objects of its own'))
-      if (podOf(object)) expect(podOf(object)!.metadata.labels, object.metadata.name).to.include({ team: 'paper' });
-    const placed = (await render('pods placed with care')).filter(({ kind }) => kind === 'Job' || kind === 'Pod');
+      if (podOf(object))
+        expect(podOf(object)!.metadata.labels, object.metadata.name).to.include({ team: 'paper' });
+    const placed = (await render('pods placed with care')).filter(
+      ({ kind }) => kind === 'Job' || kind === 'Pod',
+    );
     expect(placed).to.have.length(3);
     for (const object of placed) {
       expect(podOf(object)!.metadata.labels, object.metadata.name).to.include({ team: 'paper' });
-      expect(podOf(object)!.metadata.annotations, object.metadata.name).to.include({ note: 'read me' });
+      expect(podOf(object)!.metadata.annotations, object.metadata.name).to.include({
+        note: 'read me',
+      });
     }
   });
 
@@ -38,14 +53,27 @@ describe('the names and labels in the chart', function () {
 
   it('are text where YAML would take them for switches and numbers', async () => {
     const values = {
-      secrets: { poolSecret: { existingSecret: '1234', key: '1' }, pepper: { existingSecret: 'on', key: 'off' } },
+      secrets: {
+        poolSecret: { existingSecret: '1234', key: '1' },
+        pepper: { existingSecret: 'on', key: 'off' },
+      },
       mongodb: { existingSecret: '1e3', key: 'null' },
       api: { serviceAccount: { create: false, name: 'yes' }, priorityClassName: 'true' },
       pool: { name: 'y' },
       caBundle: { configMap: '0x1f' },
     };
     const text = await withValues({ ...LEAST, ...values }, file =>
-      helm(['template', 'no', CHART, '--namespace', 'no', '--values', file, '--set', 'alerts.enabled=true,podMonitor.enabled=true']),
+      helm([
+        'template',
+        'no',
+        CHART,
+        '--namespace',
+        'no',
+        '--values',
+        file,
+        '--set',
+        'alerts.enabled=true,podMonitor.enabled=true',
+      ]),
     );
     const names = [
       'name',
@@ -73,8 +101,11 @@ describe('the names and labels in the chart', function () {
   it('are short enough for what Kubernetes makes of them', async () => {
     const release = `a${'-long-name'.repeat(5)}`;
     const values = { mongodb: { bundled: { enabled: true } }, seccompInstaller: { enabled: true } };
-    const objects = await withValues(values, async file => objectsOf(await helm(['template', release, CHART, '--values', file])));
-    for (const { kind, metadata } of objects) expect(metadata.name.length, `${kind} ${metadata.name}`).to.be.at.most(63);
+    const objects = await withValues(values, async file =>
+      objectsOf(await helm(['template', release, CHART, '--values', file])),
+    );
+    for (const { kind, metadata } of objects)
+      expect(metadata.name.length, `${kind} ${metadata.name}`).to.be.at.most(63);
     // Its pods carry this name with a dash and a hash of up to ten letters as a label.
     expect(one(objects, 'StatefulSet').metadata.name.length).to.be.at.most(52);
   });

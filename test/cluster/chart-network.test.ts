@@ -1,7 +1,15 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { expect } from 'chai';
 import { isPublicAddress } from '../../common/addresses.ts';
-import { findHelm, type Helm, type KubeObject, NAMESPACE, one, RELEASE, type Values } from './chart/helm.ts';
+import {
+  findHelm,
+  type Helm,
+  type KubeObject,
+  NAMESPACE,
+  one,
+  RELEASE,
+  type Values,
+} from './chart/helm.ts';
 import { MATRIX } from './chart/matrix.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
@@ -17,10 +25,13 @@ function blockOf(cidr: string): (address: string) => boolean {
   return address => kindOf(address) === kindOf(base) && list.check(address, kindOf(address));
 }
 
-/** Whether pods under the policy may open a TCP connection to an address, going by the blocks in it. */
+/**
+ * Whether pods under the policy may open a TCP connection to an address, going by the blocks in it.
+ */
 function reachOf(policy: KubeObject): (address: string, port: number) => boolean {
   const rules = policy.spec.egress.map(({ to = [], ports }: KubeObject) => ({
-    opens: (port: number) => ports.some((each: KubeObject) => each.port === port && each.protocol === 'TCP'),
+    opens: (port: number) =>
+      ports.some((each: KubeObject) => each.port === port && each.protocol === 'TCP'),
     blocks: to
       .filter(({ ipBlock }: KubeObject) => ipBlock)
       .map(({ ipBlock }: KubeObject) => ({
@@ -33,7 +44,8 @@ function reachOf(policy: KubeObject): (address: string, port: number) => boolean
       ({ opens, blocks }: KubeObject) =>
         opens(port) &&
         blocks.some(
-          ({ inside, except }: KubeObject) => inside(address) && !except.some((each: (address: string) => boolean) => each(address)),
+          ({ inside, except }: KubeObject) =>
+            inside(address) && !except.some((each: (address: string) => boolean) => each(address)),
         ),
     );
 }
@@ -41,7 +53,10 @@ function reachOf(policy: KubeObject): (address: string, port: number) => boolean
 /** An address of every IPv4 network of 16 bits. */
 const EVERYWHERE = Array.from({ length: 2 ** 16 }, (_, at) => `${at >> 8}.${at & 255}.3.1`);
 
-/** In networks of the registries of special addresses that are smaller than that, and in those of IPv6; and some that are public. */
+/**
+ * In networks of the registries of special addresses that are smaller than that, and in those of
+ * IPv6; and some that are public.
+ */
 const SPECIAL = [
   ...[
     '168.63.129.16',
@@ -69,7 +84,16 @@ const SPECIAL = [
     '64:ff9b::1',
     'ff02::1',
   ],
-  ...['2606:4700::1111', '2a00:1450::1', '2001:200::1', '2003::1', '3fff:1000::1', '168.63.129.17', '192.0.3.1', '203.0.114.1'],
+  ...[
+    '2606:4700::1111',
+    '2a00:1450::1',
+    '2001:200::1',
+    '2003::1',
+    '3fff:1000::1',
+    '168.63.129.17',
+    '192.0.3.1',
+    '203.0.114.1',
+  ],
 ];
 
 describe("the chart's NetworkPolicies", function () {
@@ -87,15 +111,27 @@ describe("the chart's NetworkPolicies", function () {
 
   it('let workers reach public addresses and no others, as the guard does', () => {
     const reaches = reachOf(policy(plain, WORKERS));
-    const different = [...EVERYWHERE, ...SPECIAL].filter(address => reaches(address, 443) !== isPublicAddress(address));
+    const different = [...EVERYWHERE, ...SPECIAL].filter(
+      address => reaches(address, 443) !== isPublicAddress(address),
+    );
     expect(different).to.deep.equal([]);
     expect([reaches('1.1.1.1', 443), reaches('10.1.1.1', 443)]).to.deep.equal([true, false]);
   });
 
   it('let workers reach only the ports of pages', () => {
     const reaches = reachOf(policy(plain, WORKERS));
-    expect([80, 443, 8080, 8443].map(port => reaches('1.1.1.1', port))).to.deep.equal([true, true, true, true]);
-    expect([22, 25, 9222, 27017].map(port => reaches('1.1.1.1', port))).to.deep.equal([false, false, false, false]);
+    expect([80, 443, 8080, 8443].map(port => reaches('1.1.1.1', port))).to.deep.equal([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect([22, 25, 9222, 27017].map(port => reaches('1.1.1.1', port))).to.deep.equal([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('open what egress.allow names by network, and close what egress.deny names', async () => {
@@ -107,7 +143,9 @@ describe("the chart's NetworkPolicies", function () {
     expect(reaches('fd00::9', 443)).to.equal(true);
     expect(reaches('fd01::5', 8443)).to.equal(true);
     expect(reaches('fd01::6', 8443)).to.equal(false);
-    expect(['198.51.100.9', '192.0.2.7', '2001:4860::8888'].map(address => reaches(address, 443))).to.deep.equal([false, false, false]);
+    expect(
+      ['198.51.100.9', '192.0.2.7', '2001:4860::8888'].map(address => reaches(address, 443)),
+    ).to.deep.equal([false, false, false]);
     expect(reaches('1.1.1.1', 443)).to.equal(true);
   });
 
@@ -119,22 +157,37 @@ describe("the chart's NetworkPolicies", function () {
 
   it('let only the API of the release reach the workers, and only Prometheus the metrics', () => {
     const { podSelector, policyTypes, ingress } = policy(plain, WORKERS).spec;
-    expect(podSelector.matchLabels).to.deep.equal({ 'app.kubernetes.io/component': 'worker', 'pressroom.dev/pool': RELEASE });
+    expect(podSelector.matchLabels).to.deep.equal({
+      'app.kubernetes.io/component': 'worker',
+      'pressroom.dev/pool': RELEASE,
+    });
     expect(policyTypes).to.deep.equal(['Ingress', 'Egress']);
     expect(ingress).to.deep.equal([
       {
-        from: [{ podSelector: { matchLabels: one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels } }],
+        from: [
+          {
+            podSelector: {
+              matchLabels: one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels,
+            },
+          },
+        ],
         ports: [{ protocol: 'TCP', port: 9222 }],
       },
       {
-        from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+        from: [
+          { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+        ],
         ports: [{ protocol: 'TCP', port: 9090 }],
       },
     ]);
   });
 
   it('let nobody reach the controller but Prometheus', () => {
-    expect(policy(plain, `${RELEASE}-controller`).spec.ingress.map(({ ports }: KubeObject) => ports[0].port)).to.deep.equal([9090]);
+    expect(
+      policy(plain, `${RELEASE}-controller`).spec.ingress.map(
+        ({ ports }: KubeObject) => ports[0].port,
+      ),
+    ).to.deep.equal([9090]);
   });
 
   it('let the test pod call an API that is closed to others', async () => {
@@ -144,7 +197,8 @@ describe("the chart's NetworkPolicies", function () {
     expect(
       open.from.some(
         ({ podSelector }: KubeObject) =>
-          podSelector && Object.entries(podSelector.matchLabels).every(([key, value]) => test[key] === value),
+          podSelector &&
+          Object.entries(podSelector.matchLabels).every(([key, value]) => test[key] === value),
       ),
     ).to.equal(true);
   });
@@ -153,20 +207,35 @@ describe("the chart's NetworkPolicies", function () {
     const job = one(plain, 'Job', `${RELEASE}-make-secrets`).spec.template.metadata.labels;
     const setup = policy(plain, `${RELEASE}-setup`);
     expect(job).to.include(setup.spec.podSelector.matchLabels);
-    expect(setup.metadata.annotations).to.deep.include({ 'helm.sh/hook': 'pre-install,pre-upgrade', 'helm.sh/hook-weight': '-3' });
-    expect(setup.spec.egress.flatMap(({ ports }: KubeObject) => ports.map(({ port }: KubeObject) => port))).to.deep.equal([443, 6443]);
+    expect(setup.metadata.annotations).to.deep.include({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '-3',
+    });
+    expect(
+      setup.spec.egress.flatMap(({ ports }: KubeObject) =>
+        ports.map(({ port }: KubeObject) => port),
+      ),
+    ).to.deep.equal([443, 6443]);
     const test = policy(plain, `${RELEASE}-test`).spec;
     expect(one(plain, 'Pod').metadata.labels).to.include(test.podSelector.matchLabels);
     const way = test.egress.find(({ ports }: KubeObject) => ports[0].port === 8080);
-    expect(way.to[0].podSelector.matchLabels).to.deep.equal(one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels);
+    expect(way.to[0].podSelector.matchLabels).to.deep.equal(
+      one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels,
+    );
     const narrow = await render('narrow NetworkPolicies');
-    expect(policy(narrow, `${RELEASE}-setup`).spec.egress[0].to).to.deep.equal([{ ipBlock: { cidr: '10.0.0.1/32' } }]);
+    expect(policy(narrow, `${RELEASE}-setup`).spec.egress[0].to).to.deep.equal([
+      { ipBlock: { cidr: '10.0.0.1/32' } },
+    ]);
   });
 
   it('lead the controller to Prometheus where the metrics are read, unless told otherwise', async () => {
     const to = (objects: KubeObject[], port: number) =>
-      policy(objects, `${RELEASE}-controller`).spec.egress.find(({ ports }: KubeObject) => ports[0].port === port)?.to;
-    expect(to(plain, 9090)).to.deep.equal([{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }]);
+      policy(objects, `${RELEASE}-controller`).spec.egress.find(
+        ({ ports }: KubeObject) => ports[0].port === port,
+      )?.to;
+    expect(to(plain, 9090)).to.deep.equal([
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+    ]);
     expect(to(await render('narrow NetworkPolicies'), 9091)).to.deep.equal([{ podSelector: {} }]);
   });
 
@@ -190,30 +259,48 @@ describe("the chart's NetworkPolicies", function () {
     });
     const reaches = reachOf(policy(narrow, name));
     expect([reaches('10.5.0.1', 8443), reaches('10.5.0.2', 3128)]).to.deep.equal([true, true]);
-    expect([reaches('1.1.1.1', 443), reaches('10.5.0.1', 443), reaches('10.5.0.2', 8443)]).to.deep.equal([false, false, false]);
+    expect([
+      reaches('1.1.1.1', 443),
+      reaches('10.5.0.1', 443),
+      reaches('10.5.0.2', 8443),
+    ]).to.deep.equal([false, false, false]);
   });
 
   it('lead the API to the documents of chat programs at public addresses, unless it fetches none', async () => {
-    const reach = async (values: Values) => reachOf(policy(await helm.template(values), `${RELEASE}-api`));
+    const reach = async (values: Values) =>
+      reachOf(policy(await helm.template(values), `${RELEASE}-api`));
     const open = await reach({ egress: { deny: ['198.51.101.0/24'] } });
     expect([open('1.1.1.1', 443), open('2606:4700::1111', 443)]).to.deep.equal([true, true]);
-    expect([open('1.1.1.1', 80), open('10.1.2.3', 443), open('169.254.169.254', 443), open('198.51.101.7', 443)]).to.deep.equal(
-      Array(4).fill(false),
-    );
+    expect([
+      open('1.1.1.1', 80),
+      open('10.1.2.3', 443),
+      open('169.254.169.254', 443),
+      open('198.51.101.7', 443),
+    ]).to.deep.equal(Array(4).fill(false));
     for (const off of ['PRESSROOM_MCP_CIMD', 'PRESSROOM_MCP', 'PRESSROOM_DASHBOARD'])
-      for (const value of ['off', false]) expect((await reach({ api: { config: { [off]: value } } }))('1.1.1.1', 443), off).to.equal(false);
-    const narrow = await reach({ networkPolicy: { appDocuments: { to: [{ ipBlock: { cidr: '10.5.0.3/32' } }], ports: [8443] } } });
+      for (const value of ['off', false])
+        expect((await reach({ api: { config: { [off]: value } } }))('1.1.1.1', 443), off).to.equal(
+          false,
+        );
+    const narrow = await reach({
+      networkPolicy: {
+        appDocuments: { to: [{ ipBlock: { cidr: '10.5.0.3/32' } }], ports: [8443] },
+      },
+    });
     expect([narrow('10.5.0.3', 8443), narrow('1.1.1.1', 443)]).to.deep.equal([true, false]);
   });
 
   it('lead the API to the bundled MongoDB, and nobody else', async () => {
     const objects = await render('a trial with a bundled MongoDB');
     const { ingress, podSelector } = policy(objects, `${RELEASE}-mongodb`).spec;
-    expect(podSelector.matchLabels).to.deep.equal(one(objects, 'StatefulSet').spec.selector.matchLabels);
-    expect(ingress[0].from.map(({ podSelector: peer }: KubeObject) => peer.matchLabels['app.kubernetes.io/component'])).to.deep.equal([
-      'api',
-      'mongodb',
-    ]);
+    expect(podSelector.matchLabels).to.deep.equal(
+      one(objects, 'StatefulSet').spec.selector.matchLabels,
+    );
+    expect(
+      ingress[0].from.map(
+        ({ podSelector: peer }: KubeObject) => peer.matchLabels['app.kubernetes.io/component'],
+      ),
+    ).to.deep.equal(['api', 'mongodb']);
     expect(NAMESPACE).to.equal(one(objects, 'StatefulSet').metadata.namespace);
   });
 });

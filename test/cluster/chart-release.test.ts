@@ -8,7 +8,17 @@ import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { CHART, findHelm, type Helm, type KubeObject, LEAST, NAMESPACE, one, RELEASE, withValues } from './chart/helm.ts';
+import {
+  CHART,
+  findHelm,
+  type Helm,
+  type KubeObject,
+  LEAST,
+  NAMESPACE,
+  one,
+  RELEASE,
+  withValues,
+} from './chart/helm.ts';
 import { runHooks, startController } from './chart/hooks.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
@@ -27,9 +37,12 @@ describe('a release of the chart', function () {
   let cluster: Cluster;
   const folder = temporaryFolder();
 
-  const withCluster = (...args: string[]) => helm([...args, '--namespace', NAMESPACE], { ...process.env, KUBECONFIG: cluster.kubeconfig });
+  const withCluster = (...args: string[]) =>
+    helm([...args, '--namespace', NAMESPACE], { ...process.env, KUBECONFIG: cluster.kubeconfig });
   const install = (chart: string, values = {}, ...args: string[]) =>
-    withValues({ ...LEAST, ...values }, file => withCluster('install', RELEASE, chart, '--values', file, ...args));
+    withValues({ ...LEAST, ...values }, file =>
+      withCluster('install', RELEASE, chart, '--values', file, ...args),
+    );
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
@@ -42,21 +55,40 @@ describe('a release of the chart', function () {
   after(() => cluster?.stop());
 
   it('of an older version is installed, with its pool and its Secret', async () => {
-    await helm(['package', CHART, '--version', '0.0.9', '--app-version', '0.0.9', '--destination', folder('.')]);
+    await helm([
+      'package',
+      CHART,
+      '--version',
+      '0.0.9',
+      '--app-version',
+      '0.0.9',
+      '--destination',
+      folder('.'),
+    ]);
     const old = folder('pressroom-0.0.9.tgz');
     const said = await runHooks(cluster, await helm.template());
     expect(said.join('')).to.match(/was made, with pepper, pool-secret, dashboard-secret/);
     expect(await cluster.get(CRD), 'made by a Job that may make no other').to.be.an('object');
     await install(old, {}, '--no-hooks');
     expect((await cluster.get(POOL))!.spec.template.image).to.equal('pressroom-worker:0.0.9');
-    expect(Object.keys((await cluster.get(SECRET))!.data)).to.have.members(['pepper', 'pool-secret', 'dashboard-secret']);
+    expect(Object.keys((await cluster.get(SECRET))!.data)).to.have.members([
+      'pepper',
+      'pool-secret',
+      'dashboard-secret',
+    ]);
   });
 
   it('keeps its secrets, its pool and the definition of pools when it is upgraded', async () => {
-    const before = { secret: await cluster.get(SECRET), pool: await cluster.get(POOL), crd: await cluster.get(CRD) };
+    const before = {
+      secret: await cluster.get(SECRET),
+      pool: await cluster.get(POOL),
+      crd: await cluster.get(CRD),
+    };
     const said = await runHooks(cluster, await helm.template());
     expect(said.join('')).to.match(/is there already and stays as it is/);
-    await withValues(LEAST, file => withCluster('upgrade', RELEASE, CHART, '--no-hooks', '--values', file));
+    await withValues(LEAST, file =>
+      withCluster('upgrade', RELEASE, CHART, '--no-hooks', '--values', file),
+    );
     expect(await cluster.get(SECRET)).to.deep.equal(before.secret);
     const pool = await cluster.get(POOL);
     expect(pool.metadata.uid).to.equal(before.pool.metadata.uid);
@@ -65,21 +97,33 @@ describe('a release of the chart', function () {
   });
 
   it('adds to the Secret of an older version what that did not have, once, and changes nothing of it', async () => {
-    const without = (key: string) => cluster.request('PATCH', SECRET, { data: { [key]: null } }, 'application/merge-patch+json');
+    const without = (key: string) =>
+      cluster.request('PATCH', SECRET, { data: { [key]: null } }, 'application/merge-patch+json');
     await without('dashboard-secret');
     const before = (await cluster.get(SECRET))!.data;
     const objects = await helm.template();
-    expect((await runHooks(cluster, objects)).join('')).to.match(/was there already and got dashboard-secret besides/);
+    expect((await runHooks(cluster, objects)).join('')).to.match(
+      /was there already and got dashboard-secret besides/,
+    );
     const after = (await cluster.get(SECRET))!.data;
-    expect(after).to.deep.include(before).and.to.have.keys('pepper', 'pool-secret', 'dashboard-secret');
-    expect(Buffer.from(after['dashboard-secret'], 'base64').toString()).to.match(/^[0-9A-Za-z]{43}$/);
+    expect(after)
+      .to.deep.include(before)
+      .and.to.have.keys('pepper', 'pool-secret', 'dashboard-secret');
+    expect(Buffer.from(after['dashboard-secret'], 'base64').toString()).to.match(
+      /^[0-9A-Za-z]{43}$/,
+    );
     expect((await runHooks(cluster, objects)).join('')).to.match(/stays as it is/);
     expect((await cluster.get(SECRET))!.data).to.deep.equal(after);
   });
 
   it('leaves a Secret alone that has lost its pepper, and says so', async () => {
     const { data } = (await cluster.get(SECRET))!;
-    await cluster.request('PATCH', SECRET, { data: { pepper: null, 'dashboard-secret': null } }, 'application/merge-patch+json');
+    await cluster.request(
+      'PATCH',
+      SECRET,
+      { data: { pepper: null, 'dashboard-secret': null } },
+      'application/merge-patch+json',
+    );
     const error = await runHooks(cluster, await helm.template()).then(
       () => undefined,
       (failure: { stderr: string }) => failure,
@@ -92,10 +136,15 @@ describe('a release of the chart', function () {
   it('brings an older definition of pools up to date', async () => {
     const objects = await helm.template();
     const crd = await cluster.get(CRD);
-    const versions = crd.spec.versions.map((version: KubeObject) => ({ ...version, additionalPrinterColumns: [] }));
+    const versions = crd.spec.versions.map((version: KubeObject) => ({
+      ...version,
+      additionalPrinterColumns: [],
+    }));
     await cluster.request('PATCH', CRD, { spec: { versions } }, 'application/merge-patch+json');
     await runHooks(cluster, objects);
-    expect((await cluster.get(CRD))!.spec.versions[0].additionalPrinterColumns).not.to.deep.equal([]);
+    expect((await cluster.get(CRD))!.spec.versions[0].additionalPrinterColumns).not.to.deep.equal(
+      [],
+    );
   });
 
   it('has a controller that may do all that it does, and nothing beyond its namespace', async () => {
@@ -104,32 +153,58 @@ describe('a release of the chart', function () {
     const child = await startController(cluster, deployment, text => lines.push(text));
     try {
       const children = ['/apis/apps/v1', '/api/v1', '/apis/policy/v1'].map(
-        (api, at) => `${api}/namespaces/${NAMESPACE}/${['deployments', 'services', 'poddisruptionbudgets'][at]}/${RELEASE}-workers`,
+        (api, at) =>
+          `${api}/namespaces/${NAMESPACE}/${['deployments', 'services', 'poddisruptionbudgets'][at]}/${RELEASE}-workers`,
       );
       await eventually(async () => {
         for (const path of children) expect(await cluster.get(path), path).to.be.an('object');
         expect((await cluster.get(POOL))!.status?.conditions, 'its status').to.be.an('array');
       }, MINUTE_MS);
       expect(lines.join('')).not.to.match(/forbidden/i);
-      const { body } = await cluster.request('GET', `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`);
-      expect(body.items.map(({ regarding }: KubeObject) => regarding.kind)).to.include('BrowserPool');
+      const { body } = await cluster.request(
+        'GET',
+        `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`,
+      );
+      expect(body.items.map(({ regarding }: KubeObject) => regarding.kind)).to.include(
+        'BrowserPool',
+      );
       await eventually(async () => {
-        const as = ['--as', `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`, '--dry-run=server', '-n', NAMESPACE];
+        const as = [
+          '--as',
+          `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`,
+          '--dry-run=server',
+          '-n',
+          NAMESPACE,
+        ];
         const patch = ['-p', '{"spec":{"paused":true}}'];
-        const refused = await cluster.kubectl('patch', 'deployment', `${RELEASE}-api`, ...patch, ...as).catch(error => String(error));
+        const refused = await cluster
+          .kubectl('patch', 'deployment', `${RELEASE}-api`, ...patch, ...as)
+          .catch(error => String(error));
         expect(refused).to.include('may write only Deployments that belong to a BrowserPool');
         await cluster.kubectl('patch', 'deployment', `${RELEASE}-workers`, ...patch, ...as);
       }, MINUTE_MS);
       // As `kubectl delete --cascade=orphan` of the pool leaves it.
       const orphan = { metadata: { ownerReferences: null } };
       await cluster.request('PATCH', children[0]!, orphan, 'application/merge-patch+json');
-      await eventually(async () => expect((await cluster.get(children[0]!))!.metadata.ownerReferences).to.have.length(1), MINUTE_MS);
+      await eventually(
+        async () =>
+          expect((await cluster.get(children[0]!))!.metadata.ownerReferences).to.have.length(1),
+        MINUTE_MS,
+      );
     } finally {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
     }
     const may = (...words: string[]) =>
-      cluster.kubectl('auth', 'can-i', ...words, '--as', `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`).catch(() => 'no');
+      cluster
+        .kubectl(
+          'auth',
+          'can-i',
+          ...words,
+          '--as',
+          `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`,
+        )
+        .catch(() => 'no');
     for (const [verb, what, where] of [
       ['get', 'secrets', NAMESPACE],
       ['create', 'pods', NAMESPACE],
@@ -138,7 +213,10 @@ describe('a release of the chart', function () {
       ['list', 'pods', 'kube-system'],
       ['update', 'leases/another', NAMESPACE],
     ])
-      expect((await may(verb!, what!, '-n', where!)).trim(), `${verb} ${what} in ${where}`).to.match(/^no/);
+      expect(
+        (await may(verb!, what!, '-n', where!)).trim(),
+        `${verb} ${what} in ${where}`,
+      ).to.match(/^no/);
   });
 
   it('leaves the definition of pools and the Secret behind, and nothing else of its own', async () => {
@@ -149,7 +227,16 @@ describe('a release of the chart', function () {
     const kinds =
       'deployments.apps,services,serviceaccounts,roles,rolebindings,configmaps,poddisruptionbudgets,networkpolicies,secrets,clusterroles,clusterrolebindings';
     await eventually(async () => {
-      const left = await cluster.kubectl('get', kinds, '-n', NAMESPACE, '-l', `app.kubernetes.io/instance=${RELEASE}`, '-o', 'name');
+      const left = await cluster.kubectl(
+        'get',
+        kinds,
+        '-n',
+        NAMESPACE,
+        '-l',
+        `app.kubernetes.io/instance=${RELEASE}`,
+        '-o',
+        'name',
+      );
       expect(left.trim()).to.equal('');
     }, MINUTE_MS);
   });
@@ -166,29 +253,60 @@ describe('a release of the chart', function () {
     const plain = await notes({});
     expect(plain).to.match(/helm test room --namespace press/);
     expect(plain).to.match(/exec deployment\/room-api -- pressroom accounts create/);
-    expect(plain).to.match(/exec --stdin --tty deployment\/room-api -- pressroom admin create --email/);
+    expect(plain).to.match(
+      /exec --stdin --tty deployment\/room-api -- pressroom admin create --email/,
+    );
     expect(plain).not.to.match(/WARNING/);
-    expect(plain).to.match(/http:\/\/room-api\.press\.svc\/mcp\nwhich only the cluster knows: set api\.publicUrl/);
-    expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(/signs in to the dashboard|\/mcp/);
+    expect(plain).to.match(
+      /http:\/\/room-api\.press\.svc\/mcp\nwhich only the cluster knows: set api\.publicUrl/,
+    );
+    expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(
+      /signs in to the dashboard|\/mcp/,
+    );
     const reached = await notes({ api: { publicUrl: 'https://pdf.example/' } });
-    expect(reached).to.include('  https://pdf.example/mcp\n').and.not.include('only the cluster knows');
+    expect(reached)
+      .to.include('  https://pdf.example/mcp\n')
+      .and.not.include('only the cluster knows');
     const partly = {
-      ingress: { enabled: true, hosts: ['pdf.example'], tls: [{ hosts: ['pdf.example'] }], path: '/v1' },
+      ingress: {
+        enabled: true,
+        hosts: ['pdf.example'],
+        tls: [{ hosts: ['pdf.example'] }],
+        path: '/v1',
+      },
       api: { trustedProxies: ['10.0.0.0/8'] },
     };
     expect(await notes(partly)).to.match(/WARNING: only what is below \/v1 comes to the API/);
     const proxy = { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32' } };
-    expect(await notes({ egress: proxy })).to.match(/WARNING: pages go through a proxy[\s\S]*PRESSROOM_MCP_CIMD=off/);
-    expect(await notes({ egress: proxy, api: { config: { PRESSROOM_MCP_CIMD: 'off' } } })).not.to.match(/WARNING/);
+    expect(await notes({ egress: proxy })).to.match(
+      /WARNING: pages go through a proxy[\s\S]*PRESSROOM_MCP_CIMD=off/,
+    );
+    expect(
+      await notes({ egress: proxy, api: { config: { PRESSROOM_MCP_CIMD: 'off' } } }),
+    ).not.to.match(/WARNING/);
     const open = { enabled: true, hosts: ['pdf.example'] };
-    expect(await notes({ ingress: open })).to.match(/WARNING: passwords of the dashboard travel in the open/);
-    expect(await notes({ ingress: open, api: { config: { PRESSROOM_DASHBOARD: false } } })).not.to.match(/passwords/);
+    expect(await notes({ ingress: open })).to.match(
+      /WARNING: passwords of the dashboard travel in the open/,
+    );
+    expect(
+      await notes({ ingress: open, api: { config: { PRESSROOM_DASHBOARD: false } } }),
+    ).not.to.match(/passwords/);
     const ingress = { ...open, tls: [{ hosts: ['pdf.example'], secretName: 'tls' }] };
-    expect(await notes({ ingress })).to.match(/WARNING: there is an Ingress, and api.trustedProxies is empty/);
-    expect(await notes({ ingress, api: { trustedProxies: ['10.0.0.0/8'] } })).not.to.match(/WARNING/);
-    expect(await notes({ egress: { allow: ['wiki.corp'] } })).to.match(/WARNING: egress.allow names hosts \(wiki.corp\)/);
-    expect(await notes({ pool: { chromeSandbox: { mode: 'Off' } } })).to.match(/WARNING: Chrome's sandbox is off/);
-    expect(await notes({ mongodb: { bundled: { enabled: true } } })).to.match(/WARNING: mongodb.bundled is for trials/);
+    expect(await notes({ ingress })).to.match(
+      /WARNING: there is an Ingress, and api.trustedProxies is empty/,
+    );
+    expect(await notes({ ingress, api: { trustedProxies: ['10.0.0.0/8'] } })).not.to.match(
+      /WARNING/,
+    );
+    expect(await notes({ egress: { allow: ['wiki.corp'] } })).to.match(
+      /WARNING: egress.allow names hosts \(wiki.corp\)/,
+    );
+    expect(await notes({ pool: { chromeSandbox: { mode: 'Off' } } })).to.match(
+      /WARNING: Chrome's sandbox is off/,
+    );
+    expect(await notes({ mongodb: { bundled: { enabled: true } } })).to.match(
+      /WARNING: mongodb.bundled is for trials/,
+    );
   });
 
   it('comes from a package without files that have no use there', async () => {

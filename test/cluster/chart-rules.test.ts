@@ -21,11 +21,19 @@ describe("the chart's rules for Prometheus", function () {
     helm = await findHelm(this);
   });
 
-  async function groupsWith(alerts: Values, more: Values = {}): Promise<{ name: string; rules: Rule[] }[]> {
-    return one(await helm.template({ alerts: { enabled: true, ...alerts }, ...more }), 'PrometheusRule').spec.groups;
+  async function groupsWith(
+    alerts: Values,
+    more: Values = {},
+  ): Promise<{ name: string; rules: Rule[] }[]> {
+    return one(
+      await helm.template({ alerts: { enabled: true, ...alerts }, ...more }),
+      'PrometheusRule',
+    ).spec.groups;
   }
-  const rulesWith = async (alerts: Values, more: Values = {}) => (await groupsWith(alerts, more)).flatMap(({ rules }) => rules);
-  const objective = (rules: Rule[], name: string) => rules.find(({ record }) => record === `pressroom:${name}`)?.expr;
+  const rulesWith = async (alerts: Values, more: Values = {}) =>
+    (await groupsWith(alerts, more)).flatMap(({ rules }) => rules);
+  const objective = (rules: Rule[], name: string) =>
+    rules.find(({ record }) => record === `pressroom:${name}`)?.expr;
 
   it('have the values of the release in place of every word that stands for one', async () => {
     const rules = await rulesWith({}, { pool: { name: 'reports' } });
@@ -39,7 +47,11 @@ describe("the chart's rules for Prometheus", function () {
   it('watch over the objectives of the values', async () => {
     const usual = await rulesWith({});
     expect(objective(usual, 'availability_objective:ratio')).to.equal('(0.999)');
-    const own = await rulesWith({ availabilityObjective: 0.99, queueWaitSeconds: 2.5, renderTimeSeconds: 30 });
+    const own = await rulesWith({
+      availabilityObjective: 0.99,
+      queueWaitSeconds: 2.5,
+      renderTimeSeconds: 30,
+    });
     expect(objective(own, 'availability_objective:ratio')).to.equal('(0.99)');
     const text = JSON.stringify(own);
     expect(text).to.include('le=~\\"2.5(').and.to.include('le=~\\"30(');
@@ -47,26 +59,35 @@ describe("the chart's rules for Prometheus", function () {
   });
 
   it("keep the templates of Prometheus' own as they are", async () => {
-    const texts = (await rulesWith({})).flatMap(({ annotations = {} }) => Object.values(annotations));
+    const texts = (await rulesWith({})).flatMap(({ annotations = {} }) =>
+      Object.values(annotations),
+    );
     expect(texts.filter(text => text.includes('{{ $')).length).to.be.greaterThan(5);
   });
 
   it("link to the runbook of the release's own API unless the values say where it is", async () => {
     const links = async (values: Parameters<typeof rulesWith>[0]) =>
-      (await rulesWith(values)).flatMap(({ alert, annotations }) => (alert ? [annotations?.runbook_url ?? 'none'] : []));
-    for (const link of await links({})) expect(link).to.match(/^http:\/\/room-api\.press\.svc\/docs\/runbook#[a-z]+$/);
+      (await rulesWith(values)).flatMap(({ alert, annotations }) =>
+        alert ? [annotations?.runbook_url ?? 'none'] : [],
+      );
+    for (const link of await links({}))
+      expect(link).to.match(/^http:\/\/room-api\.press\.svc\/docs\/runbook#[a-z]+$/);
     for (const link of await links({ runbookUrl: 'https://wiki.example/runbook' }))
       expect(link).to.match(/^https:\/\/wiki\.example\/runbook#[a-z]+$/);
   });
 
   it('leave out alerts that are disabled, and give the others the labels that they shall have', async () => {
     const all = await rulesWith({});
-    const [first, second] = [...new Set(all.flatMap(({ alert }) => alert ?? []))] as [string, string];
+    const [first, second] = [...new Set(all.flatMap(({ alert }) => alert ?? []))] as [
+      string,
+      string,
+    ];
     const fewer = await rulesWith({ disabled: [first], alertLabels: { team: 'sre' } });
     const names = fewer.flatMap(({ alert }) => alert ?? []);
     expect(names).not.to.include(first);
     expect(names).to.include(second);
-    for (const { alert, labels } of fewer) expect(labels?.team, alert).to.equal(alert ? 'sre' : undefined);
+    for (const { alert, labels } of fewer)
+      expect(labels?.team, alert).to.equal(alert ? 'sre' : undefined);
     expect(fewer.find(({ alert }) => alert === second)?.labels?.severity).to.be.a('string');
   });
 
@@ -79,18 +100,31 @@ describe("the chart's rules for Prometheus", function () {
   });
 
   it('find all pods by PodMonitors, and keep the namespace of a pool as the controller tells it', async () => {
-    const objects = await helm.template({ podMonitor: { enabled: true, labels: { release: 'prometheus' } } });
+    const objects = await helm.template({
+      podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    });
     const monitors = objects.filter(({ kind }) => kind === 'PodMonitor');
-    expect(monitors.map(({ metadata }) => metadata.name)).to.deep.equal(['room-api', 'room-worker', 'room-controller']);
+    expect(monitors.map(({ metadata }) => metadata.name)).to.deep.equal([
+      'room-api',
+      'room-worker',
+      'room-controller',
+    ]);
     for (const { metadata, spec } of monitors) {
       expect(metadata.labels.release).to.equal('prometheus');
       const interval = metadata.name === 'room-api' ? '2s' : '5s';
-      expect(spec.podMetricsEndpoints.map((endpoint: KubeObject) => [endpoint.port, endpoint.interval])).to.deep.equal([
-        ['operations', interval],
-      ]);
+      expect(
+        spec.podMetricsEndpoints.map((endpoint: KubeObject) => [endpoint.port, endpoint.interval]),
+      ).to.deep.equal([['operations', interval]]);
     }
-    expect(monitors.map(({ spec }) => spec.podMetricsEndpoints[0].honorLabels)).to.deep.equal([undefined, undefined, true]);
+    expect(monitors.map(({ spec }) => spec.podMetricsEndpoints[0].honorLabels)).to.deep.equal([
+      undefined,
+      undefined,
+      true,
+    ]);
     const worker = monitors.find(({ metadata }) => metadata.name === 'room-worker');
-    expect(worker.spec.selector.matchLabels).to.deep.equal({ 'app.kubernetes.io/component': 'worker', 'pressroom.dev/pool': 'room' });
+    expect(worker.spec.selector.matchLabels).to.deep.equal({
+      'app.kubernetes.io/component': 'worker',
+      'pressroom.dev/pool': 'room',
+    });
   });
 });

@@ -26,11 +26,20 @@ describe("Chrome's sandbox in a container", function () {
   const chrome = (filter: object | undefined) =>
     runConfined(
       runc,
-      [findChrome(process.env.PRESSROOM_CHROME), '--user-data-dir=/tmp/profile', '--dump-dom', 'data:text/html,<p>rendered</p>'],
+      [
+        findChrome(process.env.PRESSROOM_CHROME),
+        '--user-data-dir=/tmp/profile',
+        '--dump-dom',
+        'data:text/html,<p>rendered</p>',
+      ],
       filter,
     );
-  const changed = (change: (rules: Rule[]) => Rule[]) => ({ ...profile, syscalls: change(structuredClone(profile.syscalls)) });
-  const without = (name: string) => changed(rules => rules.filter(({ names }) => !names.includes(name)));
+  const changed = (change: (rules: Rule[]) => Rule[]) => ({
+    ...profile,
+    syscalls: change(structuredClone(profile.syscalls)),
+  });
+  const without = (name: string) =>
+    changed(rules => rules.filter(({ names }) => !names.includes(name)));
 
   before(async function () {
     this.timeout(6 * MINUTE_MS);
@@ -52,7 +61,11 @@ describe("Chrome's sandbox in a container", function () {
 
   it('does not start where clone makes no namespaces, as under the filter that runtimes have by default', async () => {
     const filter = changed(rules =>
-      rules.map(rule => (rule.names.includes('clone') ? { ...rule, args: [{ ...rule.args![0]!, value: ALL_NAMESPACES }] } : rule)),
+      rules.map(rule =>
+        rule.names.includes('clone')
+          ? { ...rule, args: [{ ...rule.args![0]!, value: ALL_NAMESPACES }] }
+          : rule,
+      ),
     );
     const said = await chrome(filter);
     expect(said).not.to.match(RENDERED);
@@ -69,9 +82,14 @@ describe("Chrome's sandbox in a container", function () {
       crypto: '38, 5, 0',
     };
     const attempts = Object.entries(families).map(
-      ([name, words]) => `print "${name} ", (socket(my $s, ${words}) ? "opened" : "refused"), "\\n";`,
+      ([name, words]) =>
+        `print "${name} ", (socket(my $s, ${words}) ? "opened" : "refused"), "\\n";`,
     );
-    const said = await runConfined(runc, ['unshare', '--user', '--map-root-user', '--net', 'perl', '-e', attempts.join('\n')], profile);
+    const said = await runConfined(
+      runc,
+      ['unshare', '--user', '--map-root-user', '--net', 'perl', '-e', attempts.join('\n')],
+      profile,
+    );
     expect(said.trim().split('\n')).to.deep.equal([
       'inet opened',
       'routes opened',
@@ -90,12 +108,21 @@ describe("Chrome's sandbox in a container", function () {
   it('lets nobody mount anything in the namespaces that may be made', async () => {
     const said = await runConfined(
       runc,
-      ['unshare', '--user', '--map-root-user', 'sh', '-c', 'id -u; mount -t tmpfs x /tmp || echo refused'],
+      [
+        'unshare',
+        '--user',
+        '--map-root-user',
+        'sh',
+        '-c',
+        'id -u; mount -t tmpfs x /tmp || echo refused',
+      ],
       profile,
     );
     expect(said)
       .to.match(/^0$/m)
       .and.to.match(/^refused$/m);
-    expect(await runConfined(runc, ['unshare', '--user', '--map-root-user', '--mount', 'true'], profile)).to.match(/not permitted/);
+    expect(
+      await runConfined(runc, ['unshare', '--user', '--map-root-user', '--mount', 'true'], profile),
+    ).to.match(/not permitted/);
   });
 });

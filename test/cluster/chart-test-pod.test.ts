@@ -25,14 +25,33 @@ describe('the pod of helm test', function () {
     await closed?.stop();
   });
 
-  /** Runs its command against an installation; the time limit is a second, so that it tries again once or not at all. */
-  async function run(values: Values, { url, key }: { url: string; key: string }): Promise<{ code: number; said: string }> {
-    const { command, args, env } = await pod({ ...values, test: { ...(values.test as object), timeoutSeconds: 10 } });
-    const here: Record<string, string> = { PRESSROOM_TEST_URL: url, PRESSROOM_TEST_TIMEOUT_SECONDS: '1', PRESSROOM_TEST_KEY: key };
-    const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, here[name] ?? value]));
+  /**
+   * Runs its command against an installation; the time limit is a second, so that it tries again
+   * once or not at all.
+   */
+  async function run(
+    values: Values,
+    { url, key }: { url: string; key: string },
+  ): Promise<{ code: number; said: string }> {
+    const { command, args, env } = await pod({
+      ...values,
+      test: { ...(values.test as object), timeoutSeconds: 10 },
+    });
+    const here: Record<string, string> = {
+      PRESSROOM_TEST_URL: url,
+      PRESSROOM_TEST_TIMEOUT_SECONDS: '1',
+      PRESSROOM_TEST_KEY: key,
+    };
+    const given = Object.fromEntries(
+      env.map(({ name, value }: KubeObject) => [name, here[name] ?? value]),
+    );
     return new Promise(resolve => {
-      execFile(command[0], [...command.slice(1), ...args], { env: { PATH: process.env.PATH, ...given } }, (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), said: stdout + stderr }),
+      execFile(
+        command[0],
+        [...command.slice(1), ...args],
+        { env: { PATH: process.env.PATH, ...given } },
+        (error, stdout, stderr) =>
+          resolve({ code: Number(error?.code ?? 0), said: stdout + stderr }),
       );
     });
   }
@@ -56,7 +75,10 @@ describe('the pod of helm test', function () {
   });
 
   it('fails with the answer when the key is refused', async () => {
-    const { code, said } = await run(MATRIX['Secrets of the operator']!, { url: site.url, key: 'pressroom_live_wrong' });
+    const { code, said } = await run(MATRIX['Secrets of the operator']!, {
+      url: site.url,
+      key: 'pressroom_live_wrong',
+    });
     expect(said).to.match(/answered 401: .*unauthorized/);
     expect(code).to.equal(1);
   });

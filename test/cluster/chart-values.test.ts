@@ -13,23 +13,63 @@ const REFUSED: [string, Values, RegExp][] = [
   ['an unknown value within', { api: { replica: 3 } }, /api[\s\S]*replica/],
   ['a number that is a word', { api: { replicas: 'two' } }, /api[./]replicas/],
   ['a number out of bounds', { pool: { slotsPerPod: 0 } }, /pool[./]slotsPerPod/],
-  ['a word that is not one of a list', { pool: { chromeSandbox: { mode: 'on' } } }, /pool[./]chromeSandbox[./]mode/],
+  [
+    'a word that is not one of a list',
+    { pool: { chromeSandbox: { mode: 'on' } } },
+    /pool[./]chromeSandbox[./]mode/,
+  ],
   ['an unknown field of scaling', { pool: { scaling: { max: 3 } } }, /pool[./]scaling[\s\S]*max/],
-  ['an unknown field within scaling', { pool: { scaling: { scaleUp: { pods: 3 } } } }, /scaleUp[\s\S]*pods/],
-  ['an unknown variable', { api: { config: { PRESSROOM_BODY_LIMIT: '1MiB' } } }, /api[./]config[\s\S]*PRESSROOM_BODY_LIMIT/],
-  ['a variable that another value sets', { api: { config: { PRESSROOM_POOL: 'x' } } }, /api[./]config[\s\S]*PRESSROOM_POOL/],
+  [
+    'an unknown field within scaling',
+    { pool: { scaling: { scaleUp: { pods: 3 } } } },
+    /scaleUp[\s\S]*pods/,
+  ],
+  [
+    'an unknown variable',
+    { api: { config: { PRESSROOM_BODY_LIMIT: '1MiB' } } },
+    /api[./]config[\s\S]*PRESSROOM_BODY_LIMIT/,
+  ],
+  [
+    'a variable that another value sets',
+    { api: { config: { PRESSROOM_POOL: 'x' } } },
+    /api[./]config[\s\S]*PRESSROOM_POOL/,
+  ],
   [
     'a variable of the workers that another value sets',
     { pool: { config: { PRESSROOM_CHROME_PER_ACCOUNT: true } } },
     /pool[./]config[\s\S]*PRESSROOM_CHROME_PER_ACCOUNT/,
   ],
-  ['a secret as a variable', { api: { config: { PRESSROOM_PEPPER: 'a pepper of mine' } } }, /api[./]config[\s\S]*PRESSROOM_PEPPER/],
-  ['a variable of another process', { pool: { config: { PRESSROOM_TRIAL: 'off' } } }, /pool[./]config[\s\S]*PRESSROOM_TRIAL/],
-  ['an objective that cannot be met', { alerts: { availabilityObjective: 1 } }, /alerts[./]availabilityObjective/],
+  [
+    'a secret as a variable',
+    { api: { config: { PRESSROOM_PEPPER: 'a pepper of mine' } } },
+    /api[./]config[\s\S]*PRESSROOM_PEPPER/,
+  ],
+  [
+    'a variable of another process',
+    { pool: { config: { PRESSROOM_TRIAL: 'off' } } },
+    /pool[./]config[\s\S]*PRESSROOM_TRIAL/,
+  ],
+  [
+    'an objective that cannot be met',
+    { alerts: { availabilityObjective: 1 } },
+    /alerts[./]availabilityObjective/,
+  ],
   ['pages without a port', { egress: { ports: [] } }, /egress[./]ports/],
-  ['a path that leads elsewhere', { pool: { chromeSandbox: { localhostProfile: '../chrome.json' } } }, /localhostProfile/],
-  ['a path that a shell would run', { pool: { chromeSandbox: { localhostProfile: 'a$(id).json' } } }, /localhostProfile/],
-  ['a bound that the histogram does not have', { alerts: { queueWaitSeconds: 2 } }, /alerts[./]queueWaitSeconds/],
+  [
+    'a path that leads elsewhere',
+    { pool: { chromeSandbox: { localhostProfile: '../chrome.json' } } },
+    /localhostProfile/,
+  ],
+  [
+    'a path that a shell would run',
+    { pool: { chromeSandbox: { localhostProfile: 'a$(id).json' } } },
+    /localhostProfile/,
+  ],
+  [
+    'a bound that the histogram does not have',
+    { alerts: { queueWaitSeconds: 2 } },
+    /alerts[./]queueWaitSeconds/,
+  ],
 ];
 
 /** What the templates refuse, since it is about several values. */
@@ -37,10 +77,18 @@ const CONTRADICTIONS: [string, Values, RegExp][] = [
   ['no way to MongoDB', { mongodb: { existingSecret: '' } }, /mongodb\.existingSecret/],
   ['two ways to MongoDB', { mongodb: { existingSecret: 'a', uri: 'mongodb://b' } }, /only one of/],
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.hosts/],
-  ['a proxy that the NetworkPolicy does not know', { egress: { proxy: { existingSecret: 'proxy' } } }, /egress\.proxy\.cidr/],
+  [
+    'a proxy that the NetworkPolicy does not know',
+    { egress: { proxy: { existingSecret: 'proxy' } } },
+    /egress\.proxy\.cidr/,
+  ],
   ['a name that no pool can have', { pool: { name: '1st' } }, /pool\.name/],
   ['pages without a port, by null', { egress: { ports: null } }, /egress\.ports/],
-  ['a way of a NetworkPolicy without a port', { networkPolicy: { mongodb: { ports: [] } } }, /ports.*networkPolicy/],
+  [
+    'a way of a NetworkPolicy without a port',
+    { networkPolicy: { mongodb: { ports: [] } } },
+    /ports.*networkPolicy/,
+  ],
   ['an authority in two places', { caBundle: { configMap: 'a', secret: 'b' } }, /caBundle/],
   [
     'the installer in the namespace of the release',
@@ -84,7 +132,14 @@ describe("the chart's values", function () {
     });
 
   it('take null for nothing, as a group whose lines are all commented out is read', async () => {
-    const nothing = { config: null, podLabels: null, podAnnotations: null, extraEnv: null, extraVolumes: null, extraVolumeMounts: null };
+    const nothing = {
+      config: null,
+      podLabels: null,
+      podAnnotations: null,
+      extraEnv: null,
+      extraVolumes: null,
+      extraVolumeMounts: null,
+    };
     const objects = await helm.template({
       api: { ...nothing, trustedProxies: null, serviceAccount: { annotations: null } },
       pool: { ...nothing, scaling: null, resources: null },
@@ -96,15 +151,22 @@ describe("the chart's values", function () {
       podSecurityContext: null,
       image: { pullSecrets: null },
     });
-    expect(one(objects, 'Deployment', 'room-api').spec.template.spec.securityContext).to.deep.equal({
-      runAsNonRoot: true,
-      seccompProfile: { type: 'RuntimeDefault' },
-    });
+    expect(one(objects, 'Deployment', 'room-api').spec.template.spec.securityContext).to.deep.equal(
+      {
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+    );
   });
 
   it('take a default annotation away with null', async () => {
-    const annotations = { 'nginx.ingress.kubernetes.io/proxy-body-size': null, 'haproxy.org/timeout-server': '300s' };
-    const objects = await helm.template({ ingress: { enabled: true, hosts: ['pdf.example'], annotations } });
+    const annotations = {
+      'nginx.ingress.kubernetes.io/proxy-body-size': null,
+      'haproxy.org/timeout-server': '300s',
+    };
+    const objects = await helm.template({
+      ingress: { enabled: true, hosts: ['pdf.example'], annotations },
+    });
     expect(Object.keys(one(objects, 'Ingress').metadata.annotations)).to.have.members([
       'haproxy.org/timeout-server',
       'nginx.ingress.kubernetes.io/proxy-read-timeout',

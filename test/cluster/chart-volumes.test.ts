@@ -3,8 +3,11 @@ import { findHelm, type KubeObject, podOf } from './chart/helm.ts';
 import { MATRIX } from './chart/matrix.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
-const bytesOf = (size: string) => Number.parseInt(size, 10) * 2 ** (10 * ['', 'Ki', 'Mi', 'Gi'].indexOf(size.replace(/^[0-9]+/, '')));
-const sum = (sizes: (string | undefined)[]) => sizes.reduce((total, size) => total + (size ? bytesOf(size) : 0), 0);
+const bytesOf = (size: string) =>
+  Number.parseInt(size, 10) *
+  2 ** (10 * ['', 'Ki', 'Mi', 'Gi'].indexOf(size.replace(/^[0-9]+/, '')));
+const sum = (sizes: (string | undefined)[]) =>
+  sizes.reduce((total, size) => total + (size ? bytesOf(size) : 0), 0);
 
 describe("the volumes of the chart's pods", function () {
   this.timeout(BUILD_LIMIT_MS);
@@ -14,7 +17,9 @@ describe("the volumes of the chart's pods", function () {
       for (const object of await (await findHelm(this)).template(values)) {
         const { volumes = [], containers = [] } = podOf(object)?.spec ?? {};
         const most = sum(volumes.map(({ emptyDir }: KubeObject) => emptyDir?.sizeLimit));
-        const asked = sum(containers.map(({ resources }: KubeObject) => resources.requests['ephemeral-storage']));
+        const asked = sum(
+          containers.map(({ resources }: KubeObject) => resources.requests['ephemeral-storage']),
+        );
         expect(asked, object.metadata.name).to.be.at.least(most);
       }
     });

@@ -11,8 +11,16 @@ const DEFAULTS = { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { memor
 /** Values of the pool, and the requests and limits of its workers. */
 const SUMS: [string, Values, object][] = [
   ['two slots, as by default', {}, DEFAULTS],
-  ['one slot', { slotsPerPod: 1 }, { requests: { cpu: '500m', memory: '768Mi' }, limits: { memory: '2560Mi' } }],
-  ['eight slots', { slotsPerPod: 8 }, { requests: { cpu: '4000m', memory: '2560Mi' }, limits: { memory: '13312Mi' } }],
+  [
+    'one slot',
+    { slotsPerPod: 1 },
+    { requests: { cpu: '500m', memory: '768Mi' }, limits: { memory: '2560Mi' } },
+  ],
+  [
+    'eight slots',
+    { slotsPerPod: 8 },
+    { requests: { cpu: '4000m', memory: '2560Mi' }, limits: { memory: '13312Mi' } },
+  ],
   [
     'renders with more memory',
     { config: { PRESSROOM_RENDER_MEMORY: '1.5GiB' } },
@@ -31,7 +39,10 @@ const SUMS: [string, Values, object][] = [
   ],
   [
     'requests of the operator',
-    { slotsPerPod: 8, resources: { requests: { cpu: '250m', memory: '64Mi' }, limits: { cpu: '8' } } },
+    {
+      slotsPerPod: 8,
+      resources: { requests: { cpu: '250m', memory: '64Mi' }, limits: { cpu: '8' } },
+    },
     { requests: { cpu: '250m', memory: '64Mi' }, limits: { cpu: '8', memory: '13312Mi' } },
   ],
 ];
@@ -47,7 +58,9 @@ describe("the chart's workers", function () {
 
   const workerOf = async (pool: Values) => {
     const objects = await helm.template({ pool });
-    const pod = childrenOfPool(objects).flatMap((object: KubeObject) => podOf(object)?.spec ?? [])[0];
+    const pod = childrenOfPool(objects).flatMap(
+      (object: KubeObject) => podOf(object)?.spec ?? [],
+    )[0];
     return { pod, container: pod.containers[0], pool: one(objects, 'BrowserPool') };
   };
 
@@ -61,9 +74,13 @@ describe("the chart's workers", function () {
   it('may use the memory of a render in all slots at once', async () => {
     for (const slotsPerPod of [1, 2, 8, 64]) {
       const { container } = await workerOf({ slotsPerPod });
-      const env = Object.fromEntries(container.env.map(({ name, value }: KubeObject) => [name, value ?? 'a secret of sixteen']));
+      const env = Object.fromEntries(
+        container.env.map(({ name, value }: KubeObject) => [name, value ?? 'a secret of sixteen']),
+      );
       const { capacity, limits } = readWorkerConfig(env);
-      expect(Number.parseInt(container.resources.limits.memory, 10) * MIB).to.be.greaterThan(capacity * (limits.maxBytes + 100 * MIB));
+      expect(Number.parseInt(container.resources.limits.memory, 10) * MIB).to.be.greaterThan(
+        capacity * (limits.maxBytes + 100 * MIB),
+      );
     }
   });
 
@@ -81,7 +98,8 @@ describe("the chart's workers", function () {
   it('restart Chrome between accounts when the operator wants it', async () => {
     const perAccount = async (pool: Values) => {
       const { container } = await workerOf(pool);
-      return container.env.find(({ name }: KubeObject) => name === 'PRESSROOM_CHROME_PER_ACCOUNT')?.value;
+      return container.env.find(({ name }: KubeObject) => name === 'PRESSROOM_CHROME_PER_ACCOUNT')
+        ?.value;
     };
     expect(await perAccount({})).to.equal(undefined);
     expect(await perAccount({ chromePerAccount: true })).to.equal('on');

@@ -1,4 +1,5 @@
-// Looks whether an API in an image serves apps: the OAuth server and the MCP tool, whose packages are loaded with the first call that needs them.
+// Looks whether an API in an image serves apps: the OAuth server and the MCP tool, whose packages
+// are loaded with the first call that needs them.
 import { expect } from 'chai';
 import { mcpClient } from '../support/console/mcp-rig.ts';
 import { PUBLIC_URL, walk } from '../support/console/oauth-walk.ts';
@@ -7,9 +8,18 @@ import { httpCall } from '../support/http-call.ts';
 import type { Installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';
 
-/** An app finds out where it gets a token, is allowed to render, renders, and its link leads to the PDF. The API's public URL must be PUBLIC_URL. */
+/**
+ * An app finds out where it gets a token, is allowed to render, renders, and its link leads to the
+ * PDF. The API's public URL must be PUBLIC_URL.
+ */
 export async function letsAppsRender(port: number, site: Installation): Promise<void> {
-  const { status, headers } = await httpCall(port, 'POST', '/mcp', { 'content-type': 'application/json' }, '{}');
+  const { status, headers } = await httpCall(
+    port,
+    'POST',
+    '/mcp',
+    { 'content-type': 'application/json' },
+    '{}',
+  );
   expect(status).to.equal(401);
   const [, resource] = /resource_metadata="([^"]+)"/.exec(headers['www-authenticate']!)!;
   for (const path of [new URL(resource!).pathname, '/.well-known/oauth-authorization-server']) {
@@ -22,7 +32,10 @@ export async function letsAppsRender(port: number, site: Installation): Promise<
   const { access_token } = await walk({ api: { port: () => port } }, developer);
   const client = await mcpClient('present', `http://127.0.0.1:${port}`, access_token);
   try {
-    const { isError, structuredContent } = await client.render({ html: '<p>For an app</p>', metadata: { title: 'App' } });
+    const { isError, structuredContent } = await client.render({
+      html: '<p>For an app</p>',
+      metadata: { title: 'App' },
+    });
     expect(isError ?? false).to.equal(false);
     const { body } = await httpCall(port, 'GET', new URL(structuredContent!.url).pathname);
     expect(await pdfText(body)).to.include('For an app');

@@ -3,14 +3,24 @@ import { expect } from 'chai';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { poolManifest } from '../support/pools.ts';
-import { childPaths, clusterFor, getPool, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import {
+  childPaths,
+  clusterFor,
+  getPool,
+  namespaceWithRights,
+  SLOW_MS,
+  startController,
+} from './controller-rig.ts';
 import { PATCH } from './kube/api-request.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type FaultyApiServer, faultyApiServer } from './kube/faulty-api-server.ts';
 
 /** How long a fault lasts whose requests are counted. */
 const FAULT_MS = 20_000;
-/** What one controller may ask in that time: its five watches with growing pauses, its Lease and its one pool. */
+/**
+ * What one controller may ask in that time: its five watches with growing pauses, its Lease and its
+ * one pool.
+ */
 const MAX_REQUESTS = 90;
 
 describe('the controller, when the API server misbehaves', function () {
@@ -49,9 +59,13 @@ describe('the controller, when the API server misbehaves', function () {
     );
     await eventually(async () => expect(await replicas()).to.equal(size), SLOW_MS);
   }
-  const uids = async () => Promise.all(Object.values(paths).map(async path => (await cluster.get(path)).metadata.uid));
+  const uids = async () =>
+    Promise.all(Object.values(paths).map(async path => (await cluster.get(path)).metadata.uid));
   /** What is asked while a fault lasts is bounded, and nothing is lost by it. */
-  async function bounded(fault: () => Promise<void> | void, mend: () => Promise<void> | void): Promise<void> {
+  async function bounded(
+    fault: () => Promise<void> | void,
+    mend: () => Promise<void> | void,
+  ): Promise<void> {
     const before = await uids();
     await fault();
     const since = door.calls().length;
@@ -90,13 +104,20 @@ describe('the controller, when the API server misbehaves', function () {
     await eventually(() => expect(door.watches().length).to.be.at.least(5), SLOW_MS);
     door.cutWatches();
     await cluster.request('DELETE', paths.service);
-    await eventually(async () => expect(await cluster.get(paths.service)).to.not.equal(undefined), SLOW_MS);
+    await eventually(
+      async () => expect(await cluster.get(paths.service)).to.not.equal(undefined),
+      SLOW_MS,
+    );
   });
 
   it('lists anew when the version of a watch is too old (410)', async () => {
     await eventually(() => expect(door.watches().length).to.be.at.least(5), SLOW_MS);
     const lists = () =>
-      door.calls().filter(({ method, watch, path }) => method === 'GET' && !watch && path.endsWith('/deployments')).length;
+      door
+        .calls()
+        .filter(
+          ({ method, watch, path }) => method === 'GET' && !watch && path.endsWith('/deployments'),
+        ).length;
     const before = lists();
     door.expireWatches();
     await eventually(() => expect(lists()).to.be.greaterThan(before), SLOW_MS);
@@ -115,7 +136,8 @@ describe('the controller, when the API server misbehaves', function () {
 
   it('goes on after a time in which all was refused for overload (429)', async () => {
     await bounded(
-      () => void door.rule({ do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 } }),
+      () =>
+        void door.rule({ do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 } }),
       () => door.heal(),
     );
   });
@@ -141,23 +163,36 @@ describe('the controller, when the API server misbehaves', function () {
   it('deletes nothing when a list comes back empty that should not be', async () => {
     // As when its rights are taken away: the list is refused, and what is known stays known.
     const before = await uids();
-    await cluster.request('DELETE', `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings/controller`);
+    await cluster.request(
+      'DELETE',
+      `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings/controller`,
+    );
     door.cutWatches();
     await sleep(FAULT_MS / 2);
     await cluster.apply(namespaceWithRights(NAMESPACE));
     await acts();
     expect(await uids()).to.deep.equal(before);
     expect(
-      controller.log.some(({ err }) => /forbidden|cannot (list|watch|get)/i.test((err as { message?: string })?.message ?? '')),
+      controller.log.some(({ err }) =>
+        /forbidden|cannot (list|watch|get)/i.test((err as { message?: string })?.message ?? ''),
+      ),
     ).to.equal(true);
   });
 
   it('says in its log who is not allowed what', () => {
-    const line = controller.log.find(({ err }) => /forbidden/i.test((err as { message?: string })?.message ?? ''))!;
-    expect((line.err as { message: string }).message).to.match(/system:serviceaccount:press:controller.*cannot \w+ resource/);
+    const line = controller.log.find(({ err }) =>
+      /forbidden/i.test((err as { message?: string })?.message ?? ''),
+    )!;
+    expect((line.err as { message: string }).message).to.match(
+      /system:serviceaccount:press:controller.*cannot \w+ resource/,
+    );
   });
 
   it('knows all of its pool after all of that', async () => {
-    await eventually(async () => expect((await getPool(cluster, NAMESPACE, 'main')).status!.desiredReplicas).to.equal(size), SLOW_MS);
+    await eventually(
+      async () =>
+        expect((await getPool(cluster, NAMESPACE, 'main')).status!.desiredReplicas).to.equal(size),
+      SLOW_MS,
+    );
   });
 });

@@ -3,7 +3,13 @@ import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { poolManifest } from '../support/pools.ts';
 import { skip } from '../support/skip.ts';
-import { childPaths, clusterFor, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import {
+  childPaths,
+  clusterFor,
+  namespaceWithRights,
+  SLOW_MS,
+  startController,
+} from './controller-rig.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type MetricsTarget, startMetricsTarget } from './metrics-target.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
@@ -28,15 +34,25 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
   let busyOf = (_pod: string) => 2;
 
   const pods = async () =>
-    ((await cluster.get(`/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=pressroom.dev/pool%3D${POOL}`)) as { items: Pod[] }).items;
+    (
+      (await cluster.get(
+        `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=pressroom.dev/pool%3D${POOL}`,
+      )) as { items: Pod[] }
+    ).items;
 
-  /** What an API and all pods that there are would say, told by one address: `honor_labels` lets it speak for them. */
+  /**
+   * What an API and all pods that there are would say, told by one address: `honor_labels` lets it
+   * speak for them.
+   */
   async function everybody(): Promise<string> {
     const labels = (pod: string) => `namespace="${NAMESPACE}",pool="${POOL}",pod="${pod}"`;
     const lines = [
       `pressroom_queue_depth{${labels('api')}} ${queued}`,
       `pressroom_queue_oldest_wait_seconds{${labels('api')}} ${queued > 0 ? 5 : 0}`,
-      ...(await pods()).map(({ metadata: { name } }) => `pressroom_slots{${labels(name)},state="claimed"} ${busyOf(name)}`),
+      ...(await pods()).map(
+        ({ metadata: { name } }) =>
+          `pressroom_slots{${labels(name)},state="claimed"} ${busyOf(name)}`,
+      ),
     ];
     return `${lines.join('\n')}\n`;
   }
@@ -46,15 +62,24 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
     target = await startMetricsTarget(everybody);
-    prometheus = await startPrometheus({ binaries, intervalS: 1, targets: [{ address: target.address, labels: { job: 'pods' } }] });
+    prometheus = await startPrometheus({
+      binaries,
+      intervalS: 1,
+      targets: [{ address: target.address, labels: { job: 'pods' } }],
+    });
     const scaling = {
       maxReplicas: PODS,
       stableWindowSeconds: 10,
       panicWindowSeconds: 3,
       scaleDown: { delaySeconds: 5, maxPodsPerMinute: PODS },
     };
-    await cluster.apply([...namespaceWithRights(NAMESPACE), poolManifest(POOL, NAMESPACE, { slotsPerPod: 2, scaling })]);
-    controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
+    await cluster.apply([
+      ...namespaceWithRights(NAMESPACE),
+      poolManifest(POOL, NAMESPACE, { slotsPerPod: 2, scaling }),
+    ]);
+    controller = await startController(cluster, NAMESPACE, {
+      env: { PRESSROOM_PROMETHEUS_URL: prometheus.url },
+    });
     await controller.untilReady();
   });
   after(async () => {
@@ -67,7 +92,11 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
   const untilReady = (count: number) =>
     eventually(async () => {
       const { spec, status } = await cluster.get(childPaths(NAMESPACE, POOL).deployment);
-      expect({ wanted: spec.replicas, ready: status.readyReplicas, all: status.replicas }).to.deep.equal({
+      expect({
+        wanted: spec.replicas,
+        ready: status.readyReplicas,
+        all: status.replicas,
+      }).to.deep.equal({
         wanted: count,
         ready: count,
         all: count,
@@ -77,7 +106,9 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
   it(`removes the ${IDLE} idle pods of ${PODS}, and none that renders`, async () => {
     await untilReady(PODS);
     // The oldest, which go last when nothing ranks them.
-    const byAge = (await pods()).toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
+    const byAge = (await pods()).toSorted((a, b) =>
+      a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1,
+    );
     const idle = new Set(byAge.slice(0, IDLE).map(({ metadata }) => metadata.name));
     const busy = byAge.slice(IDLE).map(({ metadata }) => metadata.uid);
     busyOf = pod => (idle.has(pod) ? 0 : 1);

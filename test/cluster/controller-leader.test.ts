@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { poolManifest } from '../support/pools.ts';
-import { childPaths, clusterFor, getPool, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import {
+  childPaths,
+  clusterFor,
+  getPool,
+  namespaceWithRights,
+  SLOW_MS,
+  startController,
+} from './controller-rig.ts';
 import { PATCH } from './kube/api-request.ts';
 import type { Cluster } from './kube/cluster.ts';
 
@@ -25,7 +32,9 @@ describe('several controllers of one namespace', function () {
   beforeEach(async () => {
     namespace = `press-${++sequence}`;
     await cluster.apply([...namespaceWithRights(namespace), poolManifest('main', namespace)]);
-    controllers = await Promise.all(['a', 'b'].map(name => startController(cluster, namespace, { name })));
+    controllers = await Promise.all(
+      ['a', 'b'].map(name => startController(cluster, namespace, { name })),
+    );
     await Promise.all(controllers.map(each => each.untilReady()));
     await eventually(async () => expect(await replicas()).to.equal(1), SLOW_MS);
   });
@@ -42,11 +51,15 @@ describe('several controllers of one namespace', function () {
       { spec: { replicas: count } },
       PATCH.merge,
     );
-  const leads = async (each: PressroomProcess) => (await each.metrics()).sum('pressroom_controller_leader') === 1;
+  const leads = async (each: PressroomProcess) =>
+    (await each.metrics()).sum('pressroom_controller_leader') === 1;
   async function byLead() {
     const leading = await Promise.all(controllers.map(leads));
     expect(leading.filter(Boolean)).to.have.length(1);
-    return { leader: controllers[leading.indexOf(true)]!, other: controllers[leading.indexOf(false)]! };
+    return {
+      leader: controllers[leading.indexOf(true)]!,
+      other: controllers[leading.indexOf(false)]!,
+    };
   }
   /** How long it takes until a change of the pool has an effect. */
   async function untilActed(count: number): Promise<number> {
@@ -60,7 +73,10 @@ describe('several controllers of one namespace', function () {
     const { leader, other } = await byLead();
     await untilActed(3);
     const written = async (each: PressroomProcess) =>
-      (await each.metrics()).sum('pressroom_kubernetes_requests_total', { verb: 'apply', outcome: 'ok' });
+      (await each.metrics()).sum('pressroom_kubernetes_requests_total', {
+        verb: 'apply',
+        outcome: 'ok',
+      });
     expect(await written(leader)).to.be.greaterThan(3);
     expect(await written(other)).to.equal(0);
     expect(await other.probe('/readyz')).to.equal(200);

@@ -5,7 +5,15 @@ import { type Site, type SiteAccount, startSite } from '../fault/harness/site.ts
 import { eventually } from '../support/eventually.ts';
 import { poolManifest } from '../support/pools.ts';
 import { skip } from '../support/skip.ts';
-import { childPaths, clusterFor, conditions, getPool, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import {
+  childPaths,
+  clusterFor,
+  conditions,
+  getPool,
+  namespaceWithRights,
+  SLOW_MS,
+  startController,
+} from './controller-rig.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';
@@ -27,7 +35,12 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
     cluster = await clusterFor(this, { kwok: { nodes: 3 } });
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
-    site = await startSite({ apis: 1, workers: 1, api: { PRESSROOM_POOL: POOL }, worker: { PRESSROOM_POOL: POOL } });
+    site = await startSite({
+      apis: 1,
+      workers: 1,
+      api: { PRESSROOM_POOL: POOL },
+      worker: { PRESSROOM_POOL: POOL },
+    });
     account = await site.account('scale');
     prometheus = await startPrometheus({ binaries, intervalS: 1 });
     await cluster.apply([
@@ -43,9 +56,12 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
         },
       }),
     ]);
-    // Played pods render nothing: each of them is scraped as the one real worker, so that as many tell their part as there are.
+    // Played pods render nothing: each of them is scraped as the one real worker, so that as many
+    // tell their part as there are.
     feeding = setInterval(() => void feed().catch(() => {}), 1_000);
-    controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
+    controller = await startController(cluster, NAMESPACE, {
+      env: { PRESSROOM_PROMETHEUS_URL: prometheus.url },
+    });
     await controller.untilReady();
   });
   after(async () => {
@@ -58,11 +74,16 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
   });
 
   const podNames = async () => {
-    const { items } = await cluster.get(`/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=pressroom.dev/pool%3D${POOL}`);
+    const { items } = await cluster.get(
+      `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=pressroom.dev/pool%3D${POOL}`,
+    );
     return (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
   };
   async function feed(): Promise<void> {
-    const target = (port: number, pod: string) => ({ address: `127.0.0.1:${port}`, labels: { namespace: NAMESPACE, pod, job: 'pods' } });
+    const target = (port: number, pod: string) => ({
+      address: `127.0.0.1:${port}`,
+      labels: { namespace: NAMESPACE, pod, job: 'pods' },
+    });
     const worker = site.workers[0]!.process.operationsPort;
     await prometheus.setTargets([
       target(site.apis[0]!.process.operationsPort, 'api-1'),
@@ -85,7 +106,10 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
 
   it('is known to be quiet', async () => {
     await eventually(
-      async () => expect(await conditions(cluster, NAMESPACE, POOL)).to.include({ MetricsAvailable: 'True Available' }),
+      async () =>
+        expect(await conditions(cluster, NAMESPACE, POOL)).to.include({
+          MetricsAvailable: 'True Available',
+        }),
       SLOW_MS,
     );
     await untilPods(ready => ready === 1);
@@ -96,14 +120,19 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
     await untilPods(ready => ready >= 3);
     const { status } = await getPool(cluster, NAMESPACE, POOL);
     expect(status!.lastScaleReason).to.match(/^(Panic|Load)$/);
-    expect(await reasons()).to.satisfy((all: string[]) => all.includes('panic') || all.includes('load'));
+    expect(await reasons()).to.satisfy(
+      (all: string[]) => all.includes('panic') || all.includes('load'),
+    );
   });
 
   it('holds its size while Prometheus stands still, though nothing is heard of any load', async () => {
     await prometheus.freeze();
     try {
       await eventually(
-        async () => expect(await conditions(cluster, NAMESPACE, POOL)).to.include({ MetricsAvailable: 'False Unreachable' }),
+        async () =>
+          expect(await conditions(cluster, NAMESPACE, POOL)).to.include({
+            MetricsAvailable: 'False Unreachable',
+          }),
         SLOW_MS,
       );
       // Read only now: the pool may have grown once more by what was heard before.
@@ -118,7 +147,10 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
       prometheus.thaw();
     }
     await eventually(
-      async () => expect(await conditions(cluster, NAMESPACE, POOL)).to.include({ MetricsAvailable: 'True Available' }),
+      async () =>
+        expect(await conditions(cluster, NAMESPACE, POOL)).to.include({
+          MetricsAvailable: 'True Available',
+        }),
       SLOW_MS,
     );
   });

@@ -22,13 +22,21 @@ const WATCHED_MS = 30_000;
 
 const poolName = (index: number) => `pool-${index}`;
 
-/** What 200 APIs and 2,000 workers would say, told by one address: `honor_labels` lets it speak for all. */
+/**
+ * What 200 APIs and 2,000 workers would say, told by one address: `honor_labels` lets it speak for
+ * all.
+ */
 function everybody(): string {
   const lines: string[] = [];
   for (let pool = 0; pool < POOLS; pool++) {
-    const labels = (pod: string) => `namespace="${NAMESPACE}",pool="${poolName(pool)}",pod="${poolName(pool)}-${pod}"`;
-    lines.push(`pressroom_queue_depth{${labels('api')}} 0`, `pressroom_queue_oldest_wait_seconds{${labels('api')}} 0`);
-    for (let pod = 0; pod < PODS_EACH; pod++) lines.push(`pressroom_slots{${labels(`worker-${pod}`)},state="claimed"} 1`);
+    const labels = (pod: string) =>
+      `namespace="${NAMESPACE}",pool="${poolName(pool)}",pod="${poolName(pool)}-${pod}"`;
+    lines.push(
+      `pressroom_queue_depth{${labels('api')}} 0`,
+      `pressroom_queue_oldest_wait_seconds{${labels('api')}} 0`,
+    );
+    for (let pod = 0; pod < PODS_EACH; pod++)
+      lines.push(`pressroom_slots{${labels(`worker-${pod}`)},state="claimed"} 1`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -37,7 +45,10 @@ function everybody(): string {
 function quantile(buckets: Record<string, number>, share: number): string {
   const bounds = Object.keys(buckets).filter(bound => bound !== '+Inf');
   const wanted = share * buckets['+Inf']!;
-  return bounds.toSorted((a, b) => Number(a) - Number(b)).find(bound => buckets[bound]! >= wanted) ?? '+Inf';
+  return (
+    bounds.toSorted((a, b) => Number(a) - Number(b)).find(bound => buckets[bound]! >= wanted) ??
+    '+Inf'
+  );
 }
 
 describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
@@ -49,13 +60,22 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
   const text = everybody();
 
   before(async function () {
-    cluster = await clusterFor(this, { kwok: { nodes: 10 }, controllerManager: { args: ['--kube-api-qps=400', '--kube-api-burst=800'] } });
+    cluster = await clusterFor(this, {
+      kwok: { nodes: 10 },
+      controllerManager: { args: ['--kube-api-qps=400', '--kube-api-burst=800'] },
+    });
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
     target = await startMetricsTarget(() => text);
-    prometheus = await startPrometheus({ binaries, intervalS: 2, targets: [{ address: target.address, labels: { job: 'pods' } }] });
+    prometheus = await startPrometheus({
+      binaries,
+      intervalS: 2,
+      targets: [{ address: target.address, labels: { job: 'pods' } }],
+    });
     await cluster.apply(namespaceWithRights(NAMESPACE));
-    controller = await startController(cluster, NAMESPACE, { env: { PRESSROOM_PROMETHEUS_URL: prometheus.url } });
+    controller = await startController(cluster, NAMESPACE, {
+      env: { PRESSROOM_PROMETHEUS_URL: prometheus.url },
+    });
     await controller.untilReady();
   });
   after(async () => {
@@ -66,12 +86,19 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
   });
 
   const pools = async () =>
-    ((await cluster.get(`/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools`)) as { items: BrowserPool[] }).items;
+    (
+      (await cluster.get(`/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools`)) as {
+        items: BrowserPool[];
+      }
+    ).items;
 
   it('become ready', async () => {
     const scaling = { minReplicas: PODS_EACH, maxReplicas: 2 * PODS_EACH };
-    const manifests = Array.from({ length: POOLS }, (_, index) => poolManifest(poolName(index), NAMESPACE, { scaling }));
-    for (let at = 0; at < POOLS; at += APPLIED_AT_ONCE) await cluster.apply(manifests.slice(at, at + APPLIED_AT_ONCE));
+    const manifests = Array.from({ length: POOLS }, (_, index) =>
+      poolManifest(poolName(index), NAMESPACE, { scaling }),
+    );
+    for (let at = 0; at < POOLS; at += APPLIED_AT_ONCE)
+      await cluster.apply(manifests.slice(at, at + APPLIED_AT_ONCE));
     await eventually(async () => {
       const ready = (await pools()).filter(({ status }) => status?.readyReplicas === PODS_EACH);
       if (ready.length < POOLS) throw new Error(`${ready.length} of ${POOLS} pools are ready`);
@@ -82,9 +109,12 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
   it('are looked at without a failure and without a write, in little time and memory', async () => {
     await eventually(async () => {
       const known = (await pools()).filter(({ status }) =>
-        status?.conditions?.some(({ type, status }) => type === 'MetricsAvailable' && status === 'True'),
+        status?.conditions?.some(
+          ({ type, status }) => type === 'MetricsAvailable' && status === 'True',
+        ),
       );
-      if (known.length < POOLS) throw new Error(`the load of ${known.length} of ${POOLS} pools is known`);
+      if (known.length < POOLS)
+        throw new Error(`the load of ${known.length} of ${POOLS} pools is known`);
       await sleep(1_000);
     }, 3 * MINUTE_MS);
     // What is told of numbers that moved.
@@ -92,13 +122,18 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
     const before = await controller.metrics();
     await sleep(WATCHED_MS);
     const after = await controller.metrics();
-    const grown = (name: string, labels?: Record<string, string>) => after.sum(name, labels) - before.sum(name, labels);
+    const grown = (name: string, labels?: Record<string, string>) =>
+      after.sum(name, labels) - before.sum(name, labels);
     expect(grown('pressroom_reconcile_duration_seconds_count', { outcome: 'error' })).to.equal(0);
-    for (const verb of ['apply', 'patch', 'create']) expect(grown('pressroom_kubernetes_requests_total', { verb }), verb).to.equal(0);
+    for (const verb of ['apply', 'patch', 'create'])
+      expect(grown('pressroom_kubernetes_requests_total', { verb }), verb).to.equal(0);
     const looks = grown('pressroom_reconcile_duration_seconds_count', { outcome: 'ok' });
     expect(looks).to.be.greaterThan(POOLS);
-    const buckets = (samples: typeof after) => samples.by('pressroom_reconcile_duration_seconds_bucket', 'le');
-    const spent = Object.fromEntries(Object.entries(buckets(after)).map(([le, count]) => [le, count - (buckets(before)[le] ?? 0)]));
+    const buckets = (samples: typeof after) =>
+      samples.by('pressroom_reconcile_duration_seconds_bucket', 'le');
+    const spent = Object.fromEntries(
+      Object.entries(buckets(after)).map(([le, count]) => [le, count - (buckets(before)[le] ?? 0)]),
+    );
     const { nowBytes, peakBytes } = await controller.memory();
     const cpu = grown('process_cpu_seconds_total') / (WATCHED_MS / 1000);
     console.log(

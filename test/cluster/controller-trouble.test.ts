@@ -5,7 +5,15 @@ import { expect } from 'chai';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { POOL_SPEC, poolManifest } from '../support/pools.ts';
-import { childPaths, clusterFor, conditions, getPool, namespaceWithRights, SLOW_MS, startController } from './controller-rig.ts';
+import {
+  childPaths,
+  clusterFor,
+  conditions,
+  getPool,
+  namespaceWithRights,
+  SLOW_MS,
+  startController,
+} from './controller-rig.ts';
 import { PATCH } from './kube/api-request.ts';
 import { countBy } from './kube/audit.ts';
 import type { Cluster } from './kube/cluster.ts';
@@ -15,9 +23,16 @@ const REFUSED_MS = 20_000;
 
 /** A Prometheus that always tells of the same quiet pool: what is tried here are its readers. */
 async function quietPrometheus(namespace: string, pool: string) {
-  const sample = (labels: object, value: number) => ({ metric: { namespace, pool, ...labels }, value: [0, String(value)] });
+  const sample = (labels: object, value: number) => ({
+    metric: { namespace, pool, ...labels },
+    value: [0, String(value)],
+  });
   const values = [sample({ __name__: 'pressroom_queue_depth', pod: 'api' }, 0)];
-  const facts = [sample({ fact: 'age' }, 1), sample({ fact: 'samples' }, 60), sample({ fact: 'seen' }, 1)];
+  const facts = [
+    sample({ fact: 'age' }, 1),
+    sample({ fact: 'samples' }, 60),
+    sample({ fact: 'seen' }, 1),
+  ];
   const server = createServer(async (request, response) => {
     let query = '';
     for await (const chunk of request) query += chunk;
@@ -51,18 +66,35 @@ describe('the controller, when some of it cannot be done', function () {
     return controller;
   };
   const patchPool = (namespace: string, change: object) =>
-    cluster.request('PATCH', `/apis/pressroom.dev/v1alpha1/namespaces/${namespace}/browserpools/main`, change, PATCH.merge);
-  const replicas = async (namespace: string) => (await cluster.get(childPaths(namespace, 'main').deployment))?.spec.replicas;
+    cluster.request(
+      'PATCH',
+      `/apis/pressroom.dev/v1alpha1/namespaces/${namespace}/browserpools/main`,
+      change,
+      PATCH.merge,
+    );
+  const replicas = async (namespace: string) =>
+    (await cluster.get(childPaths(namespace, 'main').deployment))?.spec.replicas;
   const untilReplicas = (namespace: string, count: number) =>
     eventually(async () => expect(await replicas(namespace)).to.equal(count), SLOW_MS);
 
   it('tries a size that is refused again more and more seldom, and does not say that it has changed', async () => {
-    await cluster.apply([...namespaceWithRights('refused'), poolManifest('main', 'refused', { replicas: 1 })]);
+    await cluster.apply([
+      ...namespaceWithRights('refused'),
+      poolManifest('main', 'refused', { replicas: 1 }),
+    ]);
     await (await start('refused')).untilReady();
     await untilReplicas('refused', 1);
     const resources = { requests: { cpu: 'plenty' } };
-    await patchPool('refused', { spec: { replicas: 4, template: { ...POOL_SPEC.template, resources } } });
-    await eventually(async () => expect(await conditions(cluster, 'refused', 'main')).to.include({ Ready: 'False NotApplied' }), SLOW_MS);
+    await patchPool('refused', {
+      spec: { replicas: 4, template: { ...POOL_SPEC.template, resources } },
+    });
+    await eventually(
+      async () =>
+        expect(await conditions(cluster, 'refused', 'main')).to.include({
+          Ready: 'False NotApplied',
+        }),
+      SLOW_MS,
+    );
     const { lastScaleTime } = (await getPool(cluster, 'refused', 'main')).status!;
     const before = (await cluster.auditRequests()).length;
     await sleep(REFUSED_MS);
@@ -73,13 +105,18 @@ describe('the controller, when some of it cannot be done', function () {
     expect(countBy(ours, 'resource').deployments ?? 0).to.be.lessThan(13);
     // Sentences are told anew every 15 s at most.
     expect(countBy(ours, 'resource')['browserpools/status'] ?? 0).to.be.lessThan(3);
-    expect((await getPool(cluster, 'refused', 'main')).status!.lastScaleTime).to.equal(lastScaleTime);
+    expect((await getPool(cluster, 'refused', 'main')).status!.lastScaleTime).to.equal(
+      lastScaleTime,
+    );
     await patchPool('refused', { spec: { template: { ...POOL_SPEC.template, resources: null } } });
     await untilReplicas('refused', 4);
   });
 
   it('looks after its other namespaces when it may not see one of them', async () => {
-    await cluster.apply([...namespaceWithRights('seen'), poolManifest('main', 'seen', { replicas: 2 })]);
+    await cluster.apply([
+      ...namespaceWithRights('seen'),
+      poolManifest('main', 'seen', { replicas: 2 }),
+    ]);
     await start('seen', { env: { PRESSROOM_NAMESPACES: 'forbidden,seen' } });
     await untilReplicas('seen', 2);
   });
@@ -90,7 +127,9 @@ describe('the controller, when some of it cannot be done', function () {
       await cluster.apply([...namespaceWithRights('takeover'), poolManifest('main', 'takeover')]);
       const env = { PRESSROOM_PROMETHEUS_URL: prometheus.url, PRESSROOM_PROMETHEUS_INTERVAL: '5s' };
       const told = async () =>
-        (await getPool(cluster, 'takeover', 'main')).status?.conditions?.find(({ type }) => type === 'MetricsAvailable');
+        (await getPool(cluster, 'takeover', 'main')).status?.conditions?.find(
+          ({ type }) => type === 'MetricsAvailable',
+        );
       const first = await start('takeover', { name: 'first', env });
       await eventually(async () => expect(await told()).to.include({ status: 'True' }), SLOW_MS);
       const second = await start('takeover', { name: 'second', env });
@@ -109,7 +148,10 @@ describe('the controller, when some of it cannot be done', function () {
   });
 
   it('leaves a restart by kubectl alone, and a Deployment whose labels are gone its size', async () => {
-    await cluster.apply([...namespaceWithRights('edited'), poolManifest('main', 'edited', { replicas: 5 })]);
+    await cluster.apply([
+      ...namespaceWithRights('edited'),
+      poolManifest('main', 'edited', { replicas: 5 }),
+    ]);
     const first = await start('edited', { name: 'first' });
     await untilReplicas('edited', 5);
     await cluster.kubectl('rollout', 'restart', 'deployment/main-workers', '-n', 'edited');
@@ -119,9 +161,17 @@ describe('the controller, when some of it cannot be done', function () {
     await cluster.request('PATCH', path, { metadata: { labels: null } }, PATCH.merge);
     await patchPool('edited', { spec: { replicas: null, scaling: { minReplicas: 1 } } });
     await start('edited', { name: 'second' });
-    await eventually(async () => expect((await cluster.get(path)).metadata.labels).to.include({ 'pressroom.dev/pool': 'main' }), SLOW_MS);
+    await eventually(
+      async () =>
+        expect((await cluster.get(path)).metadata.labels).to.include({
+          'pressroom.dev/pool': 'main',
+        }),
+      SLOW_MS,
+    );
     const { spec } = await cluster.get(path);
     expect(spec.replicas).to.equal(5);
-    expect(spec.template.metadata.annotations).to.have.property('kubectl.kubernetes.io/restartedAt');
+    expect(spec.template.metadata.annotations).to.have.property(
+      'kubectl.kubernetes.io/restartedAt',
+    );
   });
 });

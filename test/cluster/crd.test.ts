@@ -3,7 +3,14 @@ import { GROUP, PLURAL, specSchema, VERSION } from '../../crds/browser-pool.ts';
 import { browserPoolCrd } from '../../crds/crd.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
-import { AGAINST_RULES, type BadField, MISSHAPEN, OUT_OF_BOUNDS, SHORTEST, specWith } from './bad-pools.ts';
+import {
+  AGAINST_RULES,
+  type BadField,
+  MISSHAPEN,
+  OUT_OF_BOUNDS,
+  SHORTEST,
+  specWith,
+} from './bad-pools.ts';
 import { type Json, PATCH } from './kube/api-request.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
@@ -37,13 +44,18 @@ describe('the definition of BrowserPool', function () {
   });
   after(() => cluster?.stop());
 
-  const definition = () => cluster.get(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`);
+  const definition = () =>
+    cluster.get(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`);
   /** As it would be written, and not kept. */
   const tryPool = (spec: unknown, name = 'tried') =>
     cluster.request('POST', `${POOLS}?dryRun=All&fieldValidation=Strict`, pool(name, spec));
   /** Written, and as the API server then has it. */
   async function made(name: string, spec: unknown = SHORTEST): Promise<Json> {
-    const { status, body } = await cluster.request('POST', `${POOLS}?fieldValidation=Strict`, pool(name, spec));
+    const { status, body } = await cluster.request(
+      'POST',
+      `${POOLS}?fieldValidation=Strict`,
+      pool(name, spec),
+    );
     expect(status, JSON.stringify(body)).to.equal(201);
     return body;
   }
@@ -51,7 +63,9 @@ describe('the definition of BrowserPool', function () {
 
   it('is accepted as it is', async () => {
     const { status } = await definition();
-    const conditions = Object.fromEntries(status.conditions.map((each: Json) => [each.type, each.status]));
+    const conditions = Object.fromEntries(
+      status.conditions.map((each: Json) => [each.type, each.status]),
+    );
     expect(conditions).to.deep.equal({ NamesAccepted: 'True', Established: 'True' });
   });
 
@@ -74,8 +88,12 @@ describe('the definition of BrowserPool', function () {
     function zodSays(spec: unknown): Complaint[] {
       const { error } = specSchema.safeParse(spec);
       expect(error, 'zod accepts it').to.not.equal(undefined);
-      const step = (name: PropertyKey) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`);
-      return error!.issues.map(({ path, message }) => ({ field: ['spec', ...path.map(step)].join(''), message }));
+      const step = (name: PropertyKey) =>
+        typeof name === 'number' ? `[${name}]` : `.${String(name)}`;
+      return error!.issues.map(({ path, message }) => ({
+        field: ['spec', ...path.map(step)].join(''),
+        message,
+      }));
     }
     const fields = (complaints: Complaint[]) => complaints.map(({ field }) => field);
 
@@ -91,7 +109,8 @@ describe('the definition of BrowserPool', function () {
       for (const value of values)
         it(`${shown(value)} as ${path}, and says why`, async () => {
           const spec = specWith(path, value);
-          const why = (complaints: Complaint[]) => complaints.filter(({ field }) => field === `spec.${path}`).map(each => each.message);
+          const why = (complaints: Complaint[]) =>
+            complaints.filter(({ field }) => field === `spec.${path}`).map(each => each.message);
           expect(why(zodSays(spec))).to.include(message);
           expect((await apiServerSays(spec)).map(each => each.message).join()).to.contain(message);
         });
@@ -102,7 +121,9 @@ describe('the definition of BrowserPool', function () {
     const bounded = boundsOf(schema as Json, '');
     const tried = (fields: readonly BadField[]) => new Set(fields.map(({ path }) => path));
     expect(bounded.bounds.filter(path => !tried(OUT_OF_BOUNDS).has(path))).to.deep.equal([]);
-    expect(bounded.messages.filter(message => !AGAINST_RULES.some(rule => rule.message === message))).to.deep.equal([]);
+    expect(
+      bounded.messages.filter(message => !AGAINST_RULES.some(rule => rule.message === message)),
+    ).to.deep.equal([]);
   });
 
   describe('fills in', () => {
@@ -133,7 +154,12 @@ describe('the definition of BrowserPool', function () {
   });
 
   describe('refuses', () => {
-    for (const path of ['slots', 'scaling.max', 'template.chromeSandbox.profile', 'poolSecret.namespace'])
+    for (const path of [
+      'slots',
+      'scaling.max',
+      'template.chromeSandbox.profile',
+      'poolSecret.namespace',
+    ])
       it(`a field that it does not know: ${path}`, async () => {
         const { status, body } = await tryPool(specWith(path, 1));
         expect({ status, message: body.message }).to.deep.include({ status: 400 });
@@ -174,17 +200,39 @@ describe('the definition of BrowserPool', function () {
       const silent = parts.filter(({ description }) => !/^[A-Z`].*\.$/s.test(description ?? ''));
       expect(silent.map(({ path }) => path)).to.deep.equal([]);
       const explained = await cluster.kubectl('explain', 'browserpool.spec.scaling');
-      expect(explained.replaceAll(/\s+/g, ' ')).to.contain('Never more pods than this.').and.to.contain('how many pods the load needs');
-      expect(await cluster.kubectl('explain', 'bpool.spec', '--recursive')).to.match(/scaleDown\s+<Object>\s+delaySeconds\s+<integer>/);
+      expect(explained.replaceAll(/\s+/g, ' '))
+        .to.contain('Never more pods than this.')
+        .and.to.contain('how many pods the load needs');
+      expect(await cluster.kubectl('explain', 'bpool.spec', '--recursive')).to.match(
+        /scaleDown\s+<Object>\s+delaySeconds\s+<integer>/,
+      );
     });
 
     it('by kubectl get, in columns that tell how it goes', async () => {
       await made('seen', { ...SHORTEST, template: { image: 'registry/worker:1' } });
       const conditions = [
-        { type: 'MetricsAvailable', status: 'True', reason: 'Fresh', message: 'x', lastTransitionTime: '2026-11-22T07:00:00Z' },
+        {
+          type: 'MetricsAvailable',
+          status: 'True',
+          reason: 'Fresh',
+          message: 'x',
+          lastTransitionTime: '2026-11-22T07:00:00Z',
+        },
       ];
-      const status = { desiredReplicas: 4, readyReplicas: 3, busySlots: 5, queuedRenders: 6, lastScaleReason: 'Load', conditions };
-      const { status: code, body } = await cluster.request('PATCH', `${POOLS}/seen/status`, { status }, PATCH.merge);
+      const status = {
+        desiredReplicas: 4,
+        readyReplicas: 3,
+        busySlots: 5,
+        queuedRenders: 6,
+        lastScaleReason: 'Load',
+        conditions,
+      };
+      const { status: code, body } = await cluster.request(
+        'PATCH',
+        `${POOLS}/seen/status`,
+        { status },
+        PATCH.merge,
+      );
       expect(code, JSON.stringify(body)).to.equal(200);
       const table = async (...more: string[]) =>
         (await cluster.kubectl('get', 'bpool', 'seen', ...more))
@@ -195,7 +243,9 @@ describe('the definition of BrowserPool', function () {
       expect(names).to.deep.equal(['NAME', 'WANTED', 'READY', 'BUSY', 'QUEUED', 'METRICS', 'AGE']);
       expect(values!.slice(0, -1)).to.deep.equal(['seen', '4', '3', '5', '6', 'True']);
       const [wideNames, wideValues] = await table('-o', 'wide');
-      expect(Object.fromEntries(wideNames!.map((name, index) => [name, wideValues![index]]))).to.include({
+      expect(
+        Object.fromEntries(wideNames!.map((name, index) => [name, wideValues![index]])),
+      ).to.include({
         REASON: 'Load',
         IMAGE: 'registry/worker:1',
       });
@@ -203,7 +253,9 @@ describe('the definition of BrowserPool', function () {
 
     it('by kubectl get of all that belongs to Pressroom', async () => {
       await made('listed');
-      expect(await cluster.kubectl('get', 'pressroom', '-o', 'name')).to.contain(`browserpool.${GROUP}/listed`);
+      expect(await cluster.kubectl('get', 'pressroom', '-o', 'name')).to.contain(
+        `browserpool.${GROUP}/listed`,
+      );
     });
   });
 
@@ -218,7 +270,10 @@ describe('the definition of BrowserPool', function () {
     const status = { replicas: 1, selector: 'pressroom.dev/pool=counted' };
     await cluster.request('PATCH', `${POOLS}/counted/status`, { status }, PATCH.merge);
     const scale = await cluster.get(`${POOLS}/counted/scale`);
-    expect({ spec: scale.spec, status: scale.status }).to.deep.equal({ spec: { replicas: 2 }, status });
+    expect({ spec: scale.spec, status: scale.status }).to.deep.equal({
+      spec: { replicas: 2 },
+      status,
+    });
   });
 
   it('has a status apart from its spec', async () => {
@@ -228,9 +283,17 @@ describe('the definition of BrowserPool', function () {
     const told = await read('apart');
     expect(told).to.deep.include({ spec: before.spec, status: both.status });
     expect(told.metadata.generation).to.equal(1);
-    await cluster.request('PATCH', `${POOLS}/apart`, { ...both, status: { desiredReplicas: 8 } }, PATCH.merge);
+    await cluster.request(
+      'PATCH',
+      `${POOLS}/apart`,
+      { ...both, status: { desiredReplicas: 8 } },
+      PATCH.merge,
+    );
     const asked = await read('apart');
-    expect(asked).to.deep.include({ spec: { ...before.spec, slotsPerPod: 7 }, status: both.status });
+    expect(asked).to.deep.include({
+      spec: { ...before.spec, slotsPerPod: 7 },
+      status: both.status,
+    });
     expect(asked.metadata.generation).to.equal(2);
   });
 });
@@ -242,26 +305,35 @@ interface Field {
 
 /** All fields below a schema, in lists and maps too. */
 function fieldsOf(schema: Json, path: string): Field[] {
-  const below = Object.entries<Json>(schema.properties ?? {}).flatMap(([name, field]) => fieldsOf(field, `${path}.${name}`));
+  const below = Object.entries<Json>(schema.properties ?? {}).flatMap(([name, field]) =>
+    fieldsOf(field, `${path}.${name}`),
+  );
   const items = fieldsOfItems(schema, path);
   return [{ path, description: schema.description }, ...below, ...items];
 }
 
 /** An entry of a list needs no sentence of its own, its fields do. */
 const fieldsOfItems = ({ items }: Json, path: string): Field[] =>
-  Object.entries<Json>(items?.properties ?? {}).flatMap(([name, field]) => fieldsOf(field, `${path}[0].${name}`));
+  Object.entries<Json>(items?.properties ?? {}).flatMap(([name, field]) =>
+    fieldsOf(field, `${path}[0].${name}`),
+  );
 
 const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'enum', 'maxItems'];
 
 /** The paths of all that has a bound, and what all rules say. */
 function boundsOf(schema: Json, path: string): { bounds: string[]; messages: string[] } {
   const parts = [
-    ...Object.entries<Json>(schema.properties ?? {}).map(([name, field]) => boundsOf(field, path ? `${path}.${name}` : name)),
+    ...Object.entries<Json>(schema.properties ?? {}).map(([name, field]) =>
+      boundsOf(field, path ? `${path}.${name}` : name),
+    ),
     ...(schema.items ? [boundsOf(schema.items, `${path}[0]`)] : []),
   ];
   const own = (schema['x-kubernetes-validations'] ?? []).map((rule: Json) => rule.message);
   return {
-    bounds: [...(BOUNDS.some(bound => bound in schema) ? [path] : []), ...parts.flatMap(part => part.bounds)],
+    bounds: [
+      ...(BOUNDS.some(bound => bound in schema) ? [path] : []),
+      ...parts.flatMap(part => part.bounds),
+    ],
     messages: [...own, ...parts.flatMap(part => part.messages)],
   };
 }

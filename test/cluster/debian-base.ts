@@ -1,4 +1,5 @@
-// What `FROM debian:bookworm-slim` means where no registry can be asked: the same Debian from its own mirrors, made by debootstrap and kept in the cache folder.
+// What `FROM debian:bookworm-slim` means where no registry can be asked: the same Debian from its
+// own mirrors, made by debootstrap and kept in the cache folder.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,12 +11,21 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 /** Where apt looks on this machine. */
 const SOURCES = '/etc/apt';
 
-/** This machine's own mirror of an archive (`debian`, `debian-security`): the first that its sources name. Throws when they name none. */
+/**
+ * This machine's own mirror of an archive (`debian`, `debian-security`): the first that its sources
+ * name. Throws when they name none.
+ */
 async function mirrorOf(archive: string): Promise<string> {
-  const more = (await readdir(join(SOURCES, 'sources.list.d')).catch(() => [])).map(file => join('sources.list.d', file));
-  const files = ['sources.list', ...more].map(file => readFile(join(SOURCES, file), 'utf8').catch(() => ''));
+  const more = (await readdir(join(SOURCES, 'sources.list.d')).catch(() => [])).map(file =>
+    join('sources.list.d', file),
+  );
+  const files = ['sources.list', ...more].map(file =>
+    readFile(join(SOURCES, file), 'utf8').catch(() => ''),
+  );
   const [uri] =
-    new RegExp(`^[^#\\n]*?(https?://\\S+/${archive})/?(?=\\s|$)`, 'm').exec((await Promise.all(files)).join('\n'))?.slice(1) ?? [];
+    new RegExp(`^[^#\\n]*?(https?://\\S+/${archive})/?(?=\\s|$)`, 'm')
+      .exec((await Promise.all(files)).join('\n'))
+      ?.slice(1) ?? [];
   if (!uri) throw new Error(`no source of apt on this machine is a mirror of ${archive}`);
   return uri;
 }
@@ -23,7 +33,10 @@ async function mirrorOf(archive: string): Promise<string> {
 const source = async (archive: string, suites: string) =>
   `Types: deb\nURIs: ${await mirrorOf(archive)}\nSuites: ${suites}\nComponents: main\nSigned-By: ${KEYRING}\n`;
 
-/** As in the image of that name: the sources, no manuals and translations, no packages kept after they are installed, and no waiting for the disk. */
+/**
+ * As in the image of that name: the sources, no manuals and translations, no packages kept after
+ * they are installed, and no waiting for the disk.
+ */
 const filesOf = async () => ({
   'etc/apt/sources.list.d/debian.sources': [
     await source('debian', 'bookworm bookworm-updates'),
@@ -57,8 +70,14 @@ const SUPERFLUOUS = [
   'var/log/bootstrap.log',
 ];
 
-/** A tar file of Debian 12 in the cache folder, made at the first call. Needs root and debootstrap; throws an Error that says what they said. */
-export async function debianBase(cache: string, onOutput: NonNullable<RunOptions['onOutput']>): Promise<string> {
+/**
+ * A tar file of Debian 12 in the cache folder, made at the first call. Needs root and debootstrap;
+ * throws an Error that says what they said.
+ */
+export async function debianBase(
+  cache: string,
+  onOutput: NonNullable<RunOptions['onOutput']>,
+): Promise<string> {
   const files = await filesOf();
   const name = `debian-bookworm-${process.arch}-${createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)}`;
   const file = join(cache, name, 'base.tar');

@@ -20,7 +20,9 @@ import { type PrometheusBinaries, prometheusBinaries } from './prometheus-binari
 const MINUTE_MS = 60_000;
 /** Renders that are made while the release goes to another tag and back; 2,000 in the long form. */
 const UPGRADE_RENDERS = Number(process.env.PRESSROOM_UPGRADE_RENDERS ?? 300);
-const INVOICE = { html: `<h1>Invoice</h1><table>${'<tr><td>one</td><td>line</td></tr>'.repeat(40)}</table>` };
+const INVOICE = {
+  html: `<h1>Invoice</h1><table>${'<tr><td>one</td><td>line</td></tr>'.repeat(40)}</table>`,
+};
 /** Three times the window over which the load is averaged here. */
 const SHORT_RENDERS_MS = 45_000;
 /** On its slot for that long, and hardly any work. */
@@ -28,7 +30,8 @@ const slow = (seconds: number) => ({ html: '<h1>Slow</h1>', wait_delay: `${secon
 
 describe('Pressroom on a real node', function () {
   this.timeout(15 * MINUTE_MS);
-  // Each step stands on the one before. Not by mocha's bail, for which a failure of any suite before counts too.
+  // Each step stands on the one before. Not by mocha's bail, for which a failure of any suite
+  // before counts too.
   let failed: string | undefined;
   const at = temporaryFolder();
   let [real, prometheus, site]: [RealCluster?, Prometheus?, Installation?] = [];
@@ -39,7 +42,10 @@ describe('Pressroom on a real node', function () {
   let keys: string[] = [];
   const kubectl = (...args: string[]) => real!.cluster.kubectl(...args);
 
-  /** The sizes that the pool is given, from the beginning of a burst until all of its pods are ready. */
+  /**
+   * The sizes that the pool is given, from the beginning of a burst until all of its pods are
+   * ready.
+   */
   async function sizesInBurst(lines: number, body: object) {
     const sizes: { atMs: number; pods: number }[] = [];
     const began = performance.now();
@@ -47,8 +53,10 @@ describe('Pressroom on a real node', function () {
     try {
       await patiently(async () => {
         const { desiredReplicas, readyReplicas } = (await site!.pool()).status;
-        if (sizes.at(-1)?.pods !== desiredReplicas) sizes.push({ atMs: performance.now() - began, pods: desiredReplicas });
-        if (desiredReplicas < 10 || readyReplicas < 10) throw new Error(`${readyReplicas} of ${desiredReplicas} pods are ready`);
+        if (sizes.at(-1)?.pods !== desiredReplicas)
+          sizes.push({ atMs: performance.now() - began, pods: desiredReplicas });
+        if (desiredReplicas < 10 || readyReplicas < 10)
+          throw new Error(`${readyReplicas} of ${desiredReplicas} pods are ready`);
       }, 5 * MINUTE_MS);
     } finally {
       await callers.stop();
@@ -69,7 +77,10 @@ describe('Pressroom on a real node', function () {
     prometheus = await startPrometheus({ binaries, everywhere: true });
     discovery = discoverPods(real.cluster, prometheus);
     const prometheusUrl = prometheus.url.replace('127.0.0.1', real.room.machineAddress);
-    site = await createInstallation(real, helm, { mongodbUri: await startDatabase(real.cluster), prometheusUrl });
+    site = await createInstallation(real, helm, {
+      mongodbUri: await startDatabase(real.cluster),
+      prometheusUrl,
+    });
   });
   beforeEach(function () {
     if (failed !== undefined) skip(this, `a step before did not work: ${failed}`);
@@ -106,8 +117,12 @@ describe('Pressroom on a real node', function () {
   it('runs Chrome with its own sandbox on', async () => {
     expect((await site!.condition('ChromeSandboxed'))?.status).to.equal('True');
     const [pod] = await site!.workers();
-    expect(pod.spec.securityContext.seccompProfile).to.deep.equal({ type: 'Localhost', localhostProfile: 'pressroom/chrome.json' });
-    // A renderer that is sandboxed lives in a user namespace of its own, other than that of the worker's Node.
+    expect(pod.spec.securityContext.seccompProfile).to.deep.equal({
+      type: 'Localhost',
+      localhostProfile: 'pressroom/chrome.json',
+    });
+    // A renderer that is sandboxed lives in a user namespace of its own, other than that of the
+    // worker's Node.
     const spaces = await real!.room.run(
       'sh',
       '-c',
@@ -122,7 +137,10 @@ describe('Pressroom on a real node', function () {
     expect(spaces)
       .to.match(/^zygote /m)
       .and.not.include('--no-sandbox');
-    const spaceOf = (program: string) => new Set([...spaces.matchAll(new RegExp(`^${program} (\\S+)`, 'gm'))].map(([, space]) => space));
+    const spaceOf = (program: string) =>
+      new Set(
+        [...spaces.matchAll(new RegExp(`^${program} (\\S+)`, 'gm'))].map(([, space]) => space),
+      );
     const [zygotes, workers] = [spaceOf('zygote'), spaceOf('worker')];
     expect(
       [...zygotes].some(space => !workers.has(space)),
@@ -133,7 +151,10 @@ describe('Pressroom on a real node', function () {
   it('says in the condition ChromeSandboxed and in the log when the profile is missing on the node', async () => {
     const other = 'without-profile';
     const pool = await site!.pool();
-    const template = { ...pool.spec.template, chromeSandbox: { mode: 'LocalhostProfile', localhostProfile: 'pressroom/absent.json' } };
+    const template = {
+      ...pool.spec.template,
+      chromeSandbox: { mode: 'LocalhostProfile', localhostProfile: 'pressroom/absent.json' },
+    };
     await real!.cluster.apply([
       {
         apiVersion: pool.apiVersion,
@@ -148,7 +169,10 @@ describe('Pressroom on a real node', function () {
       return found;
     }, 5 * MINUTE_MS);
     expect(condition.reason).to.equal('SeccompProfileMissing');
-    expect(condition.message).to.include('pressroom/absent.json').and.include('node one').and.include('installer of the chart');
+    expect(condition.message)
+      .to.include('pressroom/absent.json')
+      .and.include('node one')
+      .and.include('installer of the chart');
     expect(await site!.logs('controller')).to.match(/SeccompProfileMissing/);
     await kubectl('delete', 'browserpool', other, `--namespace=${pool.metadata.namespace}`);
     await patiently(async () => {
@@ -162,7 +186,14 @@ describe('Pressroom on a real node', function () {
     try {
       await site!.untilReadyWorkers(count => count === 3);
       const leader = await site!.leader();
-      await kubectl('delete', 'pod', leader, `--namespace=${site!.namespace}`, '--grace-period=0', '--force');
+      await kubectl(
+        'delete',
+        'pod',
+        leader,
+        `--namespace=${site!.namespace}`,
+        '--grace-period=0',
+        '--force',
+      );
       await patiently(async () => {
         if ((await site!.leader()) === leader) throw new Error(`${leader} still leads`);
       }, 3 * MINUTE_MS);
@@ -179,13 +210,18 @@ describe('Pressroom on a real node', function () {
   it('removes three idle pods of ten and none of those that render', async () => {
     await site!.patchPool({ replicas: 10 });
     await site!.untilReadyWorkers(count => count === 10);
-    await prometheus!.until(`sum(pressroom_slots{pool="${POOL}",state="claimed"})`, ([sum]) => sum?.value === 0);
+    await prometheus!.until(
+      `sum(pressroom_slots{pool="${POOL}",state="claimed"})`,
+      ([sum]) => sum?.value === 0,
+    );
     const callers = startCallers(base, keys, 7, slow(30));
     let busy: string[];
     try {
       // What the controller knows is a scrape and a question old.
       await prometheus!.until(`pressroom_pool_busy_slots{pool="${POOL}"} == 7`);
-      const claimed = await prometheus!.query(`pressroom_slots{pool="${POOL}",state="claimed"} > 0`);
+      const claimed = await prometheus!.query(
+        `pressroom_slots{pool="${POOL}",state="claimed"} > 0`,
+      );
       busy = claimed.map(({ labels }) => labels.pod!);
       await site!.patchPool({ replicas: 7 });
       await patiently(async () => {
@@ -211,16 +247,22 @@ describe('Pressroom on a real node', function () {
     const found = discoverPods(real!.cluster, slowly);
     try {
       await site!.patchPool({ scaling: { minReplicas: 3, maxReplicas: 10 } });
-      await site!.upgrade(TAGS.first, { prometheus: { url: slowly.url.replace('127.0.0.1', real!.room.machineAddress) } });
+      await site!.upgrade(TAGS.first, {
+        prometheus: { url: slowly.url.replace('127.0.0.1', real!.room.machineAddress) },
+      });
       await site!.untilReadyWorkers(count => count === 3);
       const short = startCallers(base, keys, 2, INVOICE);
       await sleep(SHORT_RENDERS_MS);
       await short.stop();
       expect(short.flaws).to.deep.equal([]);
       const { sizes, flaws } = await sizesInBurst(40, slow(8));
-      console.log(`      ${sizes.map(({ atMs, pods }) => `${pods} pods after ${(atMs / 1_000).toFixed(1)} s`).join(', ')}`);
+      console.log(
+        `      ${sizes.map(({ atMs, pods }) => `${pods} pods after ${(atMs / 1_000).toFixed(1)} s`).join(', ')}`,
+      );
       expect(flaws).to.deep.equal([]);
-      expect(sizes.map(({ pods }) => pods)).to.satisfy((asked: number[]) => asked.at(-1) === 10 && asked.length <= 3);
+      expect(sizes.map(({ pods }) => pods)).to.satisfy(
+        (asked: number[]) => asked.at(-1) === 10 && asked.length <= 3,
+      );
     } finally {
       await found.stop();
       await slowly.stop();
@@ -240,7 +282,8 @@ describe('Pressroom on a real node', function () {
         await site!.untilImages(tag);
       }
       await patiently(() => {
-        if (callers.good() + callers.flaws.length < UPGRADE_RENDERS) throw new Error(`only ${callers.good()} renders were made`);
+        if (callers.good() + callers.flaws.length < UPGRADE_RENDERS)
+          throw new Error(`only ${callers.good()} renders were made`);
       }, 30 * MINUTE_MS);
     } finally {
       await callers.stop();
@@ -252,12 +295,25 @@ describe('Pressroom on a real node', function () {
   it('renders elsewhere what a pod had when that is deleted without grace', async () => {
     await site!.patchPool({ replicas: 4 });
     await site!.untilReadyWorkers(count => count === 4);
-    const retries = async () => (await prometheus!.query('sum(pressroom_render_retries_total)'))[0]?.value ?? 0;
+    const retries = async () =>
+      (await prometheus!.query('sum(pressroom_render_retries_total)'))[0]?.value ?? 0;
     const before = await retries();
-    const running = Promise.all(Array.from({ length: 4 }, (_, index) => render(base, keys[index % keys.length]!, slow(25))));
+    const running = Promise.all(
+      Array.from({ length: 4 }, (_, index) => render(base, keys[index % keys.length]!, slow(25))),
+    );
     running.catch(() => {}); // told below
-    const [claimed] = await prometheus!.until(`pressroom_slots{pool="${POOL}",state="claimed"} > 0`, samples => samples.length > 0);
-    await kubectl('delete', 'pod', claimed!.labels.pod!, `--namespace=${site!.namespace}`, '--grace-period=0', '--force');
+    const [claimed] = await prometheus!.until(
+      `pressroom_slots{pool="${POOL}",state="claimed"} > 0`,
+      samples => samples.length > 0,
+    );
+    await kubectl(
+      'delete',
+      'pod',
+      claimed!.labels.pod!,
+      `--namespace=${site!.namespace}`,
+      '--grace-period=0',
+      '--force',
+    );
     expect((await running).map(flaw)).to.deep.equal([undefined, undefined, undefined, undefined]);
     await patiently(async () => {
       expect(await retries()).to.be.above(before);
@@ -268,14 +324,22 @@ describe('Pressroom on a real node', function () {
   it('lets a drain of the node take away no more pods at once than its budget allows', async () => {
     const callers = startCallers(base, keys, 2, INVOICE);
     try {
-      const drain = ['drain', 'one', `--pod-selector=pressroom.dev/pool=${POOL}`, '--ignore-daemonsets', '--delete-emptydir-data'];
+      const drain = [
+        'drain',
+        'one',
+        `--pod-selector=pressroom.dev/pool=${POOL}`,
+        '--ignore-daemonsets',
+        '--delete-emptydir-data',
+      ];
       // What was taken away finds no other node, so that the next one may not go.
       const refused = await kubectl(...drain, '--timeout=30s').then(
         () => 'all pods were taken away',
         (error: Error) => error.message,
       );
       expect(refused).to.match(/disruption budget/);
-      const left = (await site!.workers()).filter(({ spec, metadata }) => spec.nodeName && !metadata.deletionTimestamp);
+      const left = (await site!.workers()).filter(
+        ({ spec, metadata }) => spec.nodeName && !metadata.deletionTimestamp,
+      );
       expect(left).to.have.length(3);
     } finally {
       await kubectl('uncordon', 'one');
@@ -292,7 +356,9 @@ describe('Pressroom on a real node', function () {
       expect(await site!.leftovers()).to.deep.equal([`secret/${RELEASE}-secrets`]);
     }, 5 * MINUTE_MS);
     expect(await site!.secret()).to.deep.equal(before);
-    expect(await kubectl('get', 'crd', 'browserpools.pressroom.dev', '--output=name')).to.include('browserpools');
+    expect(await kubectl('get', 'crd', 'browserpools.pressroom.dev', '--output=name')).to.include(
+      'browserpools',
+    );
     await patiently(async () => {
       expect(await real!.cluster.get('/api/v1/namespaces/pressroom-seccomp')).to.equal(undefined);
     }, 2 * MINUTE_MS);

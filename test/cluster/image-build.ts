@@ -1,4 +1,5 @@
-// Builds the images of the Dockerfile with buildah, in a store of the test's own, and opens their file systems.
+// Builds the images of the Dockerfile with buildah, in a store of the test's own, and opens their
+// file systems.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -26,28 +27,41 @@ export interface Image {
   };
 }
 
-/** Why no image can be built on this machine; undefined when it can. Installs what is missing where that can be done. */
+/**
+ * Why no image can be built on this machine; undefined when it can. Installs what is missing where
+ * that can be done.
+ */
 export async function whyNoImages(notify: Notify): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'building images and looking inside needs root';
   const missing = ['buildah', 'debootstrap'].filter(name => !findOnPath([name], process.env));
   if (missing.length > 0 && !(await aptInstall([...missing, 'debian-archive-keyring'], notify)))
     return `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not here, and apt could not install it`;
-  const { ok, why } = await runCommand('unshare', ['--mount', '--pid', '--fork', 'true'], { timeoutMs: 10_000 });
+  const { ok, why } = await runCommand('unshare', ['--mount', '--pid', '--fork', 'true'], {
+    timeoutMs: 10_000,
+  });
   return ok ? undefined : `no namespaces can be made here: ${why}`;
 }
 
-/** Undoes for this build what the base does to save room: packages that were fetched stay for the next one. Two builds may use them at the same time. */
+/**
+ * Undoes for this build what the base does to save room: packages that were fetched stay for the
+ * next one. Two builds may use them at the same time.
+ */
 const KEEP_PACKAGES = `#clear DPkg::Post-Invoke;
 Binary::apt-get::APT::Keep-Downloaded-Packages "true";
 Debug::NoLocking "true";
 `;
 
 /**
- * What this machine's builds see beside the Dockerfile: caches that outlive the store, and the authority of a proxy that opens TLS where there is one. The image
- * keeps nothing of them but empty places.
+ * What this machine's builds see beside the Dockerfile: caches that outlive the store, and the
+ * authority of a proxy that opens TLS where there is one. The image keeps nothing of them but empty
+ * places.
  */
 async function volumes(folder: string, cache: string): Promise<string[]> {
-  const [packages, npm, apt] = [join(cache, 'image-packages'), join(cache, 'image-npm'), join(folder, 'keep-packages')];
+  const [packages, npm, apt] = [
+    join(cache, 'image-packages'),
+    join(cache, 'image-npm'),
+    join(folder, 'keep-packages'),
+  ];
   await mkdir(join(packages, 'partial'), { recursive: true });
   await mkdir(npm, { recursive: true });
   await writeFile(apt, KEEP_PACKAGES);
@@ -62,15 +76,24 @@ async function volumes(folder: string, cache: string): Promise<string[]> {
 
 export interface Images<Target extends string> {
   images: Record<Target, Image>;
-  /** Builds one more from the lines of a Dockerfile, which may begin with the images that are there (`FROM api`). `context` is the folder that it copies from. */
+  /**
+   * Builds one more from the lines of a Dockerfile, which may begin with the images that are there
+   * (`FROM api`). `context` is the folder that it copies from.
+   */
   add(name: string, dockerfile: string, context: string): Promise<void>;
-  /** Puts an image into the OCI layout at `layout` (a folder, which is made) under a whole name such as `docker.io/library/api:one`. Layers that are there already cost nothing. */
+  /**
+   * Puts an image into the OCI layout at `layout` (a folder, which is made) under a whole name such
+   * as `docker.io/library/api:one`. Layers that are there already cost nothing.
+   */
   exportTo(layout: string, image: string, name: string): Promise<void>;
   /** Closes the file systems and removes the store. */
   remove(): Promise<void>;
 }
 
-/** Builds `targets` in `folder`, which may get some GB large. What buildah says goes to a log in the cache folder, which an error names. */
+/**
+ * Builds `targets` in `folder`, which may get some GB large. What buildah says goes to a log in the
+ * cache folder, which an error names.
+ */
 export async function buildImages<Target extends string>(
   targets: readonly Target[],
   folder: string,
@@ -83,7 +106,10 @@ export async function buildImages<Target extends string>(
   const onOutput = (chunk: Buffer) => log.write(chunk);
   const store = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')];
   const buildah = async (...args: string[]) => {
-    const { ok, stdout, why } = await runCommand('buildah', [...store, ...args], { timeoutMs: 1_200_000, onOutput });
+    const { ok, stdout, why } = await runCommand('buildah', [...store, ...args], {
+      timeoutMs: 1_200_000,
+      onOutput,
+    });
     if (!ok) throw new Error(`buildah ${args[0]}: ${why} (what it said: ${logFile})`);
     return stdout.trim();
   };
@@ -99,17 +125,29 @@ export async function buildImages<Target extends string>(
     await buildah('add', '--quiet', base, await debianBase(cache, onOutput), '/');
     await buildah('config', '--cmd', 'bash', base);
     await buildah('commit', '--quiet', '--rm', base, 'docker.io/library/debian:bookworm-slim');
-    const named = Object.entries({ BASE: 'debian:bookworm-slim', ...buildArgs }).flatMap(([name, value]) => [
-      '--build-arg',
-      `${name}=${value}`,
-    ]);
-    const options = ['--layers', '--isolation', 'chroot', '--pull-never', ...named, ...(await volumes(folder, cache))];
+    const named = Object.entries({ BASE: 'debian:bookworm-slim', ...buildArgs }).flatMap(
+      ([name, value]) => ['--build-arg', `${name}=${value}`],
+    );
+    const options = [
+      '--layers',
+      '--isolation',
+      'chroot',
+      '--pull-never',
+      ...named,
+      ...(await volumes(folder, cache)),
+    ];
     const images: Partial<Record<Target, Image>> = {};
     for (const target of targets) {
       await buildah('bud', ...options, '--target', target, '--tag', target, ROOT);
-      const { config } = JSON.parse(await buildah('inspect', '--type', 'image', '--format', '{{.Config}}', target));
+      const { config } = JSON.parse(
+        await buildah('inspect', '--type', 'image', '--format', '{{.Config}}', target),
+      );
       const root = await buildah('mount', await buildah('from', target));
-      const { stdout } = await runCommand('du', ['--summarize', '--bytes', '--one-file-system', root], { timeoutMs: 60_000 });
+      const { stdout } = await runCommand(
+        'du',
+        ['--summarize', '--bytes', '--one-file-system', root],
+        { timeoutMs: 60_000 },
+      );
       images[target] = { config, root, bytes: Number.parseInt(stdout, 10) };
     }
     const add = async (name: string, dockerfile: string, context: string) => {
@@ -118,7 +156,16 @@ export async function buildImages<Target extends string>(
       await buildah('bud', ...options, '--file', file, '--tag', name, context);
     };
     const exportTo = async (layout: string, image: string, name: string) => {
-      await buildah('push', '--quiet', '--compression-format', 'zstd', '--compression-level', '1', image, `oci:${layout}:${name}`);
+      await buildah(
+        'push',
+        '--quiet',
+        '--compression-format',
+        'zstd',
+        '--compression-level',
+        '1',
+        image,
+        `oci:${layout}:${name}`,
+      );
     };
     return { images: images as Record<Target, Image>, add, exportTo, remove };
   } catch (error) {

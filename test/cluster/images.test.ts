@@ -25,9 +25,24 @@ const PEPPER = 'a pepper of the images';
 const MINUTE_MS = 60_000;
 
 /** Programs that an image has no use for, and whoever breaks into it has. */
-const UNWANTED = ['npm', 'npx', 'corepack', 'gcc', 'cc', 'g++', 'make', 'python3', 'curl', 'wget', 'git'];
+const UNWANTED = [
+  'npm',
+  'npx',
+  'corepack',
+  'gcc',
+  'cc',
+  'g++',
+  'make',
+  'python3',
+  'curl',
+  'wget',
+  'git',
+];
 
-/** What runs in the worker's image to put the question of `doctor` to its Chrome: the list is laid beside, the rest is the image's own. */
+/**
+ * What runs in the worker's image to put the question of `doctor` to its Chrome: the list is laid
+ * beside, the rest is the image's own.
+ */
 const ASK_FOR_FONTS = `
 import { readWorkerConfig } from '/app/worker/config.ts';
 import { findChrome } from '/app/worker/browser/find-chrome.ts';
@@ -43,7 +58,8 @@ describe('the images', function () {
   let site: Installation | undefined;
   const image = (target: Target): Image => built!.images[target];
   const folder = (target: Target, path: string) => readdirSync(join(image(target).root, path));
-  const file = (target: Target, path: string) => readFileSync(join(image(target).root, path), 'utf8');
+  const file = (target: Target, path: string) =>
+    readFileSync(join(image(target).root, path), 'utf8');
 
   before(async function () {
     this.timeout(25 * MINUTE_MS);
@@ -61,7 +77,12 @@ describe('the images', function () {
   });
 
   /** Its /tmp is empty, or what `fill` puts there. */
-  async function start(target: Target, env: Record<string, string> = {}, command?: string[], fill = async (_tmp: string) => {}) {
+  async function start(
+    target: Target,
+    env: Record<string, string> = {},
+    command?: string[],
+    fill = async (_tmp: string) => {},
+  ) {
     const tmp = await mkdtemp(at('tmp-'));
     await chmod(tmp, 0o1777);
     await fill(tmp);
@@ -89,7 +110,8 @@ describe('the images', function () {
         answer => answer.status,
         () => 0,
       );
-      if (status !== 200) throw new Error(`the ${target} of the image is not ready (${status}): ${inside.said()}`);
+      if (status !== 200)
+        throw new Error(`the ${target} of the image is not ready (${status}): ${inside.said()}`);
     }, MINUTE_MS);
     if (over) throw new Error(`the ${target} of the image ended at its start: ${inside.said()}`);
     return inside;
@@ -97,13 +119,20 @@ describe('the images', function () {
 
   async function startWorker() {
     const port = await ownPort();
-    const gateway = { PRESSROOM_GATEWAY_HOST: '127.0.0.1', PRESSROOM_GATEWAY_PORT: String(port), PRESSROOM_SLOTS: '2' };
+    const gateway = {
+      PRESSROOM_GATEWAY_HOST: '127.0.0.1',
+      PRESSROOM_GATEWAY_PORT: String(port),
+      PRESSROOM_SLOTS: '2',
+    };
     return { inside: await startReady('worker', gateway), address: `ws://127.0.0.1:${port}` };
   }
 
   /** An API of this test's, with an account, which has this worker and no other. */
   async function installationWith(address: string) {
-    site = await installation({ workers: 0, env: { PRESSROOM_WORKERS: address, PRESSROOM_PEPPER: PEPPER } });
+    site = await installation({
+      workers: 0,
+      env: { PRESSROOM_WORKERS: address, PRESSROOM_PEPPER: PEPPER },
+    });
     return site;
   }
 
@@ -113,7 +142,9 @@ describe('the images', function () {
     });
 
     it(`hold no npm, no compiler, no lists of packages, no packages: ${target}`, () => {
-      const programs = ['bin', 'sbin', 'usr/bin', 'usr/sbin', 'usr/local/bin'].flatMap(path => folder(target, path));
+      const programs = ['bin', 'sbin', 'usr/bin', 'usr/sbin', 'usr/local/bin'].flatMap(path =>
+        folder(target, path),
+      );
       expect(programs).to.include('node');
       expect(programs.filter(name => UNWANTED.includes(name))).to.deep.equal([]);
       expect(existsSync(join(image(target).root, 'app/node_modules/.bin'))).to.equal(false);
@@ -123,31 +154,68 @@ describe('the images', function () {
     it(`hold only their rooms and packages: ${target}`, () => {
       const more = { api: ['cli', 'dashboard'], worker: [], controller: ['crds'] }[target];
       expect(folder(target, 'app').sort()).to.deep.equal(
-        ['.compile-cache', target, 'common', 'node_modules', 'package.json', 'pressroom.spdx.json', ...more].sort(),
+        [
+          '.compile-cache',
+          target,
+          'common',
+          'node_modules',
+          'package.json',
+          'pressroom.spdx.json',
+          ...more,
+        ].sort(),
       );
-      for (const name of [...['mocha', 'typescript', 'mongodb-memory-server-core'], ...['vite', 'react', '@mantine', 'playwright-core']])
-        expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(false);
+      for (const name of [
+        ...['mocha', 'typescript', 'mongodb-memory-server-core'],
+        ...['vite', 'react', '@mantine', 'playwright-core'],
+      ])
+        expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(
+          false,
+        );
       // Not openid-client, which is also a part of the controller's client of Kubernetes.
-      for (const name of ['@modelcontextprotocol/server', '@node-rs/argon2', 'oidc-provider', 'otpauth', 'stripe', 'uqr'])
-        expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(target === 'api');
+      for (const name of [
+        '@modelcontextprotocol/server',
+        '@node-rs/argon2',
+        'oidc-provider',
+        'otpauth',
+        'stripe',
+        'uqr',
+      ])
+        expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(
+          target === 'api',
+        );
     });
 
     it(`list what is in them: ${target}`, () => {
-      const { packages } = JSON.parse(file(target, 'app/pressroom.spdx.json')) as { packages: { name: string; versionInfo: string }[] };
+      const { packages } = JSON.parse(file(target, 'app/pressroom.spdx.json')) as {
+        packages: { name: string; versionInfo: string }[];
+      };
       const listed = packages.map(({ name, versionInfo }) => `${name}@${versionInfo}`);
       const there = Object.entries(
-        JSON.parse(file(target, 'app/node_modules/.package-lock.json')).packages as Record<string, { version: string }>,
+        JSON.parse(file(target, 'app/node_modules/.package-lock.json')).packages as Record<
+          string,
+          { version: string }
+        >,
       );
       expect(there.length).to.be.greaterThan(10);
-      expect(listed).to.include.members(there.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`));
-      expect(listed.join()).to.match({ api: /\bmongodb@7\./, worker: /\bws@8\./, controller: /@kubernetes\/client-node@2\./ }[target]);
+      expect(listed).to.include.members(
+        there.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+      );
+      expect(listed.join()).to.match(
+        { api: /\bmongodb@7\./, worker: /\bws@8\./, controller: /@kubernetes\/client-node@2\./ }[
+          target
+        ],
+      );
       expect(file(target, 'var/lib/dpkg/status')).to.match(/^Package: libc6$/m);
     });
 
     it(`tell what they are: ${target}`, () => {
       const { Labels } = image(target).config;
       expect(Labels).to.include({
-        'org.opencontainers.image.title': { api: 'Pressroom API', worker: 'Pressroom worker', controller: 'Pressroom controller' }[target],
+        'org.opencontainers.image.title': {
+          api: 'Pressroom API',
+          worker: 'Pressroom worker',
+          controller: 'Pressroom controller',
+        }[target],
         'org.opencontainers.image.version': VERSION,
         'org.opencontainers.image.revision': REVISION,
         'org.opencontainers.image.licenses': 'UNLICENSED',
@@ -157,26 +225,55 @@ describe('the images', function () {
 
   it('list what is built into the page, with its licences', () => {
     expect(folder('api', 'app/dashboard')).to.deep.equal(['dist']);
-    expect(folder('api', 'app/dashboard/dist').sort()).to.deep.equal(['assets', 'index.html', 'licenses.json', 'packages.spdx.json']);
+    expect(folder('api', 'app/dashboard/dist').sort()).to.deep.equal([
+      'assets',
+      'index.html',
+      'licenses.json',
+      'packages.spdx.json',
+    ]);
     const { packages } = JSON.parse(file('api', 'app/dashboard/dist/packages.spdx.json')) as {
       packages: { name: string; versionInfo: string; licenseDeclared: string }[];
     };
-    expect(packages.map(({ name }) => name)).to.include.members(['react', 'react-dom', '@mantine/core', '@tanstack/react-query', 'wouter']);
-    expect(packages.filter(({ versionInfo, licenseDeclared }) => !versionInfo || licenseDeclared === 'NOASSERTION')).to.deep.equal([]);
-    const licences = JSON.parse(file('api', 'app/dashboard/dist/licenses.json')) as { name: string; text?: string }[];
+    expect(packages.map(({ name }) => name)).to.include.members([
+      'react',
+      'react-dom',
+      '@mantine/core',
+      '@tanstack/react-query',
+      'wouter',
+    ]);
+    expect(
+      packages.filter(
+        ({ versionInfo, licenseDeclared }) => !versionInfo || licenseDeclared === 'NOASSERTION',
+      ),
+    ).to.deep.equal([]);
+    const licences = JSON.parse(file('api', 'app/dashboard/dist/licenses.json')) as {
+      name: string;
+      text?: string;
+    }[];
     expect(licences.map(({ name }) => name)).to.have.members(packages.map(({ name }) => name));
     // A few packages come without the text.
-    expect(licences.filter(({ text }) => text && text.length > 100).length).to.be.greaterThan(packages.length / 2);
+    expect(licences.filter(({ text }) => text && text.length > 100).length).to.be.greaterThan(
+      packages.length / 2,
+    );
   });
 
   it('say which variables are missing, and end', async () => {
-    const [api, worker, controller] = await Promise.all([start('api'), start('worker'), start('controller')]);
+    const [api, worker, controller] = await Promise.all([
+      start('api'),
+      start('worker'),
+      start('controller'),
+    ]);
     expect(await api.ended).to.equal(2);
-    expect(api.said()).to.include('MONGODB_URI').and.include('PRESSROOM_PEPPER').and.include('PRESSROOM_POOL_SECRET');
+    expect(api.said())
+      .to.include('MONGODB_URI')
+      .and.include('PRESSROOM_PEPPER')
+      .and.include('PRESSROOM_POOL_SECRET');
     expect(await worker.ended).to.equal(2);
     expect(worker.said()).to.include('PRESSROOM_POOL_SECRET');
     expect(await controller.ended).to.equal(2);
-    expect(controller.said()).to.include('No Kubernetes cluster is configured').and.include('KUBECONFIG');
+    expect(controller.said())
+      .to.include('No Kubernetes cluster is configured')
+      .and.include('KUBECONFIG');
   });
 
   for (const target of TARGETS) {
@@ -195,12 +292,17 @@ describe('the images', function () {
   it('make accounts and keys by the command of the API’s image', async () => {
     const { uri, api } = await installationWith('ws://127.0.0.1:9');
     const pressroom = async (...args: string[]) => {
-      const inside = await start('api', { MONGODB_URI: uri, PRESSROOM_PEPPER: PEPPER }, ['pressroom', ...args]);
+      const inside = await start('api', { MONGODB_URI: uri, PRESSROOM_PEPPER: PEPPER }, [
+        'pressroom',
+        ...args,
+      ]);
       expect(await inside.ended, inside.said()).to.equal(0);
       return inside.said();
     };
     await pressroom('accounts', 'create', 'acme', '--plan', 'growth');
-    const [key] = /^pressroom_live_\w+/m.exec(await pressroom('keys', 'create', '--account', 'acme'))!;
+    const [key] = /^pressroom_live_\w+/m.exec(
+      await pressroom('keys', 'create', '--account', 'acme'),
+    )!;
     // Known to the API: without a field the body is wrong, which only callers who are known hear.
     expect((await renderCall(api.port(), key, {})).status).to.equal(400);
     expect(await pressroom('accounts', 'list')).to.match(/acme\s+growth\s+active/);
@@ -208,28 +310,53 @@ describe('the images', function () {
 
   it('make an administrator by the same command', async () => {
     const { uri, store } = await installationWith('ws://127.0.0.1:9');
-    const command = ['pressroom', 'admin', 'create', '--email', 'ada@corp.example', '--name', 'Ada', '--password-file', '/tmp/password'];
-    const inside = await start('api', { MONGODB_URI: uri, PRESSROOM_PEPPER: PEPPER }, command, tmp =>
-      writeFile(join(tmp, 'password'), 'a password that is long enough\n', { mode: 0o644 }),
+    const command = [
+      'pressroom',
+      'admin',
+      'create',
+      '--email',
+      'ada@corp.example',
+      '--name',
+      'Ada',
+      '--password-file',
+      '/tmp/password',
+    ];
+    const inside = await start(
+      'api',
+      { MONGODB_URI: uri, PRESSROOM_PEPPER: PEPPER },
+      command,
+      tmp => writeFile(join(tmp, 'password'), 'a password that is long enough\n', { mode: 0o644 }),
     );
     expect(await inside.ended, inside.said()).to.equal(0);
-    expect(await store.console.users.findOne({ email: 'ada@corp.example' })).to.include({ operator: true, name: 'Ada' });
+    expect(await store.console.users.findOne({ email: 'ada@corp.example' })).to.include({
+      operator: true,
+      name: 'Ada',
+    });
   });
 
   it('let their processes write nowhere but to /tmp', async () => {
-    const inside = await start('api', {}, ['sh', '-c', 'id -u; touch /tmp/a && echo written; touch /app/a /var/tmp/a']);
+    const inside = await start('api', {}, [
+      'sh',
+      '-c',
+      'id -u; touch /tmp/a && echo written; touch /app/a /var/tmp/a',
+    ]);
     expect(await inside.ended).to.equal(1);
     expect(inside.said()).to.match(/^10001\nwritten\n/);
     expect(inside.said().match(/Read-only file system/g)).to.have.length(2);
   });
 
   it('have fonts for all scripts, as the worker’s own Chrome sees them with its sandbox on', async () => {
-    const inside = await start('worker', {}, ['node', '--input-type=module', '--eval', ASK_FOR_FONTS], async tmp => {
-      await mkdir(join(tmp, 'standalone'));
-      await cp(join(ROOT, 'standalone/fonts.ts'), join(tmp, 'standalone/fonts.ts'));
-      await writeFile(join(tmp, 'package.json'), '{"type":"module"}');
-      for (const room of ['common', 'worker']) await symlink(`/app/${room}`, join(tmp, room));
-    });
+    const inside = await start(
+      'worker',
+      {},
+      ['node', '--input-type=module', '--eval', ASK_FOR_FONTS],
+      async tmp => {
+        await mkdir(join(tmp, 'standalone'));
+        await cp(join(ROOT, 'standalone/fonts.ts'), join(tmp, 'standalone/fonts.ts'));
+        await writeFile(join(tmp, 'package.json'), '{"type":"module"}');
+        for (const room of ['common', 'worker']) await symlink(`/app/${room}`, join(tmp, room));
+      },
+    );
     expect(await inside.ended, inside.said()).to.equal(0);
     expect(JSON.parse(inside.said())).to.deep.equal([]);
   });
@@ -237,14 +364,18 @@ describe('the images', function () {
   it('know which letters their fonts have before Chrome starts', async () => {
     const inside = await start('worker', {}, ['fc-cache', '--verbose', '--system-only']);
     await inside.ended;
-    expect(inside.said()).to.match(/fonts\/truetype\/noto: skipping, existing cache is valid: \d{3,} fonts/);
+    expect(inside.said()).to.match(
+      /fonts\/truetype\/noto: skipping, existing cache is valid: \d{3,} fonts/,
+    );
     expect(inside.said().match(/.*: caching.*/g) ?? []).to.deep.equal([]);
   });
 
   it('render with the worker’s Chrome and its sandbox, where only /tmp can be written', async () => {
     const { inside, address } = await startWorker();
     const { pdf } = await installationWith(address);
-    expect(await pdfText(await pdf({ html: html('<p>Printed in the image: 漢字</p>') }))).to.match(/Printed in the image:\s+漢字/);
+    expect(await pdfText(await pdf({ html: html('<p>Printed in the image: 漢字</p>') }))).to.match(
+      /Printed in the image:\s+漢字/,
+    );
     expect(inside.said()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
   });
 
@@ -252,7 +383,8 @@ describe('the images', function () {
     const { inside } = await startWorker();
     // A Chrome that starts is another program for a moment.
     await eventually(() => {
-      for (const { program, policy } of treeOf(inside.pid())) expect(policy === SCHED_BATCH).to.equal(program === 'chrome');
+      for (const { program, policy } of treeOf(inside.pid()))
+        expect(policy === SCHED_BATCH).to.equal(program === 'chrome');
     });
   });
 
@@ -273,7 +405,11 @@ describe('the images', function () {
     await showsItsPage(port, site!.store);
     await letsAppsRender(port, site!);
     // The stamp is drawn by threads that read their own file.
-    const answer = await renderCall(port, key, { html: html('Of both images'), sandbox: true, metadata: { title: 'Both' } });
+    const answer = await renderCall(port, key, {
+      html: html('Of both images'),
+      sandbox: true,
+      metadata: { title: 'Both' },
+    });
     expect(answer.status, String(answer.body)).to.equal(200);
     expect(await pdfText(answer.body)).to.include('Of both images');
     expect(await api.stop(), api.said()).to.equal(0);

@@ -1,4 +1,5 @@
-// Runs a program in the file system of an image as a container runtime would: its user, its environment, no capability, nothing writable but /tmp.
+// Runs a program in the file system of an image as a container runtime would: its user, its
+// environment, no capability, nothing writable but /tmp.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,8 +7,9 @@ import { eventually } from '../support/eventually.ts';
 import type { Image } from './image-build.ts';
 
 /**
- * The image becomes the root of a mount namespace, where chroot would only change the root of a process: the kernel gives no user namespace, and so Chrome no sandbox,
- * to whoever lives in a chroot. All mounts are gone with the last process.
+ * The image becomes the root of a mount namespace, where chroot would only change the root of a
+ * process: the kernel gives no user namespace, and so Chrome no sandbox, to whoever lives in a
+ * chroot. All mounts are gone with the last process.
  */
 const ENTER = `set -e
 root=$1 tmp=$2 user=$3 group=$4 folder=$5; shift 5
@@ -52,10 +54,16 @@ process.on('exit', () => {
   for (const child of running) signalFirst(child, 'SIGKILL');
 });
 
-/** The child of unshare is the first process of the namespace, with which all others end; undefined before it is there. */
+/**
+ * The child of unshare is the first process of the namespace, with which all others end; undefined
+ * before it is there.
+ */
 function firstProcess(unshare: ChildProcess): number | undefined {
   try {
-    return Number(readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim()) || undefined;
+    return (
+      Number(readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim()) ||
+      undefined
+    );
   } catch {
     return undefined;
   }
@@ -68,17 +76,31 @@ function signalFirst(unshare: ChildProcess, signal: NodeJS.Signals): boolean {
 }
 
 /** Starts the image's entry point, or `command`, inside of it. */
-export function startInside({ root, config }: Image, { tmp, env = {}, command = config.Entrypoint }: Options): Inside {
+export function startInside(
+  { root, config }: Image,
+  { tmp, env = {}, command = config.Entrypoint }: Options,
+): Inside {
   const [user, group] = config.User.split(':');
   const where = [root, tmp, user!, group!, config.WorkingDir];
-  const child = spawn('unshare', ['--mount', '--pid', '--fork', '--', 'sh', '-c', ENTER, 'sh', ...where, ...command], {
-    env: {
-      ...Object.fromEntries(config.Env.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])),
-      ...(process.env.PRESSROOM_TEST_RUN && { PRESSROOM_TEST_RUN: process.env.PRESSROOM_TEST_RUN }),
-      ...env,
+  const child = spawn(
+    'unshare',
+    ['--mount', '--pid', '--fork', '--', 'sh', '-c', ENTER, 'sh', ...where, ...command],
+    {
+      env: {
+        ...Object.fromEntries(
+          config.Env.map(line => [
+            line.slice(0, line.indexOf('=')),
+            line.slice(line.indexOf('=') + 1),
+          ]),
+        ),
+        ...(process.env.PRESSROOM_TEST_RUN && {
+          PRESSROOM_TEST_RUN: process.env.PRESSROOM_TEST_RUN,
+        }),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   running.add(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr])
@@ -91,7 +113,8 @@ export function startInside({ root, config }: Image, { tmp, env = {}, command = 
   });
   const signal = (name: NodeJS.Signals) =>
     eventually(() => {
-      if (running.has(child) && !signalFirst(child, name)) throw new Error('nothing runs in the image yet');
+      if (running.has(child) && !signalFirst(child, name))
+        throw new Error('nothing runs in the image yet');
     });
   return {
     said: () => said,

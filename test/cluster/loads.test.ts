@@ -77,12 +77,15 @@ describe('the load that the controller reads from a real Prometheus', function (
       onLooked: () => {},
     });
   }
-  const until = (check: (load: PoolLoad) => void, pool = 'main') => eventually(() => check(loads!.of('press', pool)), SLOW_MS);
+  const until = (check: (load: PoolLoad) => void, pool = 'main') =>
+    eventually(() => check(loads!.of('press', pool)), SLOW_MS);
 
   it('is unknown while no API of the pool is scraped, and says so', async () => {
     await until(load => {
       expect(load).to.include({ kind: 'unknown', reason: 'no_data' });
-      expect(load.kind === 'unknown' && load.message).to.include('pressroom_queue_depth of pool main in namespace press');
+      expect(load.kind === 'unknown' && load.message).to.include(
+        'pressroom_queue_depth of pool main in namespace press',
+      );
     });
   });
 
@@ -93,21 +96,39 @@ describe('the load that the controller reads from a real Prometheus', function (
     named['worker-2']!.says(worker('main', 0));
     named.elsewhere!.says(api('main', 100) + worker('main', 50));
     await until(load => {
-      expect(load).to.include({ kind: 'measured', queuedRenders: 7, busySlots: 2, oldestWaitMs: 7_000, partial: false });
+      expect(load).to.include({
+        kind: 'measured',
+        queuedRenders: 7,
+        busySlots: 2,
+        oldestWaitMs: 7_000,
+        partial: false,
+      });
       expect([...load.busyByPod].sort()).to.deep.equal([
         ['worker-1', 2],
         ['worker-2', 0],
       ]);
     });
-    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 9, busySlots: 0 }), 'second');
+    await until(
+      load => expect(load).to.include({ kind: 'measured', queuedRenders: 9, busySlots: 0 }),
+      'second',
+    );
   });
 
   it('comes with what pages did, by reason, and nothing that they did not do', async () => {
-    const ended = (reason: string, count: number) => `pressroom_slot_ends_total{pool="main",reason="${reason}"} ${count}\n`;
+    const ended = (reason: string, count: number) =>
+      `pressroom_slot_ends_total{pool="main",reason="${reason}"} ${count}\n`;
     const says = (memory: number) =>
-      named['worker-1']!.says(worker('main', 2) + ended('memory', memory) + ended('flooded', 4) + ended('worker_stopping', memory));
+      named['worker-1']!.says(
+        worker('main', 2) +
+          ended('memory', memory) +
+          ended('flooded', 4) +
+          ended('worker_stopping', memory),
+      );
     says(0);
-    await eventually(async () => expect(await prometheus!.query('pressroom_slot_ends_total')).to.have.length(3), SLOW_MS);
+    await eventually(
+      async () => expect(await prometheus!.query('pressroom_slot_ends_total')).to.have.length(3),
+      SLOW_MS,
+    );
     says(3);
     await until(({ pageEnds }) => {
       expect([...pageEnds.keys()]).to.deep.equal(['memory']);
@@ -117,14 +138,20 @@ describe('the load that the controller reads from a real Prometheus', function (
 
   it('tells how often Prometheus asks, and never that it asks more often', async () => {
     // As many values as there are in a minute: too few of them in the first one.
-    await until(load => expect(load.kind === 'measured' && load.scrapeIntervalMs).to.be.within(900, 20_000));
+    await until(load =>
+      expect(load.kind === 'measured' && load.scrapeIntervalMs).to.be.within(900, 20_000),
+    );
   });
 
   it('is partial while an API that was there does not answer', async () => {
     named['api-2']!.says('');
-    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 3, partial: true }));
+    await until(load =>
+      expect(load).to.include({ kind: 'measured', queuedRenders: 3, partial: true }),
+    );
     named['api-2']!.says(api('main', 4, 7));
-    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 7, partial: false }));
+    await until(load =>
+      expect(load).to.include({ kind: 'measured', queuedRenders: 7, partial: false }),
+    );
   });
 
   it('is unknown while Prometheus stands still, and known again afterwards', async () => {
@@ -147,7 +174,9 @@ describe('the load that the controller reads from a real Prometheus', function (
     try {
       await eventually(() => {
         const load = nowhere.of('press', 'main');
-        expect(load.kind === 'unknown' && load.message).to.equal(`http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
+        expect(load.kind === 'unknown' && load.message).to.equal(
+          `http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`,
+        );
       });
     } finally {
       await nowhere.stop();

@@ -1,4 +1,5 @@
-// Prometheus and promtool for tests: those on PATH, else Debian's package unpacked into the cache folder. Unpacked and not installed, since an installed one is started as a service.
+// Prometheus and promtool for tests: those on PATH, else Debian's package unpacked into the cache
+// folder. Unpacked and not installed, since an installed one is started as a service.
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,9 @@ const FOLDER = 'prometheus-debian';
 const DOWNLOAD_MS = 300_000;
 
 const onPath = (): PrometheusBinaries | undefined => {
-  const [prometheus, promtool] = ['prometheus', 'promtool'].map(name => findOnPath([name], process.env));
+  const [prometheus, promtool] = ['prometheus', 'promtool'].map(name =>
+    findOnPath([name], process.env),
+  );
   return prometheus && promtool ? { prometheus, promtool } : undefined;
 };
 
@@ -52,5 +55,8 @@ export async function prometheusBinaries(notify: Notify): Promise<PrometheusBina
       return undefined;
     }
   }
-  return { prometheus: join(folder, 'usr/bin/prometheus'), promtool: join(folder, 'usr/bin/promtool') };
+  return {
+    prometheus: join(folder, 'usr/bin/prometheus'),
+    promtool: join(folder, 'usr/bin/promtool'),
+  };
 }

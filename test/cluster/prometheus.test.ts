@@ -18,7 +18,11 @@ describe('a Prometheus of a test', function () {
   before(async function () {
     this.timeout(6 * MINUTE_MS);
     const found = await prometheusBinaries(console.log);
-    if (!found) skip(this, 'Prometheus is not here and cannot be fetched: it comes with Debian’s package prometheus.');
+    if (!found)
+      skip(
+        this,
+        'Prometheus is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+      );
     binaries = found;
     await new Promise<void>(resolve => process.listen(0, '127.0.0.1', resolve));
     prometheus = await startPrometheus({ binaries });
@@ -32,12 +36,16 @@ describe('a Prometheus of a test', function () {
   it('answers, and says what is wrong with a question', async () => {
     expect(await prometheus!.query('vector(7)')).to.deep.equal([{ labels: {}, value: 7 }]);
     expect(await prometheus!.query('nothing_of_that_name')).to.deep.equal([]);
-    expect((await errorOf(prometheus!.query('sum(')))?.message).to.match(/^Prometheus refused .*parse error/);
+    expect((await errorOf(prometheus!.query('sum(')))?.message).to.match(
+      /^Prometheus refused .*parse error/,
+    );
   });
 
   it('asks targets that are named later, whose own labels win', async () => {
     const { port } = process.address() as AddressInfo;
-    await prometheus!.setTargets([{ address: `127.0.0.1:${port}`, labels: { pod: 'one', pool: 'of discovery' } }]);
+    await prometheus!.setTargets([
+      { address: `127.0.0.1:${port}`, labels: { pod: 'one', pool: 'of discovery' } },
+    ]);
     const [sample] = await prometheus!.until('answers');
     expect(sample).to.deep.include({ value: 42 });
     expect(sample!.labels).to.include({ pod: 'one', pool: 'own' });
@@ -56,7 +64,9 @@ describe('a Prometheus of a test', function () {
   });
 
   it('tells why it did not start', async () => {
-    const failure = await errorOf(startPrometheus({ binaries: { ...binaries, prometheus: '/nowhere/prometheus' } }));
+    const failure = await errorOf(
+      startPrometheus({ binaries: { ...binaries, prometheus: '/nowhere/prometheus' } }),
+    );
     expect(failure?.message).to.match(/^Prometheus ended at its start: .*\/nowhere\/prometheus/);
   });
 });

@@ -1,4 +1,5 @@
-// A real Prometheus of a test's own: on a free port of loopback, with the targets and rules that the test names. It ends with the test's process, however that ends.
+// A real Prometheus of a test's own: on a free port of loopback, with the targets and rules that
+// the test names. It ends with the test's process, however that ends.
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,10 @@ const ASK_MS = 250;
 export interface Target {
   /** `host:port` of its /metrics. */
   address: string;
-  /** As discovery gives them: `namespace`, `pod`, `job`. What a process says of itself under these names wins. */
+  /**
+   * As discovery gives them: `namespace`, `pod`, `job`. What a process says of itself under these
+   * names wins.
+   */
   labels: Record<string, string>;
 }
 
@@ -29,9 +33,15 @@ export interface Sample {
 export interface Prometheus {
   readonly url: string;
   readonly pid: number;
-  /** The samples of an instant query, now; none when nothing matches. Throws an Error with the query when it is refused. */
+  /**
+   * The samples of an instant query, now; none when nothing matches. Throws an Error with the query
+   * when it is refused.
+   */
   query(promql: string): Promise<Sample[]>;
-  /** Resolves with the samples once `fits` says yes (default: there is one); rejects after a minute with what there was. */
+  /**
+   * Resolves with the samples once `fits` says yes (default: there is one); rejects after a minute
+   * with what there was.
+   */
   until(promql: string, fits?: (samples: Sample[]) => boolean): Promise<Sample[]>;
   /** Any GET of its API below /api/v1, as JSON's `data`. */
   api<T>(path: string): Promise<T>;
@@ -48,14 +58,27 @@ interface Options {
   /** How often targets are asked and rules are evaluated, in whole seconds. */
   intervalS?: number;
   ruleFiles?: string[];
-  /** It answers at all addresses of this machine and not only at loopback: pods of a real node ask it. */
+  /**
+   * It answers at all addresses of this machine and not only at loopback: pods of a real node ask
+   * it.
+   */
   everywhere?: boolean;
 }
 
 const configuration = (intervalS: number, targetsFile: string, ruleFiles: string[]) => ({
-  global: { scrape_interval: `${intervalS}s`, scrape_timeout: `${intervalS}s`, evaluation_interval: `${intervalS}s` },
+  global: {
+    scrape_interval: `${intervalS}s`,
+    scrape_timeout: `${intervalS}s`,
+    evaluation_interval: `${intervalS}s`,
+  },
   rule_files: ruleFiles,
-  scrape_configs: [{ job_name: 'pods', honor_labels: true, file_sd_configs: [{ files: [targetsFile], refresh_interval: '1s' }] }],
+  scrape_configs: [
+    {
+      job_name: 'pods',
+      honor_labels: true,
+      file_sd_configs: [{ files: [targetsFile], refresh_interval: '1s' }],
+    },
+  ],
 });
 
 interface Answer<T> {
@@ -70,12 +93,16 @@ interface QueryData {
 }
 
 function samplesOf({ resultType, result }: QueryData): Sample[] {
-  if (resultType === 'scalar') return [{ labels: {}, value: Number((result as [number, string])[1]) }];
-  if (resultType !== 'vector') throw new Error(`a ${resultType} is no result of an instant query here`);
-  return (result as { metric: Record<string, string>; value: [number, string] }[]).map(({ metric, value }) => ({
-    labels: metric,
-    value: Number(value[1]),
-  }));
+  if (resultType === 'scalar')
+    return [{ labels: {}, value: Number((result as [number, string])[1]) }];
+  if (resultType !== 'vector')
+    throw new Error(`a ${resultType} is no result of an instant query here`);
+  return (result as { metric: Record<string, string>; value: [number, string] }[]).map(
+    ({ metric, value }) => ({
+      labels: metric,
+      value: Number(value[1]),
+    }),
+  );
 }
 
 /** Resolves when it is ready to answer. */
@@ -96,12 +123,23 @@ export async function startPrometheus({
   };
   await setTargets(targets);
   // JSON is YAML.
-  await writeFile(file('prometheus.yml'), JSON.stringify(configuration(intervalS, file('targets.json'), ruleFiles)));
+  await writeFile(
+    file('prometheus.yml'),
+    JSON.stringify(configuration(intervalS, file('targets.json'), ruleFiles)),
+  );
   const port = await ownPort();
   const url = `http://127.0.0.1:${port}`;
   const listen = `${everywhere ? '0.0.0.0' : '127.0.0.1'}:${port}`;
-  const args = [`--config.file=${file('prometheus.yml')}`, `--storage.tsdb.path=${file('data')}`, `--web.listen-address=${listen}`];
-  const process = startLeashed('prometheus', [binaries.prometheus, ...args], file('prometheus.log'));
+  const args = [
+    `--config.file=${file('prometheus.yml')}`,
+    `--storage.tsdb.path=${file('data')}`,
+    `--web.listen-address=${listen}`,
+  ];
+  const process = startLeashed(
+    'prometheus',
+    [binaries.prometheus, ...args],
+    file('prometheus.log'),
+  );
 
   const stop = async () => {
     await process.kill();
@@ -111,11 +149,13 @@ export async function startPrometheus({
   async function api<T>(path: string): Promise<T> {
     const answer = await httpCall(port, 'GET', `/api/v1/${path}`);
     const { status, data, error } = JSON.parse(answer.body.toString()) as Answer<T>;
-    if (status !== 'success') throw new Error(`Prometheus refused ${decodeURIComponent(path)}: ${error}`);
+    if (status !== 'success')
+      throw new Error(`Prometheus refused ${decodeURIComponent(path)}: ${error}`);
     return data;
   }
 
-  const query = async (promql: string) => samplesOf(await api<QueryData>(`query?query=${encodeURIComponent(promql)}`));
+  const query = async (promql: string) =>
+    samplesOf(await api<QueryData>(`query?query=${encodeURIComponent(promql)}`));
 
   try {
     await eventually(async () => {
@@ -137,7 +177,8 @@ export async function startPrometheus({
       for (const end = performance.now() + LIMIT_MS; ; await sleep(ASK_MS)) {
         const samples = await query(promql);
         if (fits(samples)) return samples;
-        if (performance.now() > end) throw new Error(`${promql} gives ${JSON.stringify(samples.slice(0, 5))}`);
+        if (performance.now() > end)
+          throw new Error(`${promql} gives ${JSON.stringify(samples.slice(0, 5))}`);
       }
     },
     api,

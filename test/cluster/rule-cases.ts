@@ -1,4 +1,5 @@
-// For each alert of the chart: series with which it must fire, and series with which it must not. What is not said is as in a service that is well.
+// For each alert of the chart: series with which it must fire, and series with which it must not.
+// What is not said is as in a service that is well.
 import {
   api,
   BEFORE,
@@ -30,7 +31,10 @@ export interface RuleCase {
   stepMin?: number;
   /** When it is looked, in minutes from the first sample. */
   atMin: number;
-  /** Over those of a service that is well; by series. A text is promtool's own notation, `gone` takes the series away. */
+  /**
+   * Over those of a service that is well; by series. A text is promtool's own notation, `gone`
+   * takes the series away.
+   */
   series: Record<string, Course | 'gone'>;
   /** Exactly these fire then. */
   firing: { alert: string; labels?: Record<string, string> }[];
@@ -59,7 +63,10 @@ export const cases: RuleCase[] = [
   {
     title: 'counts every reason that is ours',
     atMin: BEFORE + 8,
-    series: { [outcome('no_worker')]: since(BEFORE, 15), [outcome('overloaded')]: since(BEFORE, 15) },
+    series: {
+      [outcome('no_worker')]: since(BEFORE, 15),
+      [outcome('overloaded')]: since(BEFORE, 15),
+    },
     firing: [burn(AVAILABILITY, '1h')],
   },
   {
@@ -75,7 +82,10 @@ export const cases: RuleCase[] = [
   {
     title: 'is not drowned by calls that plans refuse',
     atMin: BEFORE + 8,
-    series: { [outcome('internal')]: since(BEFORE, 30), [outcome('concurrency_limit')]: forever(6_000) },
+    series: {
+      [outcome('internal')]: since(BEFORE, 30),
+      [outcome('concurrency_limit')]: forever(6_000),
+    },
     firing: [burn(AVAILABILITY, '1h')],
   },
   {
@@ -189,7 +199,12 @@ export const cases: RuleCase[] = [
     },
     firing: [],
   },
-  { title: 'says that settlements wait', atMin: 10, series: { [settles]: 3 }, firing: [of('PressroomSettlementsWaiting')] },
+  {
+    title: 'says that settlements wait',
+    atMin: 10,
+    series: { [settles]: 3 },
+    firing: [of('PressroomSettlementsWaiting')],
+  },
   {
     title: 'says that renders are not counted',
     atMin: SOON + 5,
@@ -204,9 +219,24 @@ export const cases: RuleCase[] = [
     series: { ...sized(10, 10), [api('pressroom_queue_depth')]: 4 },
     firing: [of('PressroomPoolAtMax')],
   },
-  { title: 'is silent when a pool is at its maximum and nobody waits', atMin: 30, series: sized(10, 10), firing: [] },
-  { title: 'is silent when renders wait and the pool can grow', atMin: 30, series: { [api('pressroom_queue_depth')]: 4 }, firing: [] },
-  { title: 'says that pods do not become ready', atMin: 30, series: sized(5, 3), firing: [of('PressroomPodsNotReady')] },
+  {
+    title: 'is silent when a pool is at its maximum and nobody waits',
+    atMin: 30,
+    series: sized(10, 10),
+    firing: [],
+  },
+  {
+    title: 'is silent when renders wait and the pool can grow',
+    atMin: 30,
+    series: { [api('pressroom_queue_depth')]: 4 },
+    firing: [],
+  },
+  {
+    title: 'says that pods do not become ready',
+    atMin: 30,
+    series: sized(5, 3),
+    firing: [of('PressroomPodsNotReady')],
+  },
   { title: 'gives pods time to start', atMin: 12, series: sized(5, 3), firing: [] },
   {
     title: 'says that the controller does not know the load',

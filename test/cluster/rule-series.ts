@@ -1,4 +1,5 @@
-// The series that the rules of the chart read, by short names, as they are in a service that is well.
+// The series that the rules of the chart read, by short names, as they are in a service that is
+// well.
 
 /** A gauge that stays, or how a counter goes on: so many minutes with so much a minute. */
 export type Course = number | [minutes: number, perMinute: number][];
@@ -8,16 +9,24 @@ const P = 'namespace="pressroom",pool="pressroom"';
 export const api = (name: string, more = '') => `${name}{${P},pod="api-1"${more && `,${more}`}}`;
 export const worker = (name: string, more: string) => `${name}{${P},pod="workers-1",${more}}`;
 export const told = (name: string, more = '') => `${name}{${P}${more && `,${more}`}}`;
-export const own = (name: string, more = '') => `${name}{namespace="pressroom",pod="controller-1"${more && `,${more}`}}`;
+export const own = (name: string, more = '') =>
+  `${name}{namespace="pressroom",pod="controller-1"${more && `,${more}`}}`;
 
 export const outcome = (name: string) => api('pressroom_renders_total', `outcome="${name}"`);
-export const queue = (ending: string) => api(`pressroom_render_duration_seconds_${ending}`, 'phase="queue"');
-export const queuedWithin = (le: string) => api('pressroom_render_duration_seconds_bucket', `phase="queue",le="${le}"`);
+export const queue = (ending: string) =>
+  api(`pressroom_render_duration_seconds_${ending}`, 'phase="queue"');
+export const queuedWithin = (le: string) =>
+  api('pressroom_render_duration_seconds_bucket', `phase="queue",le="${le}"`);
 export const WHOLE = api('pressroom_render_whole_duration_seconds_count');
-export const wholeWithin = (le: string) => api('pressroom_render_whole_duration_seconds_bucket', `le="${le}"`);
+export const wholeWithin = (le: string) =>
+  api('pressroom_render_whole_duration_seconds_bucket', `le="${le}"`);
 export const mongodb = (operation: string, end: string, ending = 'count', le = '') =>
-  api(`pressroom_mongodb_operation_duration_seconds_${ending}`, `operation="${operation}",outcome="${end}"${le && `,le="${le}"`}`);
-export const condition = (type: string, status: string) => told('pressroom_pool_condition', `type="${type}",status="${status}"`);
+  api(
+    `pressroom_mongodb_operation_duration_seconds_${ending}`,
+    `operation="${operation}",outcome="${end}"${le && `,le="${le}"`}`,
+  );
+export const condition = (type: string, status: string) =>
+  told('pressroom_pool_condition', `type="${type}",status="${status}"`);
 export const deaths = worker('pressroom_chrome_deaths_total', 'reason="exited"');
 export const uncounted = api('pressroom_renders_uncounted_total', 'reason="given_up"');
 export const settles = api('pressroom_lease_writes_waiting', 'operation="settle"');

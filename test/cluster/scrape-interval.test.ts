@@ -16,16 +16,27 @@ describe('how often Prometheus scrapes the API, as Prometheus itself works it ou
   before(async function () {
     this.timeout(6 * 60_000);
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.');
+    if (!binaries)
+      skip(
+        this,
+        'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+      );
     promtool = binaries.promtool;
   });
 
-  const series = (pod: string) => `pressroom_queue_depth{namespace="press",pool="main",pod="${pod}"}`;
+  const series = (pod: string) =>
+    `pressroom_queue_depth{namespace="press",pool="main",pod="${pod}"}`;
 
   for (const [title, intervalS, values, atM, wanted] of [
     ['15 s', 15, { one: '0x60', two: '0x60' }, '12m7s', 15],
     ['30 s', 30, { one: '0x30' }, '12m7s', 30],
-    ['by the process that is there for longer', 15, { old: '0x60', young: '_x40 0x20' }, '12m7s', 15],
+    [
+      'by the process that is there for longer',
+      15,
+      { old: '0x60', young: '_x40 0x20' },
+      '12m7s',
+      15,
+    ],
     ['not known of a young process', 15, { young: '_x40 0x20' }, '12m7s', undefined],
     ['not known without any', 15, {}, '12m7s', undefined],
   ] as const)
@@ -35,19 +46,27 @@ describe('how often Prometheus scrapes the API, as Prometheus itself works it ou
         tests: [
           {
             interval: `${intervalS}s`,
-            input_series: Object.entries(values).map(([pod, samples]) => ({ series: series(pod), values: samples })),
+            input_series: Object.entries(values).map(([pod, samples]) => ({
+              series: series(pod),
+              values: samples,
+            })),
             promql_expr_test: [
               {
                 expr: scrapeSecondsOf('pressroom_queue_depth'),
                 eval_time: atM,
-                exp_samples: wanted === undefined ? [] : [{ labels: '{namespace="press",pool="main"}', value: wanted }],
+                exp_samples:
+                  wanted === undefined
+                    ? []
+                    : [{ labels: '{namespace="press",pool="main"}', value: wanted }],
               },
             ],
           },
         ],
       });
       writeFileSync(file('case.json'), text);
-      const { ok, stdout, why } = await runCommand(promtool, ['test', 'rules', file('case.json')], { timeoutMs: PROMTOOL_MS });
+      const { ok, stdout, why } = await runCommand(promtool, ['test', 'rules', file('case.json')], {
+        timeoutMs: PROMTOOL_MS,
+      });
       expect(ok, `${why}\n${stdout}`).to.equal(true);
     });
 });

@@ -1,4 +1,5 @@
-// A worker whose very first Chrome does not come up: it ends, and its last line tells the operator why. Nothing of it is left.
+// A worker whose very first Chrome does not come up: it ends, and its last line tells the operator
+// why. Nothing of it is left.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -18,7 +19,10 @@ const SLEEP_S = `${98_700_000 + process.pid}`;
 const sleepers = (): string[] =>
   readdirSync('/proc').filter(pid => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`sleep\0${SLEEP_S}`);
+      return (
+        /^\d+$/.test(pid) &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`sleep\0${SLEEP_S}`)
+      );
     } catch {
       return false;
     }
@@ -31,7 +35,9 @@ describe('a worker whose first Chrome does not start', () => {
   before(() => chmodSync(file(), 0o777)); // Chrome is another user
   afterEach(async () => {
     await worker?.kill();
-    expect(readdirSync(file()).filter(name => name.startsWith('pressroom-chrome-'))).to.deep.equal([]);
+    expect(readdirSync(file()).filter(name => name.startsWith('pressroom-chrome-'))).to.deep.equal(
+      [],
+    );
     await eventually(() => expect(sleepers()).to.deep.equal([]));
   });
 
@@ -61,7 +67,11 @@ describe('a worker whose first Chrome does not start', () => {
   }
 
   it('ends and says what Chrome said, when Chrome ends at once', async () => {
-    const chrome = chromeThat('ends', 'echo "cannot open shared object file: libnss3.so" >&2', 'exit 127');
+    const chrome = chromeThat(
+      'ends',
+      'echo "cannot open shared object file: libnss3.so" >&2',
+      'exit 127',
+    );
     expect(await lastWord(await start(chrome))).to.equal(
       `chrome did not start: ${chrome} ended at its start: exit code 127; it said: cannot open shared object file: libnss3.so`,
     );
@@ -74,19 +84,30 @@ describe('a worker whose first Chrome does not start', () => {
   });
 
   it('ends and says how to give Chrome its sandbox, when there is none', async function () {
-    if (process.getuid?.() !== 0) return skip(this, 'only root can give Chrome a place without user namespaces');
-    // In a namespace of its own no further one may be made, and the set-uid helper has no root to become.
+    if (process.getuid?.() !== 0)
+      return skip(this, 'only root can give Chrome a place without user namespaces');
+    // In a namespace of its own no further one may be made, and the set-uid helper has no root to
+    // become.
     const enter = 'unshare --user --map-current-user --keep-caps';
     const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces';
     const becomeChrome = `exec setpriv --no-new-privs --ambient-caps -all --inh-caps -all ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`;
     try {
-      execFileSync('setpriv', ['--reuid', '64117', '--clear-groups', 'sh', '-c', `${enter} sh -c '${forbid}'`], { stdio: 'ignore' });
+      execFileSync(
+        'setpriv',
+        ['--reuid', '64117', '--clear-groups', 'sh', '-c', `${enter} sh -c '${forbid}'`],
+        { stdio: 'ignore' },
+      );
     } catch {
       return skip(this, 'unshare or setpriv are not there, or user namespaces are not allowed');
     }
-    const chrome = chromeThat('unboxed', `exec ${enter} sh -c '${forbid} && ${becomeChrome}' sh "$@"`);
+    const chrome = chromeThat(
+      'unboxed',
+      `exec ${enter} sh -c '${forbid} && ${becomeChrome}' sh "$@"`,
+    );
     const message = await lastWord(await start(chrome));
-    expect(message).to.match(/^chrome did not start: Chrome cannot use its sandbox here\. Allow user namespaces/);
+    expect(message).to.match(
+      /^chrome did not start: Chrome cannot use its sandbox here\. Allow user namespaces/,
+    );
     expect(message).to.include('set PRESSROOM_CHROME_SANDBOX=off');
   });
 
@@ -103,20 +124,26 @@ describe('a worker whose first Chrome does not start', () => {
 
   it('is ready with its first slot when the Chrome of another slot does not start, which tries again', async () => {
     const fails = `[ -e ${file('broken')} ] && exit 3; touch ${file('broken')}`;
-    const started = await start(chromeThat('once', fails, `exec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`));
+    const started = await start(
+      chromeThat('once', fails, `exec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`),
+    );
     await started.untilReady();
     expect(await started.said('chrome could not be started')).to.include({ slot: 2 });
     expect(await started.probe('/readyz')).to.equal(200);
     rmSync(file('broken'));
     expect(await started.said('chrome is up', line => line['slot'] === 2)).to.include({ slot: 2 });
-    await eventually(async () => expect((await started.metrics()).sum('pressroom_slots', { state: 'ready' })).to.equal(2));
+    await eventually(async () =>
+      expect((await started.metrics()).sum('pressroom_slots', { state: 'ready' })).to.equal(2),
+    );
     expect(await started.kill('SIGTERM')).to.equal(0);
   });
 
   it('gives up a Chrome that hangs at its start, and ends all of it', async () => {
     const config = readWorkerConfig({ PRESSROOM_POOL_SECRET: 'a pool secret of the scenarios' });
     const executable = chromeThat('hangs', `sleep ${SLEEP_S}`);
-    const error = await errorOf(launchChrome({ ...config.chrome, executable, startTimeoutMs: 500 }, silentLog));
+    const error = await errorOf(
+      launchChrome({ ...config.chrome, executable, startTimeoutMs: 500 }, silentLog),
+    );
     expect(error?.message).to.equal(`${executable} did not answer within 0.5 s of its start`);
   });
 });

@@ -1,4 +1,5 @@
-// What expired leases cost: admissions of an account with none, and of one whose renders were all abandoned for ten minutes, in alternating rounds.
+// What expired leases cost: admissions of an account with none, and of one whose renders were all
+// abandoned for ten minutes, in alternating rounds.
 import { randomUUID } from 'node:crypto';
 import { median } from '../../bench/load.ts';
 import { lookAt } from './account-look.ts';
@@ -11,7 +12,10 @@ export interface CrashHistory {
   /** Expired leases before the first admission, and those that are kept. */
   expired: number;
   kept: number;
-  /** How much longer one admission takes for it, and how much more slowly all callers together come through. By the median of the rounds. */
+  /**
+   * How much longer one admission takes for it, and how much more slowly all callers together come
+   * through. By the median of the rounds.
+   */
   admitRatio: number;
   crowdRatio: number;
   admitMs: { none: number; history: number };
@@ -27,7 +31,11 @@ export async function crashHistory(): Promise<CrashHistory> {
     /** Gives how long an admission takes for one caller alone, and all pairs of all callers. */
     async function measure(leaseCount: number): Promise<{ admitMs: number; crowdMs: number }> {
       const now = Date.now();
-      const old = Array.from({ length: leaseCount }, () => ({ id: randomUUID(), key: 'x'.repeat(12), expires: new Date(now - 1_000) }));
+      const old = Array.from({ length: leaseCount }, () => ({
+        id: randomUUID(),
+        key: 'x'.repeat(12),
+        expires: new Date(now - 1_000),
+      }));
       await store.accounts.updateOne({ _id: caller.accountId }, { $set: { leases: old } });
       await leases!.release(await leases!.admit(caller));
       const alone: number[] = [];
@@ -47,7 +55,10 @@ export async function crashHistory(): Promise<CrashHistory> {
       return { admitMs: median(alone), crowdMs };
     }
 
-    const rounds: { none: Awaited<ReturnType<typeof measure>>; history: Awaited<ReturnType<typeof measure>> }[] = [];
+    const rounds: {
+      none: Awaited<ReturnType<typeof measure>>;
+      history: Awaited<ReturnType<typeof measure>>;
+    }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       // Who goes first changes, so that what the machine does meanwhile hits both alike.
       const historyFirst = round % 2 === 1 ? await measure(expired) : undefined;
@@ -59,7 +70,10 @@ export async function crashHistory(): Promise<CrashHistory> {
       kept,
       admitRatio: median(rounds.map(({ none, history }) => history.admitMs / none.admitMs)),
       crowdRatio: median(rounds.map(({ none, history }) => history.crowdMs / none.crowdMs)),
-      admitMs: { none: median(rounds.map(({ none }) => none.admitMs)), history: median(rounds.map(({ history }) => history.admitMs)) },
+      admitMs: {
+        none: median(rounds.map(({ none }) => none.admitMs)),
+        history: median(rounds.map(({ history }) => history.admitMs)),
+      },
     };
   } finally {
     await close();

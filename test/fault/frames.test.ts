@@ -22,9 +22,13 @@ describe('the frames of a stream', () => {
     head.writeInt32LE(2013, 12);
     return Buffer.concat([head, document]);
   }
-  const upgrade = Buffer.from('GET /v1/slot HTTP/1.1\r\nHost: worker\r\nUpgrade: websocket\r\n\r\n');
+  const upgrade = Buffer.from(
+    'GET /v1/slot HTTP/1.1\r\nHost: worker\r\nUpgrade: websocket\r\n\r\n',
+  );
   const payloads = fc.array(
-    fc.oneof(fc.nat(200), fc.integer({ min: 65_530, max: 65_540 })).map(length => randomBytes(length)),
+    fc
+      .oneof(fc.nat(200), fc.integer({ min: 65_530, max: 65_540 }))
+      .map(length => randomBytes(length)),
     {
       minLength: 1,
       maxLength: 6,
@@ -43,13 +47,21 @@ describe('the frames of a stream', () => {
     expect(splitter.rest()).to.deep.equal([]);
     return frames.flatMap(({ payload }) => (payload ? [payload().toString('base64')] : []));
   }
-  const pieces = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 200_000 })), { minLength: 1 });
+  const pieces = fc.array(
+    fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 200_000 })),
+    { minLength: 1 },
+  );
 
   it('are found in WebSockets, however the bytes arrive', () => {
     fc.assert(
       fc.property(payloads, pieces, fc.boolean(), (sent, sizes, masked) => {
-        const bytes = Buffer.concat([upgrade, ...sent.map(payload => webSocketFrame(payload, masked))]);
-        expect(split('websocket', bytes, sizes)).to.deep.equal(sent.map(payload => payload.toString('base64')));
+        const bytes = Buffer.concat([
+          upgrade,
+          ...sent.map(payload => webSocketFrame(payload, masked)),
+        ]);
+        expect(split('websocket', bytes, sizes)).to.deep.equal(
+          sent.map(payload => payload.toString('base64')),
+        );
       }),
       { numRuns: 50 },
     );
@@ -59,7 +71,9 @@ describe('the frames of a stream', () => {
     fc.assert(
       fc.property(payloads, pieces, (sent, sizes) => {
         const messages = sent.map(mongoMessage);
-        expect(split('mongodb', Buffer.concat(messages), sizes)).to.deep.equal(messages.map(message => message.toString('base64')));
+        expect(split('mongodb', Buffer.concat(messages), sizes)).to.deep.equal(
+          messages.map(message => message.toString('base64')),
+        );
       }),
       { numRuns: 50 },
     );
@@ -69,7 +83,9 @@ describe('the frames of a stream', () => {
     const whole = webSocketFrame(Buffer.from('a message'), true);
     const splitter = splitFrames('websocket');
     splitter.push(upgrade);
-    expect(splitter.push(whole.subarray(0, 3)).length + splitter.push(whole.subarray(3, 8)).length).to.equal(0);
+    expect(
+      splitter.push(whole.subarray(0, 3)).length + splitter.push(whole.subarray(3, 8)).length,
+    ).to.equal(0);
     const [rest] = splitter.rest();
     expect(rest!.wire.equals(whole.subarray(0, 8))).to.equal(true);
     expect(rest!.payload).to.equal(undefined);
@@ -85,8 +101,16 @@ describe('the frames of a stream', () => {
 
   it('tell the name of a MongoDB command, also behind a sequence of documents', () => {
     const flags = Buffer.alloc(4);
-    const command = Buffer.concat([Buffer.from([0]), Buffer.from('0f000000', 'hex'), Buffer.from('\x10insert\0')]);
-    const sequence = Buffer.concat([Buffer.from([1]), Buffer.from('09000000', 'hex'), Buffer.from('docs\0')]);
+    const command = Buffer.concat([
+      Buffer.from([0]),
+      Buffer.from('0f000000', 'hex'),
+      Buffer.from('\x10insert\0'),
+    ]);
+    const sequence = Buffer.concat([
+      Buffer.from([1]),
+      Buffer.from('09000000', 'hex'),
+      Buffer.from('docs\0'),
+    ]);
     expect(commandOf(mongoMessage(Buffer.concat([flags, command])))).to.equal('insert');
     expect(commandOf(mongoMessage(Buffer.concat([flags, sequence, command])))).to.equal('insert');
     expect(commandOf(Buffer.alloc(30))).to.equal(undefined);
@@ -94,7 +118,9 @@ describe('the frames of a stream', () => {
 
   it('are refused when the bytes are something else', () => {
     const tlsHandshake = Buffer.from('16030102000100', 'hex');
-    expect(() => splitFrames('mongodb').push(Buffer.concat([tlsHandshake, randomBytes(100)]))).to.throw("'mongodb'");
+    expect(() =>
+      splitFrames('mongodb').push(Buffer.concat([tlsHandshake, randomBytes(100)])),
+    ).to.throw("'mongodb'");
     expect(() => splitFrames('websocket').push(Buffer.alloc(70_000, 'x'))).to.throw("'websocket'");
   });
 });

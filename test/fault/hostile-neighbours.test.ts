@@ -2,7 +2,13 @@
 import { hostilePages } from '../support/pages/hostile-pages.ts';
 import { hostileSuite } from './harness/hostile-suite.ts';
 
-const WORST = ['console flood of small lines', 'location.hash flood of 2 MB', 'data URL flood', 'workers by the hundred', 'Blobs'];
+const WORST = [
+  'console flood of small lines',
+  'location.hash flood of 2 MB',
+  'data URL flood',
+  'workers by the hundred',
+  'Blobs',
+];
 
 describe('a hostile page beside five innocent accounts', function () {
   this.timeout(120_000);

@@ -43,7 +43,9 @@ describe('a link, whatever it is told', () => {
           near.socket.end();
           far.socket.end();
           link.heal();
-          await eventually(() => expect([near.state(), far.state()]).to.deep.equal(['ended', 'ended']));
+          await eventually(() =>
+            expect([near.state(), far.state()]).to.deep.equal(['ended', 'ended']),
+          );
           expect(far.received() === sent.ask).to.equal(true);
           expect(near.received() === sent.answer).to.equal(true);
         }),

@@ -47,7 +47,8 @@ describe('a link that knows the protocol', () => {
         .collection(collection)
         .find({}, { projection: { _id: 0 } })
         .toArray();
-    const insert = (text: string, from = through) => from.db().collection(collection).insertOne({ text });
+    const insert = (text: string, from = through) =>
+      from.db().collection(collection).insertOne({ text });
     const failed = (work: Promise<unknown>) =>
       work.then(
         () => expect.fail('it did not fail'),
@@ -56,7 +57,12 @@ describe('a link that knows the protocol', () => {
     const is = (command: string) => (message: Buffer) => commandOf(message) === command;
 
     it('cuts an answer off: the command is done, and nobody knows', async () => {
-      const rule = link.onFrame({ direction: 'down', matches: (_, { before }) => is('insert')(before!), do: 'cut', times: 1 });
+      const rule = link.onFrame({
+        direction: 'down',
+        matches: (_, { before }) => is('insert')(before!),
+        do: 'cut',
+        times: 1,
+      });
       expect(await failed(insert('done'))).to.equal('MongoNetworkError');
       expect(rule.hits()).to.equal(1);
       expect(await documents()).to.deep.equal([{ text: 'done' }]);
@@ -78,11 +84,14 @@ describe('a link that knows the protocol', () => {
         .db()
         .collection(collection)
         .updateOne({ text: 'counted' }, { $inc: { count: 1 } });
-      await eventually(async () => expect(await documents()).to.deep.equal([{ text: 'counted', count: 2 }]));
+      await eventually(async () =>
+        expect(await documents()).to.deep.equal([{ text: 'counted', count: 2 }]),
+      );
     });
 
     it('rewrites a message', async () => {
-      const rewrite = (message: Buffer) => Buffer.from(message.toString('latin1').replace('aaaa', 'bbbb'), 'latin1');
+      const rewrite = (message: Buffer) =>
+        Buffer.from(message.toString('latin1').replace('aaaa', 'bbbb'), 'latin1');
       link.onFrame({ direction: 'up', matches: is('insert'), do: { rewrite }, times: 1 });
       await insert('aaaa');
       expect(await documents()).to.deep.equal([{ text: 'bbbb' }]);
@@ -94,13 +103,19 @@ describe('a link that knows the protocol', () => {
       const near = await connectPeer((await opened(target.port, 'mongodb')).port);
       closing.push(() => near.socket.destroy());
       near.socket.end('ten bytes.');
-      await eventually(() => expect(target.peers.map(far => [far.received(), far.state()])).to.deep.equal([['ten bytes.', 'ended']]));
+      await eventually(() =>
+        expect(target.peers.map(far => [far.received(), far.state()])).to.deep.equal([
+          ['ten bytes.', 'ended'],
+        ]),
+      );
     });
 
     it('passes large messages whole', async () => {
       const text = randomBytes(1_000_000).toString('hex');
       await insert(text);
-      expect((await through.db().collection(collection).findOne())!['text'] === text).to.equal(true);
+      expect((await through.db().collection(collection).findOne())!['text'] === text).to.equal(
+        true,
+      );
     });
   });
 
@@ -124,12 +139,17 @@ describe('a link that knows the protocol', () => {
     async function open(greeting?: string) {
       const accepted = once(server, 'connection');
       server.once('connection', socket => greeting && socket.send(greeting));
-      const client = new WebSocket(`ws://127.0.0.1:${link.port}/slot`, { perMessageDeflate: false });
+      const client = new WebSocket(`ws://127.0.0.1:${link.port}/slot`, {
+        perMessageDeflate: false,
+      });
       closing.push(() => client.terminate());
       client.on('error', () => {});
       const heard: { client: string[]; server: string[] } = { client: [], server: [] };
       client.on('message', data => heard.client.push(data.toString()));
-      const [[served]] = (await Promise.all([accepted, once(client, 'open')])) as unknown as [[WebSocket], unknown];
+      const [[served]] = (await Promise.all([accepted, once(client, 'open')])) as unknown as [
+        [WebSocket],
+        unknown,
+      ];
       served.on('message', data => heard.server.push(data.toString())).on('error', () => {});
       return { client, served, heard };
     }
@@ -159,7 +179,11 @@ describe('a link that knows the protocol', () => {
 
     it('tells pings from messages', async () => {
       const { client, heard } = await open();
-      const pings = link.onFrame({ direction: 'up', matches: (_, { opcode }) => opcode === 9, do: 'lose' });
+      const pings = link.onFrame({
+        direction: 'up',
+        matches: (_, { opcode }) => opcode === 9,
+        do: 'lose',
+      });
       let pongs = 0;
       client.on('pong', () => pongs++);
       client.ping('a');
@@ -178,7 +202,9 @@ describe('a link that knows the protocol', () => {
       for (const text of ['twice', 'one', 'two', 'three', 'cut', 'never']) client.send(text);
       const [code] = await once(client, 'close');
       expect(code).to.equal(1006);
-      await eventually(() => expect(heard.server).to.deep.equal(['twice', 'twice', 'one', 'two', 'three']));
+      await eventually(() =>
+        expect(heard.server).to.deep.equal(['twice', 'twice', 'one', 'two', 'three']),
+      );
     });
 
     it('rewrites messages in their own length, in either direction', async () => {
@@ -188,7 +214,9 @@ describe('a link that knows the protocol', () => {
       client.send('an old question');
       served.send(`an old answer ${'.'.repeat(200)}`);
       await eventually(() => expect(heard.server).to.deep.equal(['an new question']));
-      await eventually(() => expect(heard.client).to.deep.equal([`an new answer ${'.'.repeat(200)}`]));
+      await eventually(() =>
+        expect(heard.client).to.deep.equal([`an new answer ${'.'.repeat(200)}`]),
+      );
     });
   });
 });

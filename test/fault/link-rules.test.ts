@@ -61,7 +61,11 @@ describe('a rule for frames', () => {
   it('lets the first rule that matches decide, in its direction only', async () => {
     const down = link.onFrame({ direction: 'down', matches: () => true, do: 'lose' });
     const first = link.onFrame({ direction: 'up', matches: is('a'), do: 'duplicate' });
-    const second = link.onFrame({ direction: 'up', matches: () => true, do: { rewrite: frame => Buffer.from(`<${frame}>`) } });
+    const second = link.onFrame({
+      direction: 'up',
+      matches: () => true,
+      do: { rewrite: frame => Buffer.from(`<${frame}>`) },
+    });
     await send('a', 'b');
     await receives('aa<b>');
     expect([down.hits(), first.hits(), second.hits()]).to.deep.equal([0, 1, 1]);
@@ -110,7 +114,11 @@ describe('a rule for frames', () => {
   });
 
   it('tells the rule what last went the other way', async () => {
-    link.onFrame({ direction: 'down', matches: (_, { before }) => before?.toString() === 'b', do: 'lose' });
+    link.onFrame({
+      direction: 'down',
+      matches: (_, { before }) => before?.toString() === 'b',
+      do: 'lose',
+    });
     await send('a');
     await receives('a');
     far.socket.write('to a ');

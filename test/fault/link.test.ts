@@ -34,9 +34,14 @@ describe('a link between two processes', () => {
     await eventually(() => expect(target.peers.length).to.equal(known + 1));
     return [near, target.peers.at(-1)!];
   }
-  const receives = (peer: Peer, text: string) => eventually(() => expect(peer.received()).to.equal(text));
-  const becomes = (peer: Peer, state: string) => eventually(() => expect(peer.state()).to.equal(state));
-  /** A connection has been made, used both ways and ended past the link: what the link did not hold back has arrived by then. */
+  const receives = (peer: Peer, text: string) =>
+    eventually(() => expect(peer.received()).to.equal(text));
+  const becomes = (peer: Peer, state: string) =>
+    eventually(() => expect(peer.state()).to.equal(state));
+  /**
+   * A connection has been made, used both ways and ended past the link: what the link did not hold
+   * back has arrived by then.
+   */
   async function meanwhile(): Promise<void> {
     const [near, far] = await pair(clean);
     near.socket.end('there');
@@ -122,7 +127,12 @@ describe('a link between two processes', () => {
       await eventually(() => expect(link.bytes()).to.deep.equal({ up: 4, down: 4 }));
       near.socket.write('two');
       await meanwhile();
-      expect([near.received(), near.state(), far.received(), far.state()]).to.deep.equal(['', 'open', '', 'open']);
+      expect([near.received(), near.state(), far.received(), far.state()]).to.deep.equal([
+        '',
+        'open',
+        '',
+        'open',
+      ]);
       link.heal();
       await receives(far, 'one two');
       await receives(near, 'uno ');
@@ -294,7 +304,8 @@ describe('a link between two processes', () => {
     await eventually(() => expect(link.connections()).to.equal(2));
     await link.close();
     expect(link.connections()).to.equal(0);
-    for (const peer of [near, far, late]) await eventually(() => expect(peer.state()).not.to.equal('open'));
+    for (const peer of [near, far, late])
+      await eventually(() => expect(peer.state()).not.to.equal('open'));
     expect(far.received()).to.equal('');
   });
 });

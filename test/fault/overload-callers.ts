@@ -1,4 +1,5 @@
-// Callers with large bodies as good clients send them: piece by piece, reading meanwhile, and no further once the answer is there.
+// Callers with large bodies as good clients send them: piece by piece, reading meanwhile, and no
+// further once the answer is there.
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Answer } from '../support/http-call.ts';
@@ -6,10 +7,14 @@ import type { Answer } from '../support/http-call.ts';
 const PIECE_BYTES = 64 * 1024;
 
 function* inPieces(body: Buffer): Generator<Buffer> {
-  for (let from = 0; from < body.length; from += PIECE_BYTES) yield body.subarray(from, from + PIECE_BYTES);
+  for (let from = 0; from < body.length; from += PIECE_BYTES)
+    yield body.subarray(from, from + PIECE_BYTES);
 }
 
-/** POST /v1/render. Rejects when the connection breaks before the whole answer has come. With `chunked` the length is not announced. */
+/**
+ * POST /v1/render. Rejects when the connection breaks before the whole answer has come. With
+ * `chunked` the length is not announced.
+ */
 export function send(
   port: number,
   key: string | undefined,
@@ -23,34 +28,41 @@ export function send(
   };
   return new Promise((resolve, reject) => {
     const source = Readable.from(Buffer.isBuffer(body) ? inPieces(body) : body);
-    const outgoing = request({ host: '127.0.0.1', port, method: 'POST', path: '/v1/render', headers, agent: false }, async response => {
-      try {
-        const pieces: Buffer[] = [];
-        for await (const piece of response) pieces.push(piece);
-        const whole = Buffer.concat(pieces);
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers as Record<string, string>,
-          body: whole,
-          error: () => JSON.parse(whole.toString()).error,
-        });
-      } catch (error) {
-        reject(error);
-      }
-      source.destroy();
-      outgoing.destroy();
-    });
+    const outgoing = request(
+      { host: '127.0.0.1', port, method: 'POST', path: '/v1/render', headers, agent: false },
+      async response => {
+        try {
+          const pieces: Buffer[] = [];
+          for await (const piece of response) pieces.push(piece);
+          const whole = Buffer.concat(pieces);
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers as Record<string, string>,
+            body: whole,
+            error: () => JSON.parse(whole.toString()).error,
+          });
+        } catch (error) {
+          reject(error);
+        }
+        source.destroy();
+        outgoing.destroy();
+      },
+    );
     outgoing.on('error', reject);
     source.pipe(outgoing);
   });
 }
 
-/** How answers ended, and how often: the status, with the error's reason or code; or the way in which a connection broke. */
+/**
+ * How answers ended, and how often: the status, with the error's reason or code; or the way in
+ * which a connection broke.
+ */
 export async function ends(answers: Promise<Answer>[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   const words = answers.map(answer =>
     answer.then(
-      ({ status, error }) => (status === 200 ? '200' : `${status} ${error().reason ?? error().code}`),
+      ({ status, error }) =>
+        status === 200 ? '200' : `${status} ${error().reason ?? error().code}`,
       error => `broken: ${error.message}`,
     ),
   );

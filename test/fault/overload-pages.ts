@@ -1,4 +1,5 @@
-// A page whose PDF is as large as wanted though it costs Chrome next to nothing: a tiny JPEG, which Chrome copies as it is, filled up with comments.
+// A page whose PDF is as large as wanted though it costs Chrome next to nothing: a tiny JPEG, which
+// Chrome copies as it is, filled up with comments.
 
 /** Comments of 64 KiB: the largest that a JPEG's marker can announce. */
 const COMMENTS_PER_MIB = 16;

@@ -1,4 +1,5 @@
-// What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken however the reading ends.
+// What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken
+// however the reading ends.
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { runPageSession } from '../../api/page/page-session.ts';
@@ -18,8 +19,13 @@ import { largePdf } from './overload-pages.ts';
 const MIB = 2 ** 20;
 const HOLDER = accountHolder('account');
 const LARGE = largePdf(5);
-/** Taller than its viewport, whatever that is: printed more than once until it fits on one sheet. */
-const GROWING = { html: '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>', single_page: true };
+/**
+ * Taller than its viewport, whatever that is: printed more than once until it fits on one sheet.
+ */
+const GROWING = {
+  html: '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>',
+  single_page: true,
+};
 
 describe('the budget of bytes, while a PDF is read from Chrome', () => {
   let worker: TestWorker;
@@ -32,7 +38,11 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
   async function render(
     request: object,
     room: Budget,
-    { signal = new AbortController().signal, maxBytes = 100 * MIB, through = (session: Session) => session } = {},
+    {
+      signal = new AbortController().signal,
+      maxBytes = 100 * MIB,
+      through = (session: Session) => session,
+    } = {},
   ) {
     const session = through(await eventually(() => worker.open(HOLDER)));
     try {
@@ -75,7 +85,13 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(bytes);
     expect(most).to.equal(bytes);
     const finisher = new PdfFinisher({ watermarks: new WatermarkPool(), maxBytes: 100 * MIB });
-    const finished = await finisher.finish(printed, { metadata: {}, sandbox: false }, 'account', room, new AbortController().signal);
+    const finished = await finisher.finish(
+      printed,
+      { metadata: {}, sandbox: false },
+      'account',
+      room,
+      new AbortController().signal,
+    );
     expect(budget.used()).to.equal(finished.length);
     expect(most).to.equal(bytes + finished.length);
     reservation.close();
@@ -87,7 +103,9 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     const other = budget.open(HOLDER);
     other.take(MIB);
     const error = await errorOf(render(LARGE, budget.open(HOLDER)));
-    expect(error).to.be.instanceOf(ApiError).and.to.include({ code: 'render_failed', reason: 'overloaded' });
+    expect(error)
+      .to.be.instanceOf(ApiError)
+      .and.to.include({ code: 'render_failed', reason: 'overloaded' });
     expect((error as ApiError).headers['Retry-After']).to.equal('2');
     expect(budget.used()).to.equal(MIB);
   });
@@ -112,7 +130,10 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     const budget = createByteBudget(100 * MIB);
     const gone = new AbortController();
     let reads = 0;
-    /** Answers two reads after the first piece, which the worker reads by itself; the third stays without an answer whatever becomes of its slot, as with a frozen worker. */
+    /**
+     * Answers two reads after the first piece, which the worker reads by itself; the third stays
+     * without an answer whatever becomes of its slot, as with a frozen worker.
+     */
     const through = (session: Session): Session =>
       sessionWith(session, async (method, ...params) => {
         if (method === 'IO.read' && ++reads > 2) {
@@ -121,7 +142,9 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
         }
         return session.command(method, ...params);
       });
-    const error = await errorOf(render(LARGE, budget.open(HOLDER), { signal: gone.signal, through }));
+    const error = await errorOf(
+      render(LARGE, budget.open(HOLDER), { signal: gone.signal, through }),
+    );
     expect(error?.message).to.equal('nobody waits');
     await eventually(() => expect(budget.used()).to.equal(0));
   });
@@ -156,7 +179,9 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
 
   it('holds nothing of a document that was printed only to count its pages', async () => {
     const budget = createByteBudget(100 * MIB);
-    const error = await errorOf(render({ html: '<p>one page</p>', pages: '7' }, budget.open(HOLDER)));
+    const error = await errorOf(
+      render({ html: '<p>one page</p>', pages: '7' }, budget.open(HOLDER)),
+    );
     expect(error).to.include({ code: 'validation_error' });
     expect(budget.used()).to.equal(0);
   });

@@ -19,7 +19,9 @@ describe('a queue that overflows', function () {
   afterEach(() => site?.stop());
 
   /** One slot, and a render that holds it until the witness lets it go. */
-  async function start(env: Record<string, string>): Promise<{ first: Promise<Answer>; letGo(): void }> {
+  async function start(
+    env: Record<string, string>,
+  ): Promise<{ first: Promise<Answer>; letGo(): void }> {
     site = await startSite({
       apis: 1,
       workers: 1,
@@ -35,12 +37,17 @@ describe('a queue that overflows', function () {
   }
 
   /** Calls of several accounts, so that no plan is in the way. */
-  const call = (count: number, body: object) => Array.from({ length: count }, (_, index) => site.render(accounts[1 + (index % 5)]!, body));
+  const call = (count: number, body: object) =>
+    Array.from({ length: count }, (_, index) => site.render(accounts[1 + (index % 5)]!, body));
   const waiting = async () => {
     const metrics = await site.apis[0]!.process.metrics();
-    return { renders: metrics.sum('pressroom_queue_depth'), bytes: metrics.sum('pressroom_queue_bytes') };
+    return {
+      renders: metrics.sum('pressroom_queue_depth'),
+      bytes: metrics.sum('pressroom_queue_bytes'),
+    };
   };
-  const statuses = async (answers: Promise<Answer>[]) => (await Promise.all(answers)).map(({ status }) => status);
+  const statuses = async (answers: Promise<Answer>[]) =>
+    (await Promise.all(answers)).map(({ status }) => status);
 
   function isQueueFull({ status, headers, error }: Answer): void {
     expect(status).to.equal(502);
@@ -65,7 +72,9 @@ describe('a queue that overflows', function () {
   it('answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait', async () => {
     const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
     const inside = call(4, ofBytes(1_000_000));
-    await eventually(async () => expect(await waiting()).to.deep.equal({ renders: 4, bytes: 4_000_000 }));
+    await eventually(async () =>
+      expect(await waiting()).to.deep.equal({ renders: 4, bytes: 4_000_000 }),
+    );
     for (const answer of await Promise.all(call(10, ofBytes(1_000_000)))) isQueueFull(answer);
     const small = call(5, SMALL);
     await eventually(async () => expect((await waiting()).renders).to.equal(9));

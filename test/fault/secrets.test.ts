@@ -1,4 +1,5 @@
-// What a caller sends is nobody's business: renders of every kind and end, at the most talkative level, and then no log and no metric has a word of them.
+// What a caller sends is nobody's business: renders of every kind and end, at the most talkative
+// level, and then no log and no metric has a word of them.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,8 +7,12 @@ import { expect } from 'chai';
 import { type Answer, httpCall } from '../support/http-call.ts';
 import { type Site, type SiteAccount, startSite, toldIn } from './harness/site.ts';
 
-/** Texts that stand nowhere else. As letters alone, so that no notation (URL, JSON, HTML) writes them in another way. */
-const mark = () => `Mark${randomUUID().replace(/[^a-f]/g, '')}${randomUUID().replace(/[^a-f]/g, '')}`;
+/**
+ * Texts that stand nowhere else. As letters alone, so that no notation (URL, JSON, HTML) writes
+ * them in another way.
+ */
+const mark = () =>
+  `Mark${randomUUID().replace(/[^a-f]/g, '')}${randomUUID().replace(/[^a-f]/g, '')}`;
 
 describe('the secrets of callers', function () {
   this.timeout(180_000);
@@ -39,17 +44,28 @@ describe('the secrets of callers', function () {
   before(async () => {
     server = createServer((request, response) => {
       const { pathname } = new URL(request.url!, 'http://page');
-      if (pathname.startsWith('/locked')) return void response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
+      if (pathname.startsWith('/locked'))
+        return void response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
       if (pathname.startsWith('/gone')) return void response.writeHead(404).end('no');
-      if (pathname.startsWith('/away')) return void response.writeHead(302, { Location: `http://10.0.0.1/?${marks.query}` }).end();
+      if (pathname.startsWith('/away'))
+        return void response.writeHead(302, { Location: `http://10.0.0.1/?${marks.query}` }).end();
       if (pathname.startsWith('/cut')) return void response.destroy();
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<p>${marks.html}</p>`);
     });
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     page = `http://127.0.0.1:${port}`;
-    const talkative = { PRESSROOM_LOG_LEVEL: 'trace', PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`, PRESSROOM_RENDER_TIMEOUT: '3s' };
-    site = await startSite({ apis: 1, workers: 1, api: talkative, worker: { ...talkative, PRESSROOM_RENDER_TIMEOUT: '' } });
+    const talkative = {
+      PRESSROOM_LOG_LEVEL: 'trace',
+      PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`,
+      PRESSROOM_RENDER_TIMEOUT: '3s',
+    };
+    site = await startSite({
+      apis: 1,
+      workers: 1,
+      api: talkative,
+      worker: { ...talkative, PRESSROOM_RENDER_TIMEOUT: '' },
+    });
     account = await site.account();
   });
   after(async () => {
@@ -58,7 +74,8 @@ describe('the secrets of callers', function () {
     await site?.stop();
   });
 
-  const address = (path: string) => `${page}${path}/${marks.path}?token=${marks.query}#${marks.fragment}`;
+  const address = (path: string) =>
+    `${page}${path}/${marks.path}?token=${marks.query}#${marks.fragment}`;
   const everything = () => ({
     extra_http_headers: { 'X-Secret': marks.header },
     cookies: [{ name: 'secret', value: marks.cookie, domain: '127.0.0.1' }],
@@ -69,32 +86,78 @@ describe('the secrets of callers', function () {
   });
 
   const renders: [what: string, body: () => object, status: number][] = [
-    ['a page with everything', () => ({ url: address('/'), ...everything(), javascript: `void '${marks.javascript}'` }), 200],
-    ['a document', () => ({ html: `<p>${marks.html}</p>`, wait_for_expression: `'${marks.expression}'`, sandbox: true }), 200],
+    [
+      'a page with everything',
+      () => ({ url: address('/'), ...everything(), javascript: `void '${marks.javascript}'` }),
+      200,
+    ],
+    [
+      'a document',
+      () => ({
+        html: `<p>${marks.html}</p>`,
+        wait_for_expression: `'${marks.expression}'`,
+        sandbox: true,
+      }),
+      200,
+    ],
     ['a page that is gone', () => ({ url: address('/gone'), ...everything() }), 502],
     ['a wrong password', () => ({ url: address('/locked'), ...everything() }), 502],
     ['a page that hangs up', () => ({ url: address('/cut') }), 502],
     ['a redirect to where it may not go', () => ({ url: address('/away') }), 422],
-    ['an address that is not public', () => ({ url: `http://10.1.2.3/${marks.path}?token=${marks.query}` }), 422],
-    ['a host that is not there', () => ({ url: `http://${marks.path.toLowerCase()}.invalid/?token=${marks.query}` }), 502],
-    ['a script that throws', () => ({ html: marks.html, javascript: `throw new Error('${marks.javascript}')` }), 400],
+    [
+      'an address that is not public',
+      () => ({ url: `http://10.1.2.3/${marks.path}?token=${marks.query}` }),
+      422,
+    ],
+    [
+      'a host that is not there',
+      () => ({ url: `http://${marks.path.toLowerCase()}.invalid/?token=${marks.query}` }),
+      502,
+    ],
+    [
+      'a script that throws',
+      () => ({ html: marks.html, javascript: `throw new Error('${marks.javascript}')` }),
+      400,
+    ],
     ['a script from an address', () => ({ html: marks.html, javascript: address('/gone') }), 502],
-    ['a style sheet from a private address', () => ({ html: marks.html, css: `http://10.0.0.9/${marks.css}` }), 422],
-    ['a wait that never ends', () => ({ html: marks.html, wait_for_selector: `#${marks.selector}` }), 502],
-    ['an expression that never comes true', () => ({ html: marks.html, wait_for_expression: `window.${marks.expression}` }), 502],
+    [
+      'a style sheet from a private address',
+      () => ({ html: marks.html, css: `http://10.0.0.9/${marks.css}` }),
+      422,
+    ],
+    [
+      'a wait that never ends',
+      () => ({ html: marks.html, wait_for_selector: `#${marks.selector}` }),
+      502,
+    ],
+    [
+      'an expression that never comes true',
+      () => ({ html: marks.html, wait_for_expression: `window.${marks.expression}` }),
+      502,
+    ],
     ['a field of another name', () => ({ html: marks.html, [marks.field]: marks.body }), 400],
     ['a wrong value', () => ({ html: marks.html, format: marks.body }), 400],
-    ['a page that errs and logs', () => ({ html: `<script>console.error('${marks.html}'); throw '${marks.html}'</script>` }), 200],
+    [
+      'a page that errs and logs',
+      () => ({ html: `<script>console.error('${marks.html}'); throw '${marks.html}'</script>` }),
+      200,
+    ],
   ];
-  /** What a caller may read of his own in an error, to find what is wrong; never what would let others in. */
+  /**
+   * What a caller may read of his own in an error, to find what is wrong; never what would let
+   * others in.
+   */
   const { header, cookie, username, password } = marks;
 
   it('are in no error, log or metric, however a render ends', async () => {
     for (const [what, body, status] of renders) {
       const answer = await site.render(account, body());
-      expect(answer.status, `${what}: ${answer.status === 200 ? 'a PDF' : answer.body}`).to.equal(status);
+      expect(answer.status, `${what}: ${answer.status === 200 ? 'a PDF' : answer.body}`).to.equal(
+        status,
+      );
       if (status !== 200)
-        for (const told of [account.key, header, cookie, username, password]) expect(answer.body.toString()).to.not.include(told);
+        for (const told of [account.key, header, cookie, username, password])
+          expect(answer.body.toString()).to.not.include(told);
     }
 
     const { port } = site.apis[0]!;
@@ -105,7 +168,16 @@ describe('the secrets of callers', function () {
     await send('/v1/render', { Authorization: `${marks.key} ${account.key}` }, '{}');
     await send('/v1/render', authorized, `{"html": "${marks.body}`);
     await send(`/v1/nowhere?token=${marks.query}`, authorized, '{}');
-    await send('/v1/render', { ...authorized, 'X-Request-Id': marks.name, 'User-Agent': marks.name, Cookie: `a=${marks.cookie}` }, '{}');
+    await send(
+      '/v1/render',
+      {
+        ...authorized,
+        'X-Request-Id': marks.name,
+        'User-Agent': marks.name,
+        Cookie: `a=${marks.cookie}`,
+      },
+      '{}',
+    );
     await send('/v1/trial/render', {}, JSON.stringify({ html: marks.html, title: marks.title }));
 
     const processes = [...site.apis, ...site.workers].map(({ process }) => process);

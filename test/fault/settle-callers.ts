@@ -1,4 +1,5 @@
-// What the 32 callers of a settle run do, one render after the other: most end at once, counted or given back; some outlive their lease or are abandoned.
+// What the 32 callers of a settle run do, one render after the other: most end at once, counted or
+// given back; some outlive their lease or are abandoned.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease, Leases } from '../../api/leases/leases.ts';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -21,16 +22,35 @@ export interface Tally {
   abandoned: number;
   /** Settled a second time, as by a process whose answer was lost. */
   repeated: number;
-  /** Admissions that were refused because the plan was full, or whose answer did not come; tried again. */
+  /**
+   * Admissions that were refused because the plan was full, or whose answer did not come; tried
+   * again.
+   */
   refused: number;
   unknown: number;
 }
 
-/** One render; resolves with when its admission was sent. Throws a sentence when a settlement did what it must not. */
+/**
+ * One render; resolves with when its admission was sent. Throws a sentence when a settlement did
+ * what it must not.
+ */
 export type Pair = () => Promise<number>;
 
-export function settleCallers({ store, processes, leasesOn, operations, caller, times }: SettleRig, chance: Chance) {
-  const tally: Tally = { sent: 0, answered: 0, released: 0, renewed: 0, late: 0, abandoned: 0, repeated: 0, refused: 0, unknown: 0 };
+export function settleCallers(
+  { store, processes, leasesOn, operations, caller, times }: SettleRig,
+  chance: Chance,
+) {
+  const tally: Tally = {
+    sent: 0,
+    answered: 0,
+    released: 0,
+    renewed: 0,
+    late: 0,
+    abandoned: 0,
+    repeated: 0,
+    refused: 0,
+    unknown: 0,
+  };
   const { accountId } = caller;
 
   async function admit(leases: Leases): Promise<Lease & { sentMs: number }> {
@@ -54,11 +74,21 @@ export function settleCallers({ store, processes, leasesOn, operations, caller, 
   }
 
   async function find(leaseId: string): Promise<{ expires: Date; expired: boolean } | undefined> {
-    const mine = { $first: { $filter: { input: '$leases', as: 'lease', cond: { $eq: ['$$lease.id', leaseId] } } } };
+    const mine = {
+      $first: {
+        $filter: { input: '$leases', as: 'lease', cond: { $eq: ['$$lease.id', leaseId] } },
+      },
+    };
     const [found] = await store.accounts
       .aggregate<{ expires?: Date; now: Date }>([
         { $match: { _id: accountId } },
-        { $project: { _id: 0, now: '$$NOW', expires: { $getField: { field: 'expires', input: mine } } } },
+        {
+          $project: {
+            _id: 0,
+            now: '$$NOW',
+            expires: { $getField: { field: 'expires', input: mine } },
+          },
+        },
       ])
       .toArray();
     return found?.expires && { expires: found.expires, expired: found.expires <= found.now };
@@ -76,7 +106,8 @@ export function settleCallers({ store, processes, leasesOn, operations, caller, 
     if (chance.percent(2)) {
       tally.repeated += 1;
       const again = await operations.settle(accountId, lease.id);
-      if (again !== undefined) throw new Error(`a render was counted twice: its second settlement gave ${again}`);
+      if (again !== undefined)
+        throw new Error(`a render was counted twice: its second settlement gave ${again}`);
     }
     return lease.sentMs;
   };
@@ -86,7 +117,8 @@ export function settleCallers({ store, processes, leasesOn, operations, caller, 
     const lease = await admit(leases);
     const first = (await find(lease.id))?.expires;
     if (!first) throw new Error('a lease that runs is not there');
-    while (!lease.lost.aborted && (await find(lease.id))?.expires.getTime() === first.getTime()) await sleep(POLL_MS);
+    while (!lease.lost.aborted && (await find(lease.id))?.expires.getTime() === first.getTime())
+      await sleep(POLL_MS);
     await settle(leases, lease);
     tally.renewed += 1;
     return lease.sentMs;
@@ -105,7 +137,10 @@ export function settleCallers({ store, processes, leasesOn, operations, caller, 
     return lease.sentMs;
   };
 
-  /** The process dies with the render. Its place is taken for as long as the lease lasts, so the caller comes back then. */
+  /**
+   * The process dies with the render. Its place is taken for as long as the lease lasts, so the
+   * caller comes back then.
+   */
   const abandoned: Pair = async () => {
     const dying = leasesOn(store);
     await dying.start();
@@ -116,8 +151,14 @@ export function settleCallers({ store, processes, leasesOn, operations, caller, 
     return lease.sentMs;
   };
 
-  const callers: Pair[] = [...Array(27).fill(quick), ...Array(2).fill(renewed), ...Array(2).fill(late), abandoned];
-  const waiting = () => [...processes, cutOff].reduce((sum, leases) => sum + leases.counts().waiting, 0);
+  const callers: Pair[] = [
+    ...Array(27).fill(quick),
+    ...Array(2).fill(renewed),
+    ...Array(2).fill(late),
+    abandoned,
+  ];
+  const waiting = () =>
+    [...processes, cutOff].reduce((sum, leases) => sum + leases.counts().waiting, 0);
   /** Resolves when no settlement is tried in the background any more. */
   async function settled(): Promise<void> {
     while (waiting() > 0) await sleep(POLL_MS);

@@ -1,4 +1,5 @@
-// What the settle runs stand on: a fresh mongod, one account with a plan of 32, and lease adapters on it as API processes have them.
+// What the settle runs stand on: a fresh mongod, one account with a plan of 32, and lease adapters
+// on it as API processes have them.
 import { pino } from 'pino';
 import type { Caller } from '../../api/accounts/accepted-keys.ts';
 import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
@@ -19,7 +20,10 @@ export const CAP = 32;
 const PEPPERS = ['a pepper of the settle runs'];
 /** What an API process gives a database operation. */
 const OPERATION_TIMEOUT_MS = 5_000;
-/** Later than any month to come, so that no turn of a month begins a new count in the middle of a run. */
+/**
+ * Later than any month to come, so that no turn of a month begins a new count in the middle of a
+ * run.
+ */
 const PERIOD = '2999-12';
 
 export type SettleRig = Awaited<ReturnType<typeof settleRig>>;
@@ -45,7 +49,10 @@ export async function settleRig(wanted: Partial<LeaseTimes> = {}) {
   );
 
   async function connect() {
-    const store = connectStore({ uri: mongod.uri, operationTimeoutMs: OPERATION_TIMEOUT_MS }, silentLog);
+    const store = connectStore(
+      { uri: mongod.uri, operationTimeoutMs: OPERATION_TIMEOUT_MS },
+      silentLog,
+    );
     await store.start();
     closing.push(() => store.stop(new AbortController().signal));
     return store;
@@ -53,9 +60,16 @@ export async function settleRig(wanted: Partial<LeaseTimes> = {}) {
 
   const rules = { plans, pastDueGraceMs: 0 };
   const metrics = () => createMetrics({ processDefaults: false });
-  /** The leases of one API process. One that is never started renews nothing, like a process that is cut off from its database. */
+  /**
+   * The leases of one API process. One that is never started renews nothing, like a process that is
+   * cut off from its database.
+   */
   const leasesOn = (store: Awaited<ReturnType<typeof connect>>) =>
-    new MongoLeases(store, { ...rules, dashboardUrl: '', retryAfterS: () => 1, metrics: metrics(), times }, log);
+    new MongoLeases(
+      store,
+      { ...rules, dashboardUrl: '', retryAfterS: () => 1, metrics: metrics(), times },
+      log,
+    );
 
   try {
     const stores = [await connect(), await connect()] as const;
@@ -69,7 +83,12 @@ export async function settleRig(wanted: Partial<LeaseTimes> = {}) {
     const { id } = await accounts.createAccount('crowd', { plan: 'crowd' });
     const { text } = await accounts.createKey('crowd', { name: 'key' });
     await store.accounts.updateOne({ _id: id }, { $set: { usage: { period: PERIOD, count: 0 } } });
-    const caller: Caller = { accountId: id, keyHash: hashKeyByEach(text, PEPPERS), clientIp: '192.0.2.1', requestId: 'settle run' };
+    const caller: Caller = {
+      accountId: id,
+      keyHash: hashKeyByEach(text, PEPPERS),
+      clientIp: '192.0.2.1',
+      requestId: 'settle run',
+    };
     const expiredKept = Math.max(EXPIRED_KEPT.atLeast, EXPIRED_KEPT.forEachPlace * CAP);
     const bounds: Bounds = { cap: CAP, expiredKept, keepExpiredMs: times.keepExpiredMs };
     const operations = leaseOperations(store, { ...rules, ...times });

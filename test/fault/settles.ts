@@ -1,4 +1,5 @@
-// A run of admit + settle pairs on one account, which must count exactly and leave the account's document as small as it was.
+// A run of admit + settle pairs on one account, which must count exactly and leave the account's
+// document as small as it was.
 import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
 import { type Look, lookAt, wrongWith } from './account-look.ts';
 import type { Chance } from './harness/random.ts';
@@ -31,9 +32,17 @@ interface Wanted {
   say?: (line: string) => void;
 }
 
-const UNCOUNTED = ['a render could not be counted: its lease is gone', 'a render was delivered but could not be counted'];
+const UNCOUNTED = [
+  'a render could not be counted: its lease is gone',
+  'a render was delivered but could not be counted',
+];
 
-export async function settles({ count, chance, times, say = () => {} }: Wanted): Promise<SettleReport> {
+export async function settles({
+  count,
+  chance,
+  times,
+  say = () => {},
+}: Wanted): Promise<SettleReport> {
   const rig = await settleRig(times);
   try {
     const { store, caller, bounds, said } = rig;
@@ -53,8 +62,12 @@ export async function settles({ count, chance, times, say = () => {} }: Wanted):
       last = await lookAt(store, caller.accountId);
       looks += 1;
       violations.push(...wrongWith(last, first, bounds, performance.now() - admitSentMs));
-      if (last.usage < answered) violations.push(`${answered} renders were answered as counted, the account has ${last.usage}`);
-      if (last.usage > tally.sent) violations.push(`${tally.sent} renders were settled, the account has ${last.usage}`);
+      if (last.usage < answered)
+        violations.push(
+          `${answered} renders were answered as counted, the account has ${last.usage}`,
+        );
+      if (last.usage > tally.sent)
+        violations.push(`${tally.sent} renders were settled, the account has ${last.usage}`);
       most.leases = Math.max(most.leases, last.arrays['leases']!);
       most.expired = Math.max(most.expired, last.expired);
       most.bytes = Math.max(most.bytes, last.bytes);
@@ -81,13 +94,25 @@ export async function settles({ count, chance, times, say = () => {} }: Wanted):
       }
     }
 
-    await Promise.all(callers.map(pair => call(pair).catch(error => violations.push((error as Error).message))));
+    await Promise.all(
+      callers.map(pair => call(pair).catch(error => violations.push((error as Error).message))),
+    );
     await settled();
     const admitSentMs = await callers[0]!();
     await look(admitSentMs);
-    if (last.usage !== tally.sent) violations.push(`${tally.sent} renders were settled, the account counts ${last.usage}`);
-    for (const line of UNCOUNTED) if (said.has(line)) violations.push(`the log says ${said.get(line)} times: ${line}`);
-    return { violations: [...new Set(violations)], tally, counted: last.usage, looks, most, last, perSecond };
+    if (last.usage !== tally.sent)
+      violations.push(`${tally.sent} renders were settled, the account counts ${last.usage}`);
+    for (const line of UNCOUNTED)
+      if (said.has(line)) violations.push(`the log says ${said.get(line)} times: ${line}`);
+    return {
+      violations: [...new Set(violations)],
+      tally,
+      counted: last.usage,
+      looks,
+      most,
+      last,
+      perSecond,
+    };
   } finally {
     await rig.close();
   }

@@ -1,4 +1,5 @@
-// Trial renders: their few places are those of the whole installation, whatever becomes of the process that holds them.
+// Trial renders: their few places are those of the whole installation, whatever becomes of the
+// process that holds them.
 import { expect } from 'chai';
 import type { TrialLimitDocument } from '../../api/store/store.ts';
 import { eventually } from '../support/eventually.ts';
@@ -24,19 +25,29 @@ describe('the places of trial renders, on two API processes and eight slots', fu
   /** From an address of its own each time. */
   const trial = ({ port }: ApiSeat, body: unknown): Call => {
     visitors += 1;
-    const headers = { 'content-type': 'application/json', 'x-forwarded-for': `10.0.${visitors >> 8}.${visitors & 255}` };
+    const headers = {
+      'content-type': 'application/json',
+      'x-forwarded-for': `10.0.${visitors >> 8}.${visitors & 255}`,
+    };
     const call = httpCall(port, 'POST', '/v1/trial/render', headers, JSON.stringify(body));
     call.catch(() => {});
     return call;
   };
   const claimed = async () => {
     const each = await Promise.all(
-      site.workers.map(async ({ process }) => (await process.metrics()).sum('pressroom_slots', { state: 'claimed' })),
+      site.workers.map(async ({ process }) =>
+        (await process.metrics()).sum('pressroom_slots', { state: 'claimed' }),
+      ),
     );
     return each.reduce((sum, count) => sum + count, 0);
   };
   const places = async () =>
-    (await site.cluster.client.db('pressroom').collection<TrialLimitDocument>('limits').findOne({ _id: 'places' }))?.leases ?? [];
+    (
+      await site.cluster.client
+        .db('pressroom')
+        .collection<TrialLimitDocument>('limits')
+        .findOne({ _id: 'places' })
+    )?.leases ?? [];
 
   /** Two trial renders run at this process. */
   async function fill(api: ApiSeat): Promise<Call[]> {
@@ -45,7 +56,11 @@ describe('the places of trial renders, on two API processes and eight slots', fu
     return calls;
   }
 
-  const letIn = (api: ApiSeat) => eventually(async () => expect((await trial(api, { html: 'short' })).status).to.equal(200), 60_000);
+  const letIn = (api: ApiSeat) =>
+    eventually(
+      async () => expect((await trial(api, { html: 'short' })).status).to.equal(200),
+      60_000,
+    );
 
   it('are both taken by one process, and free for the other when that is killed, once their leases have expired', async () => {
     const calls = await fill(one);
@@ -74,9 +89,13 @@ describe('the places of trial renders, on two API processes and eight slots', fu
   it('leave a customer his slot while trial callers want more than there is', async () => {
     const account = await site.account('growth');
     const calls = await fill(one);
-    const refused = await Promise.all(Array.from({ length: 60 }, (_, nth) => trial(nth % 2 ? one : two, LONG)));
+    const refused = await Promise.all(
+      Array.from({ length: 60 }, (_, nth) => trial(nth % 2 ? one : two, LONG)),
+    );
     expect(new Set(refused.map(({ status }) => status))).to.deep.equal(new Set([429]));
-    const answers = await Promise.all(Array.from({ length: 4 }, () => site.render(account, { html: 'x' })));
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => site.render(account, { html: 'x' })),
+    );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await account.usage()).to.equal(4);
     for (const call of calls) call.hangUp();

@@ -1,4 +1,5 @@
-// A second opinion on what is a public address: Node's own parser and BlockList, and the registries' blocks written down once more. Shares nothing with the product.
+// A second opinion on what is a public address: Node's own parser and BlockList, and the
+// registries' blocks written down once more. Shares nothing with the product.
 import { BlockList, isIP } from 'node:net';
 
 const closed = new BlockList();
@@ -31,7 +32,16 @@ for (const block of [
 }
 
 const closed6 = new BlockList();
-for (const block of ['::/3', '2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20', '4000::/2', '8000::/1']) {
+for (const block of [
+  '::/3',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3fff::/20',
+  '4000::/2',
+  '8000::/1',
+]) {
   const [base, bits] = block.split('/');
   closed6.addSubnet(base!, Number(bits), 'ipv6');
 }
@@ -40,7 +50,8 @@ for (const block of ['::/3', '2001::/23', '2001:db8::/32', '2002::/16', '2620:4f
 function groupsOf(address: string): number[] {
   const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [left = '', right] = plain.split('::');
-  const read = (part: string) => (part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16)));
+  const read = (part: string) =>
+    part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16));
   const [head, tail] = [read(left), read(right ?? '')];
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
 }

@@ -1,6 +1,13 @@
-// Addresses in every writing, right ones and broken ones: ours and the second opinion must agree, and an address must have one reading.
+// Addresses in every writing, right ones and broken ones: ours and the second opinion must agree,
+// and an address must have one reading.
 import { isIP } from 'node:net';
-import { inNetwork, isPrivateUseAddress, isPublicAddress, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
+import {
+  inNetwork,
+  isPrivateUseAddress,
+  isPublicAddress,
+  normalizeAddress,
+  parseNetwork,
+} from '../../common/addresses.ts';
 import { decideEgress } from '../../worker/egress/decide.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { isPublic } from './address-oracle.ts';
@@ -30,7 +37,9 @@ const ALPHABET = [
   '٣',
   '\u0000',
 ];
-const EDGES = [0, 1, 9, 10, 11, 63, 64, 99, 100, 127, 128, 168, 169, 172, 191, 192, 198, 203, 223, 224, 254, 255];
+const EDGES = [
+  0, 1, 9, 10, 11, 63, 64, 99, 100, 127, 128, 168, 169, 172, 191, 192, 198, 203, 223, 224, 254, 255,
+];
 const GROUPS = [
   '0',
   '1',
@@ -65,7 +74,8 @@ const octet = (chance: Chance) => (chance.percent(60) ? chance.pick(EDGES) : cha
 const v4 = (chance: Chance) => Array.from({ length: 4 }, () => octet(chance)).join('.');
 
 function v6(chance: Chance): string {
-  const group = () => (chance.percent(70) ? chance.pick(GROUPS) : chance.int(0, 0xffff).toString(16));
+  const group = () =>
+    chance.percent(70) ? chance.pick(GROUPS) : chance.int(0, 0xffff).toString(16);
   const tail = chance.percent(30) ? [v4(chance)] : [group(), group()];
   const groups = [...Array.from({ length: 6 }, group), ...tail];
   if (chance.percent(60)) {
@@ -82,24 +92,42 @@ export const addresses: Fuzzer = {
     const written = chance.percent(40) ? v4(chance) : v6(chance);
     const text = chance.percent(50) ? written : mutated(chance, written, ALPHABET);
     const open = isPublicAddress(text);
-    holds(open === isPublic(text), `one says ${open ? 'public' : 'not public'}, the other does not`, text);
+    holds(
+      open === isPublic(text),
+      `one says ${open ? 'public' : 'not public'}, the other does not`,
+      text,
+    );
     holds(!(open && isPrivateUseAddress(text)), 'both public and private', text);
     const isAddress = isIP(text) !== 0 && !text.includes('%');
     const normal = normalizeAddress(text);
     holds(!isAddress || normal !== undefined, 'an address without a normal form', text);
     if (normal !== undefined) {
-      holds(isIP(normal) !== 0 && normalizeAddress(normal) === normal, 'a normal form that is none', text);
+      holds(
+        isIP(normal) !== 0 && normalizeAddress(normal) === normal,
+        'a normal form that is none',
+        text,
+      );
       holds(!open || isPublicAddress(normal), 'public as written only', text);
       holds(inNetwork(text, parseNetwork(normal)!), 'an address outside of itself', text);
     }
-    const decision = decideEgress({ host: 'a.example', port: 80 }, [text], { policy: 'public', allow: [], deny: [], ports: [80] });
+    const decision = decideEgress({ host: 'a.example', port: 80 }, [text], {
+      policy: 'public',
+      allow: [],
+      deny: [],
+      ports: [80],
+    });
     holds('allowed' in decision === isPublic(text), 'the guard decides otherwise', text);
     if (isAddress) {
-      // An IPv4-mapped address counts as the IPv4 address that it holds, which is in no wider network of IPv6.
+      // An IPv4-mapped address counts as the IPv4 address that it holds, which is in no wider
+      // network of IPv6.
       const least = isIP(text) === 6 && isIP(normal!) === 4 ? 96 : 0;
       const bits = chance.int(least, isIP(text) === 4 ? 32 : 128);
       const network = parseNetwork(`${text}/${bits}`);
-      holds(network !== undefined && inNetwork(text, network), `an address outside of its own /${bits}`, text);
+      holds(
+        network !== undefined && inNetwork(text, network),
+        `an address outside of its own /${bits}`,
+        text,
+      );
     }
   },
 };

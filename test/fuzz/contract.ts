@@ -1,4 +1,5 @@
-// Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the field's name, and what it accepts can be settings.
+// Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the
+// field's name, and what it accepts can be settings.
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../api/http/json-text.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
@@ -11,7 +12,20 @@ import type { Chance } from '../fault/harness/random.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
 
 const RULES = { ports: [80, 443], intranet: false, allowPorts: [] };
-const LENGTHS = ['10mm', '0', '.5in', '20px', '1e3', '-1in', '200in', '0.5', '9'.repeat(400), '5 mm', '3pc', ''];
+const LENGTHS = [
+  '10mm',
+  '0',
+  '.5in',
+  '20px',
+  '1e3',
+  '-1in',
+  '200in',
+  '0.5',
+  '9'.repeat(400),
+  '5 mm',
+  '3pc',
+  '',
+];
 const MARKUP = [
   ...[
     '<p>x</p>',
@@ -77,7 +91,21 @@ const ADDRESSES = [
   'http://a@b/',
   ' https://example.com/ ',
 ];
-const NAMES = ['X-A', 'x-a', 'Authorization', 'Cookie', 'Host', 'a b', 'a\r\nb: c', '', '__proto__', 'constructor', 'Proxy-X', 'é', '1'];
+const NAMES = [
+  'X-A',
+  'x-a',
+  'Authorization',
+  'Cookie',
+  'Host',
+  'a b',
+  'a\r\nb: c',
+  '',
+  '__proto__',
+  'constructor',
+  'Proxy-X',
+  'é',
+  '1',
+];
 const ALPHABET = [
   '0',
   '1',
@@ -115,7 +143,11 @@ const flag: Make = chance => chance.pick([true, false]);
 const some =
   (members: Record<string, Make>): Make =>
   chance =>
-    Object.fromEntries(Object.entries(members).flatMap(([name, make]) => (chance.percent(50) ? [[name, oneValue(chance, make)]] : [])));
+    Object.fromEntries(
+      Object.entries(members).flatMap(([name, make]) =>
+        chance.percent(50) ? [[name, oneValue(chance, make)]] : [],
+      ),
+    );
 
 function anything(chance: Chance, depth = 0): unknown {
   const kind = chance.int(0, depth > 2 ? 3 : 5);
@@ -123,10 +155,13 @@ function anything(chance: Chance, depth = 0): unknown {
   if (kind === 1) return chance.pick([0, 1, -1, 0.1, 2, 1e308, -0, 1e-7]);
   if (kind < 4) return chance.pick([null, true, false]);
   const members = Array.from({ length: chance.int(0, 4) }, () => anything(chance, depth + 1));
-  return kind === 4 ? members : Object.fromEntries(members.map(member => [chance.pick([...NAMES, ...FIELD_NAMES]), member]));
+  return kind === 4
+    ? members
+    : Object.fromEntries(members.map(member => [chance.pick([...NAMES, ...FIELD_NAMES]), member]));
 }
 
-const oneValue = (chance: Chance, make: Make) => (chance.percent(6) ? anything(chance) : make(chance));
+const oneValue = (chance: Chance, make: Make) =>
+  chance.percent(6) ? anything(chance) : make(chance);
 
 const cookie = some({
   name: oneOf(['a', '__Host-a', '__Secure-a', '']),
@@ -145,39 +180,68 @@ const FIELDS: Record<string, Make> = {
   paper_width: oneOf(LENGTHS),
   paper_height: oneOf(LENGTHS),
   ...Object.fromEntries(
-    ['landscape', 'print_background', 'single_page', 'raise_for_status', 'lazy_load_images', 'wait_for_network_idle', 'sandbox'].map(
-      name => [name, flag],
-    ),
+    [
+      'landscape',
+      'print_background',
+      'single_page',
+      'raise_for_status',
+      'lazy_load_images',
+      'wait_for_network_idle',
+      'sandbox',
+    ].map(name => [name, flag]),
   ),
   scale: chance => chance.pick([0.1, 1, 2, 0.0999, 2.1, 0, -1]),
   zoom: chance => chance.pick([0.1, 1, 2, 3]),
-  margin: some({ top: oneOf(LENGTHS), right: oneOf(LENGTHS), bottom: oneOf(LENGTHS), left: oneOf(LENGTHS) }),
+  margin: some({
+    top: oneOf(LENGTHS),
+    right: oneOf(LENGTHS),
+    bottom: oneOf(LENGTHS),
+    left: oneOf(LENGTHS),
+  }),
   header: edge,
   footer: edge,
   pages: oneOf(TEXTS, ['1', '3-1', '0', '1,,2', '999999999-']),
   emulate_media: oneOf(['print', 'screen', 'Print']),
   cookies: chance => Array.from({ length: chance.int(0, 3) }, () => oneValue(chance, cookie)),
   extra_http_headers: chance =>
-    Object.fromEntries(Array.from({ length: chance.int(0, 3) }, () => [chance.pick(NAMES), oneValue(chance, oneOf(TEXTS))])),
+    Object.fromEntries(
+      Array.from({ length: chance.int(0, 3) }, () => [
+        chance.pick(NAMES),
+        oneValue(chance, oneOf(TEXTS)),
+      ]),
+    ),
   auth: some({ username: oneOf(['a', 'a:b', '']), password: oneOf(TEXTS) }),
   css: oneOf(TEXTS, ADDRESSES),
   javascript: oneOf(TEXTS, ADDRESSES),
   wait_delay: oneOf(TEXTS, ['31s', '1h', '0', '.5s', '1s1s']),
   wait_for_selector: oneOf(TEXTS),
   wait_for_expression: oneOf(TEXTS),
-  metadata: some({ title: oneOf(TEXTS), author: oneOf(TEXTS), subject: oneOf(TEXTS), keywords: oneOf(TEXTS) }),
+  metadata: some({
+    title: oneOf(TEXTS),
+    author: oneOf(TEXTS),
+    subject: oneOf(TEXTS),
+    keywords: oneOf(TEXTS),
+  }),
 };
 
 function body(chance: Chance): unknown {
   if (chance.percent(3)) return anything(chance);
   const [few, main] = [chance.pick([5, 10, 25]), chance.pick(['html', 'html', 'url', ''])];
-  const chosen = Object.entries(FIELDS).filter(([name]) => (name === 'html' || name === 'url' ? name === main : chance.percent(few)));
+  const chosen = Object.entries(FIELDS).filter(([name]) =>
+    name === 'html' || name === 'url' ? name === main : chance.percent(few),
+  );
   const members = chosen.map(([name, make]) => [name, oneValue(chance, make)] as const);
-  if (chance.percent(3)) members.push([chance.pick([...NAMES, 'printBackground', 'margin.top', 'Html']), anything(chance)]);
+  if (chance.percent(3))
+    members.push([
+      chance.pick([...NAMES, 'printBackground', 'margin.top', 'Html']),
+      anything(chance),
+    ]);
   return Object.fromEntries(members);
 }
 
-/** A sentence begins with the body, a field in backticks, or a rule that names fields in backticks. */
+/**
+ * A sentence begins with the body, a field in backticks, or a rule that names fields in backticks.
+ */
 const NAMED = /^(?:The body must|The request body|Exactly one of `|`[^`]*`)/;
 
 function checkRefusal(error: unknown, text: string): void {
@@ -186,7 +250,9 @@ function checkRefusal(error: unknown, text: string): void {
   holds(code === 'validation_error' || code === 'ssrf_blocked', `the code ${code}`, text);
   holds(NAMED.test(message), `a message that names no field (${message})`, text);
   holds(
-    message.length < 4_000 && !/[\u0000-\u001f\u007f-\u009f]/.test(message) && message.isWellFormed(),
+    message.length < 4_000 &&
+      !/[\u0000-\u001f\u007f-\u009f]/.test(message) &&
+      message.isWellFormed(),
     `an unfit message (${message})`,
     text,
   );
@@ -196,14 +262,21 @@ export const contract: Fuzzer = {
   name: 'contract',
   attempt(chance) {
     const written = JSON.stringify(body(chance)) ?? 'null';
-    const text = chance.percent(10) ? mutated(chance, written, [...ALPHABET, '{', '}', '[', ']', ':', '"__proto__":1,'], 2) : written;
+    const text = chance.percent(10)
+      ? mutated(chance, written, [...ALPHABET, '{', '}', '[', ']', ':', '"__proto__":1,'], 2)
+      : written;
     try {
       const request = parseRenderRequest(parseJson(Buffer.from(text)), RULES);
       const copy = JSON.parse(JSON.stringify(request)) as unknown;
-      holds(isDeepStrictEqual(parseRenderRequest(copy, RULES), request), 'a request that is another one when it is read again', text);
+      holds(
+        isDeepStrictEqual(parseRenderRequest(copy, RULES), request),
+        'a request that is another one when it is read again',
+        text,
+      );
       const settings = renderSettings(request);
       pageSizeOverrides(settings);
-      for (const html of [settings.print.headerHtml, settings.print.footerHtml]) if (html !== undefined) templateHtml(html);
+      for (const html of [settings.print.headerHtml, settings.print.footerHtml])
+        if (html !== undefined) templateHtml(html);
     } catch (error) {
       checkRefusal(error, text);
     }

@@ -1,4 +1,5 @@
-// Frames of a slot's client, broken by chance. What the filter lets through is one JSON object with a listed method and the slot's own session, whoever reads it.
+// Frames of a slot's client, broken by chance. What the filter lets through is one JSON object with
+// a listed method and the slot's own session, whoever reads it.
 import { isUtf8 } from 'node:buffer';
 import { filterFrame } from '../../worker/gateway/cdp-filter.ts';
 import type { Chance } from '../fault/harness/random.ts';
@@ -91,7 +92,10 @@ const PIECES = [
     '😀',
   ],
 ];
-const BYTES = [0x00, 0x08, 0x0a, 0x1f, 0x20, 0x22, 0x2c, 0x5c, 0x7b, 0x7d, 0x7f, 0x80, 0xbf, 0xc0, 0xc2, 0xe2, 0xed, 0xf0, 0xf5, 0xff];
+const BYTES = [
+  0x00, 0x08, 0x0a, 0x1f, 0x20, 0x22, 0x2c, 0x5c, 0x7b, 0x7d, 0x7f, 0x80, 0xbf, 0xc0, 0xc2, 0xe2,
+  0xed, 0xf0, 0xf5, 0xff,
+];
 
 function value(chance: Chance, depth = 0): unknown {
   const kind = chance.int(0, depth > 3 ? 4 : 6);
@@ -100,7 +104,19 @@ function value(chance: Chance, depth = 0): unknown {
   if (kind === 4) return chance.pick([true, false, null]);
   const members = Array.from({ length: chance.int(0, 3) }, () => value(chance, depth + 1));
   if (kind === 5) return members;
-  const names = ['url', 'html', 'frameId', 'headers', 'name', 'value', 'patterns', 'requestId', 'sessionId', 'method', 'constructor'];
+  const names = [
+    'url',
+    'html',
+    'frameId',
+    'headers',
+    'name',
+    'value',
+    'patterns',
+    'requestId',
+    'sessionId',
+    'method',
+    'constructor',
+  ];
   return Object.fromEntries(members.map(member => [chance.pick(names), member]));
 }
 
@@ -108,7 +124,13 @@ function good(chance: Chance): string {
   const id = chance.pick([1, 7, 999_999_999, chance.int(-2, 2e9)]);
   if (chance.percent(40))
     return `{"id":${id},"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":${JSON.stringify(`<p>${value(chance)}é\\"`)}}}`;
-  const method = chance.pick([...LISTED, 'Page.navigate', 'Fetch.continueRequest', ...NOT_LISTED, ...OWN]);
+  const method = chance.pick([
+    ...LISTED,
+    'Page.navigate',
+    'Fetch.continueRequest',
+    ...NOT_LISTED,
+    ...OWN,
+  ]);
   const params = chance.percent(30) ? { url: chance.pick(ADDRESSES) } : value(chance);
   return JSON.stringify({ id, method, params, ...(chance.percent(20) && { sessionId: 'other' }) });
 }
@@ -130,8 +152,17 @@ function broken(chance: Chance, bytes: Buffer): Buffer {
     const piece = chance.percent(50)
       ? Buffer.from(chance.pick(PIECES))
       : Buffer.from([chance.percent(50) ? chance.pick(BYTES) : chance.int(0, 255)]);
-    const put = chance.pick([piece, piece, Buffer.alloc(0), frame.subarray(at, at + chance.int(1, 60))]);
-    frame = Buffer.concat([frame.subarray(0, at), put, frame.subarray(at + chance.pick([0, 0, 1, 2, chance.int(0, 40)]))]);
+    const put = chance.pick([
+      piece,
+      piece,
+      Buffer.alloc(0),
+      frame.subarray(at, at + chance.int(1, 60)),
+    ]);
+    frame = Buffer.concat([
+      frame.subarray(0, at),
+      put,
+      frame.subarray(at + chance.pick([0, 0, 1, 2, chance.int(0, 40)])),
+    ]);
   }
   return frame;
 }
@@ -161,15 +192,23 @@ function checkForwarded(bytes: Buffer, frame: Buffer): void {
   holds(Number.isInteger(id) && id >= 1 && id < 1e9, 'an id that is not a client’s goes on', tried);
   holds(LISTED.has(method), 'a method outside the list goes on', tried);
   holds(sessionId === SESSION, 'another session goes on', tried);
-  // With a member given twice, reading and writing it again would leave one out. The html may be escaped otherwise, but is one string all the same.
+  // With a member given twice, reading and writing it again would leave one out. The html may be
+  // escaped otherwise, but is one string all the same.
   const { frameId, html } = params;
   const head = `{"id":${id},"method":"Page.setDocumentContent","params":{"frameId":${JSON.stringify(frameId)},"html":`;
-  const isOneString = () => text.startsWith(head) && JSON.parse(text.slice(head.length, -`},"sessionId":"${SESSION}"}`.length)) === html;
-  holds(JSON.stringify(message) === text || isOneString(), 'a frame with two readings goes on', tried);
+  const isOneString = () =>
+    text.startsWith(head) &&
+    JSON.parse(text.slice(head.length, -`},"sessionId":"${SESSION}"}`.length)) === html;
+  holds(
+    JSON.stringify(message) === text || isOneString(),
+    'a frame with two readings goes on',
+    tried,
+  );
   const place = params.url;
   if (method === 'Page.navigate')
     holds(
-      place === 'about:blank' || ['http:', 'https:'].includes(URL.parse(String(place))?.protocol ?? ''),
+      place === 'about:blank' ||
+        ['http:', 'https:'].includes(URL.parse(String(place))?.protocol ?? ''),
       'a page is sent elsewhere',
       tried,
     );
@@ -182,7 +221,12 @@ export const frames: Fuzzer = {
     const frame = broken(chance, Buffer.from(text));
     const filtered = filterFrame(frame, SESSION);
     if (filtered.kind === 'forward') checkForwarded(Buffer.concat(filtered.parts), frame);
-    else if (filtered.kind === 'own') holds(OWN.includes(filtered.method), 'a method of our own that is none', frame.toString('latin1'));
+    else if (filtered.kind === 'own')
+      holds(
+        OWN.includes(filtered.method),
+        'a method of our own that is none',
+        frame.toString('latin1'),
+      );
     else holds(filtered.problem.length < 200, 'a long problem', filtered.problem);
   },
 };

@@ -1,10 +1,16 @@
-// Addresses of pages as a caller could write them. Nothing is accepted whose host, as the URL standard reads it, is not public, and the guard reads the same host.
+// Addresses of pages as a caller could write them. Nothing is accepted whose host, as the URL
+// standard reads it, is not public, and the guard reads the same host.
 import { isIP } from 'node:net';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { decideEgress } from '../../worker/egress/decide.ts';
-import { isHostName, isLoopbackName, parseAbsoluteForm, parseAuthority } from '../../worker/egress/target.ts';
+import {
+  isHostName,
+  isLoopbackName,
+  parseAbsoluteForm,
+  parseAuthority,
+} from '../../worker/egress/target.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { isPublic } from './address-oracle.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
@@ -92,8 +98,36 @@ const HOSTS = [
     '0x5d.0xb8.0330.34',
   ],
 ];
-const PORTS = ['', '', '', ':80', ':443', ':', ':0080', ':22', ':65616', ':99999', ':80:80', ':８０', ': 80'];
-const PATHS = ['', '/', '/a?b#c', '?q', '#f', '/@127.0.0.1', '\\@127.0.0.1', '/\u0000', '/ ', '/%00', '//127.0.0.1', '\n', '\t'];
+const PORTS = [
+  '',
+  '',
+  '',
+  ':80',
+  ':443',
+  ':',
+  ':0080',
+  ':22',
+  ':65616',
+  ':99999',
+  ':80:80',
+  ':８０',
+  ': 80',
+];
+const PATHS = [
+  '',
+  '/',
+  '/a?b#c',
+  '?q',
+  '#f',
+  '/@127.0.0.1',
+  '\\@127.0.0.1',
+  '/\u0000',
+  '/ ',
+  '/%00',
+  '//127.0.0.1',
+  '\n',
+  '\t',
+];
 const ALPHABET = [
   ...[
     '.',
@@ -160,7 +194,11 @@ const ALPHABET = [
 const judged = (host: string, port: number) => {
   const target = parseAuthority(`${host}:${port}`);
   if (!target) return undefined;
-  const found = isLoopbackName(target.host) ? ['127.0.0.1', '::1'] : isIP(target.host) ? [target.host] : [];
+  const found = isLoopbackName(target.host)
+    ? ['127.0.0.1', '::1']
+    : isIP(target.host)
+      ? [target.host]
+      : [];
   return { target, open: 'allowed' in decideEgress(target, found, GUARD) };
 };
 
@@ -169,7 +207,11 @@ function tryAsPage(url: string): void {
   try {
     accepted = parseRenderRequest({ url }, RULES);
   } catch (error) {
-    holds(error instanceof ApiError && /^`url` /.test(error.message), `an error that is not about the address (${error})`, url);
+    holds(
+      error instanceof ApiError && /^`url` /.test(error.message),
+      `an error that is not about the address (${error})`,
+      url,
+    );
     return;
   }
   const opened = renderSettings(accepted).source as { url: string };
@@ -184,7 +226,11 @@ function tryAsPage(url: string): void {
     holds(bare !== 'localhost' && !bare.endsWith('.localhost'), 'a name of this machine', url);
     holds(isIP(bare) !== 0 || !/^[\d.]*$/.test(bare), 'something like an address', url);
     const guard = judged(hostname, port);
-    holds(guard !== undefined && guard.target.host === bare && guard.target.port === port, 'another host at the guard', url);
+    holds(
+      guard !== undefined && guard.target.host === bare && guard.target.port === port,
+      'another host at the guard',
+      url,
+    );
     holds(isIP(bare) === 0 ? isHostName(bare) : guard!.open, 'refused by the guard', url);
   }
 }
@@ -197,12 +243,28 @@ function tryAtGuard(host: string, port: number): void {
   const standard = URL.parse(`http://${host}/`)
     ?.hostname.replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');
-  holds(standard === undefined || standard === target.host, 'another host than the URL standard reads', host);
+  holds(
+    standard === undefined || standard === target.host,
+    'another host than the URL standard reads',
+    host,
+  );
   holds(!open || isPublic(target.host), 'a way to an address that is not public', host);
-  holds(isIP(target.host) === 0 || !isHostName(target.host), 'an address that is a name as well', host);
-  holds(!isHostName(target.host) || !/^[\d.]+$/.test(target.host), 'an address that would be looked up', host);
+  holds(
+    isIP(target.host) === 0 || !isHostName(target.host),
+    'an address that is a name as well',
+    host,
+  );
+  holds(
+    !isHostName(target.host) || !/^[\d.]+$/.test(target.host),
+    'an address that would be looked up',
+    host,
+  );
   const absolute = parseAbsoluteForm(`http://${host}:${port}/x?y`);
-  holds(absolute?.target.host === target.host && absolute.target.port === port, 'two readings of a host', host);
+  holds(
+    absolute?.target.host === target.host && absolute.target.port === port,
+    'two readings of a host',
+    host,
+  );
 }
 
 export const urls: Fuzzer = {
@@ -210,7 +272,12 @@ export const urls: Fuzzer = {
   attempt(chance: Chance) {
     const host = mutated(chance, chance.pick(HOSTS), ALPHABET, 3);
     const scheme = chance.percent(75) ? chance.pick(['http://', 'https://']) : chance.pick(SCHEMES);
-    const whole = scheme + (chance.percent(70) ? '' : chance.pick(USERS)) + host + chance.pick(PORTS) + chance.pick(PATHS);
+    const whole =
+      scheme +
+      (chance.percent(70) ? '' : chance.pick(USERS)) +
+      host +
+      chance.pick(PORTS) +
+      chance.pick(PATHS);
     tryAsPage(chance.percent(70) ? whole : mutated(chance, whole, ALPHABET, 3));
     tryAtGuard(host, chance.pick([80, 443]));
   },

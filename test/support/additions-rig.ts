@@ -1,10 +1,12 @@
-// The pages, style sheets and scripts that the tests of additions load from two sites on loopback, with an installation that may reach them and a private server that it may not.
+// The pages, style sheets and scripts that the tests of additions load from two sites on loopback,
+// with an installation that may reach them and a private server that it may not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Installation, installation } from './installation.ts';
 import { startDnsServer } from './servers/dns-server.ts';
 import { startWebServer, type WebServer } from './servers/web-server.ts';
 
-const SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="200" height="200" fill="blue"/></svg>';
+const SQUARE =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="200" height="200" fill="blue"/></svg>';
 const as =
   (type: string, body: string, more: Record<string, string> = {}) =>
   (_request: IncomingMessage, response: ServerResponse) =>
@@ -17,7 +19,10 @@ const answer =
 export const box = (head = '', body = '') =>
   // Sized by attributes, which no policy forbids.
   `<!doctype html><html><head>${head}</head><body><table id="box" width="100%" height="400"><tr><td>BOX</table>${body}</body></html>`;
-const POLICY = { 'content-security-policy': "default-src 'none'; script-src 'nonce-a'; require-trusted-types-for 'script'" };
+const POLICY = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'nonce-a'; require-trusted-types-for 'script'",
+};
 
 export interface AdditionsRig {
   web: WebServer;
@@ -36,18 +41,30 @@ export interface AdditionsRig {
 
 export async function additionsRig(): Promise<AdditionsRig> {
   const dns = await startDnsServer();
-  for (const name of ['shop.example', 'other.example', 'hidden.example']) dns.set(name, '127.0.0.1');
+  for (const name of ['shop.example', 'other.example', 'hidden.example'])
+    dns.set(name, '127.0.0.1');
   const victim = await startWebServer({ '/': 'SECRET' });
   const web = await startWebServer({
     '/': box(),
-    '/strict': as('text/html', box('', '<p id="p">P</p><script>document.write("NEVER")</script>'), POLICY),
+    '/strict': as(
+      'text/html',
+      box('', '<p id="p">P</p><script>document.write("NEVER")</script>'),
+      POLICY,
+    ),
     '/meta': box(`<meta http-equiv="content-security-policy" content="default-src 'none'">`),
     '/green.css': as('text/css', '#box { background: lime }'),
     '/unnamed.css': (_request, response) =>
-      response.writeHead(200, { 'x-content-type-options': 'nosniff' }).end('#box { background: red }'),
-    '/imports.css': as('text/css', '@import "/missing.css"; @import "/cut.css"; #box { background: lime }'),
+      response
+        .writeHead(200, { 'x-content-type-options': 'nosniff' })
+        .end('#box { background: red }'),
+    '/imports.css': as(
+      'text/css',
+      '@import "/missing.css"; @import "/cut.css"; #box { background: lime }',
+    ),
     '/half.css': (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/css', 'content-length': '1000' }).write('#box { background: red }');
+      response
+        .writeHead(200, { 'content-type': 'text/css', 'content-length': '1000' })
+        .write('#box { background: red }');
       setTimeout(() => response.socket!.destroy(), 100);
     },
     '/drawing.svg': as('image/svg+xml', SQUARE.replaceAll('"200"', '"600"')),
@@ -58,35 +75,57 @@ export async function additionsRig(): Promise<AdditionsRig> {
         rig.fontsSent++;
         as('font/woff', 'no font', { 'access-control-allow-origin': '*' })(request, response);
       }, 1_000),
-    '/late.css': (_request, response) => void setTimeout(() => as('text/css', '#box { background: lime }')(_request, response), 300),
-    '/untyped.css': (_request, response) => response.writeHead(200).end('#box { background: lime }'),
+    '/late.css': (_request, response) =>
+      void setTimeout(() => as('text/css', '#box { background: lime }')(_request, response), 300),
+    '/untyped.css': (_request, response) =>
+      response.writeHead(200).end('#box { background: lime }'),
     '/page.css': as('text/html', '<h1>a page</h1>'),
     '/plain.css': as('text/plain', '#box { background: red }'),
     '/broken.css': answer(500, 'text/css'),
     '/missing.css': answer(404),
-    '/hop.css': (_request, response) => response.writeHead(302, { location: `${other}/green.css` }).end(),
-    '/hidden.css': (_request, response) => response.writeHead(302, { location: `http://hidden.example:${victim.port}/` }).end(),
+    '/hop.css': (_request, response) =>
+      response.writeHead(302, { location: `${other}/green.css` }).end(),
+    '/hidden.css': (_request, response) =>
+      response.writeHead(302, { location: `http://hidden.example:${victim.port}/` }).end(),
     '/cut.css': (_request, response) => response.socket!.destroy(),
     '/never.css': () => {},
     '/square.svg': as('image/svg+xml', SQUARE),
-    '/writes.js': as('text/javascript', 'document.getElementById("box").textContent = "WRITTEN BY " + document.currentScript.src'),
-    '/throws.js': as('text/javascript', 'function f() { throw new TypeError("no such wheel") }\nf()'),
+    '/writes.js': as(
+      'text/javascript',
+      'document.getElementById("box").textContent = "WRITTEN BY " + document.currentScript.src',
+    ),
+    '/throws.js': as(
+      'text/javascript',
+      'function f() { throw new TypeError("no such wheel") }\nf()',
+    ),
     '/wrong.js': as('text/javascript', 'this is no script'),
-    '/later.js': as('text/javascript', 'setTimeout(() => { throw new Error("later") }, 0); document.body.append("STARTED")'),
+    '/later.js': as(
+      'text/javascript',
+      'setTimeout(() => { throw new Error("later") }, 0); document.body.append("STARTED")',
+    ),
     '/moves.js': as('text/javascript', 'location = "/next"'),
     '/page.js': as('text/html', '<h1>a page</h1>', { 'x-content-type-options': 'nosniff' }),
     '/half.js': (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/javascript', 'content-length': '1000' }).write('1');
+      response
+        .writeHead(200, { 'content-type': 'text/javascript', 'content-length': '1000' })
+        .write('1');
       setTimeout(() => response.socket!.destroy(), 100);
     },
     '/missing.js': answer(404),
-    '/hop.js': (_request, response) => response.writeHead(302, { location: `${other}/throws.js` }).end(),
-    '/hidden.js': (_request, response) => response.writeHead(302, { location: `http://hidden.example:${victim.port}/` }).end(),
+    '/hop.js': (_request, response) =>
+      response.writeHead(302, { location: `${other}/throws.js` }).end(),
+    '/hidden.js': (_request, response) =>
+      response.writeHead(302, { location: `http://hidden.example:${victim.port}/` }).end(),
     '/never.js': () => {},
-    '/next': '<h1>NEXT</h1><div id="box" style="height:600px"></div><img src="/slow.svg" onload="document.body.append(\'LOADED\')">',
-    '/slow.svg': (_request, response) => void setTimeout(() => as('image/svg+xml', SQUARE)(_request, response), 300),
+    '/next':
+      '<h1>NEXT</h1><div id="box" style="height:600px"></div><img src="/slow.svg" onload="document.body.append(\'LOADED\')">',
+    '/slow.svg': (_request, response) =>
+      void setTimeout(() => as('image/svg+xml', SQUARE)(_request, response), 300),
     '/nothing': (_request, response) => response.writeHead(204).end(),
-    '/throwing': box('', '<script>setInterval(() => { throw new Error("of the page") }, 1)</script>'),
+    '/throwing': box(
+      '',
+      '<script>setInterval(() => { throw new Error("of the page") }, 1)</script>',
+    ),
   });
   const base = `http://shop.example:${web.port}`;
   const other = `http://other.example:${web.port}`;

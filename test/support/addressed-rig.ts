@@ -1,4 +1,5 @@
-// An installation whose public URL is where it listens, as redirects in a browser need it; with a company's sign-in where one is wanted; and a browser.
+// An installation whose public URL is where it listens, as redirects in a browser need it; with a
+// company's sign-in where one is wanted; and a browser.
 
 import { type ConsoleBrowser, consoleBrowser } from './console/console-browser.ts';
 import { type ConsoleRig, consoleRig } from './console/console-rig.ts';
@@ -18,7 +19,9 @@ export async function addressedRig({ company = false } = {}): Promise<AddressedR
   // The company has to know the way back before the installation listens.
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
-  const provider = company ? await testProvider({ callback: `${publicUrl}/app/sign-in/company/callback` }) : undefined;
+  const provider = company
+    ? await testProvider({ callback: `${publicUrl}/app/sign-in/company/callback` })
+    : undefined;
   const rig = await consoleRig({
     workers: 0,
     env: {

@@ -1,4 +1,5 @@
-// An API process reduced to its frames: it is sent the status of one worker, claims, and announces what a test wants.
+// An API process reduced to its frames: it is sent the status of one worker, claims, and announces
+// what a test wants.
 import { once } from 'node:events';
 import WebSocket from 'ws';
 import { WAITING, type Waiting, type WorkerStatus } from '../../common/protocol.ts';
@@ -16,12 +17,22 @@ export interface BareApi {
   close(): void;
 }
 
-/** Without `api` it is one of the release before, which announces nothing and names itself in no ticket. */
+/**
+ * Without `api` it is one of the release before, which announces nothing and names itself in no
+ * ticket.
+ */
 export async function startBareApi(worker: LightWorker, api?: string): Promise<BareApi> {
   const sockets: WebSocket[] = [];
   const connect = (purpose: 'slot' | 'status') => {
     const name = api === undefined ? {} : { api };
-    const ticket = signTicket(LIGHT_SECRET, { pool: 'default', purpose, renderId: '', egress: 'public', maxMs: 60_000, ...name });
+    const ticket = signTicket(LIGHT_SECRET, {
+      pool: 'default',
+      purpose,
+      renderId: '',
+      egress: 'public',
+      maxMs: 60_000,
+      ...name,
+    });
     const socket = new WebSocket(`${worker.address}/v1/${purpose}?ticket=${ticket}`);
     sockets.push(socket);
     return socket;
@@ -38,7 +49,14 @@ export async function startBareApi(worker: LightWorker, api?: string): Promise<B
     status: () => last,
     onStatus: listener => void listeners.push(listener),
     announce: waiting => {
-      const params = waiting && { waitedMs: 0, count: 1, trial: false, account: 'x', held: 0, ...waiting };
+      const params = waiting && {
+        waitedMs: 0,
+        count: 1,
+        trial: false,
+        account: 'x',
+        held: 0,
+        ...waiting,
+      };
       link.send(JSON.stringify({ method: WAITING, params }));
     },
     claim: () =>

@@ -1,4 +1,5 @@
-// A real browser for our own pages: headless Chrome by Playwright, one for each test file, closed at its end.
+// A real browser for our own pages: headless Chrome by Playwright, one for each test file, closed
+// at its end.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,10 @@ import { shellQuoted } from '../../common/contract/docs-page.ts';
 import { startLine } from '../../worker/browser/chrome-start.ts';
 
 export interface TestBrowser {
-  /** A page of its own in a context of its own. What it logs as an error, throws, or asks of a foreign host fails the test that calls `quiet`. */
+  /**
+   * A page of its own in a context of its own. What it logs as an error, throws, or asks of a
+   * foreign host fails the test that calls `quiet`.
+   */
   page(options?: Parameters<Browser['newContext']>[0]): Promise<{ page: Page; quiet(): void }>;
   close(): Promise<void>;
 }
@@ -17,9 +21,16 @@ export async function launchBrowser(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-browser-'));
   try {
     // Playwright starts one file, with arguments of its own.
-    const [shell, args] = startLine({ executable: process.env.PRESSROOM_CHROME!, sandbox: false }, []);
+    const [shell, args] = startLine(
+      { executable: process.env.PRESSROOM_CHROME!, sandbox: false },
+      [],
+    );
     const executablePath = join(folder, 'chrome');
-    await writeFile(executablePath, `#!/bin/sh\nexec ${[shell, ...args].map(shellQuoted).join(' ')} "$@"\n`, { mode: 0o755 });
+    await writeFile(
+      executablePath,
+      `#!/bin/sh\nexec ${[shell, ...args].map(shellQuoted).join(' ')} "$@"\n`,
+      { mode: 0o755 },
+    );
     return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   } finally {
     await rm(folder, { recursive: true });
@@ -36,7 +47,8 @@ export async function startBrowser(): Promise<TestBrowser> {
       page.on('console', message => message.type() === 'error' && faults.push(message.text()));
       page.on('pageerror', error => faults.push(String(error)));
       page.on('request', request => {
-        if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) faults.push(`asked for ${request.url()}`);
+        if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url()))
+          faults.push(`asked for ${request.url()}`);
       });
       return {
         page,

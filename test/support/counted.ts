@@ -6,7 +6,11 @@ interface Process {
   metrics: Pick<Metrics, 'text'>;
 }
 
-async function value({ metrics }: Process, name: string, labels?: Record<string, string>): Promise<number> {
+async function value(
+  { metrics }: Process,
+  name: string,
+  labels?: Record<string, string>,
+): Promise<number> {
   return readSamples(await metrics.text()).sum(name, labels);
 }
 
@@ -15,7 +19,8 @@ export const callsCounted = (process: Process, route: string, outcome: string) =
   value(process, 'pressroom_http_requests_total', { route, outcome });
 
 /** How often this happened in the OAuth server. */
-export const eventsCounted = (process: Process, type: string) => value(process, 'pressroom_oauth_events_total', { type });
+export const eventsCounted = (process: Process, type: string) =>
+  value(process, 'pressroom_oauth_events_total', { type });
 
 /** How much of the memory for renders is held. */
 export const heldBytes = (process: Process) => value(process, 'pressroom_in_flight_bytes');

@@ -1,6 +1,12 @@
-// A dispatch on a real registry and queue with fake slots and a clock that stands still until the test moves it.
+// A dispatch on a real registry and queue with fake slots and a clock that stands still until the
+// test moves it.
 import { mock } from 'node:test';
-import { Dispatcher, type DispatcherOptions, type DispatchPhase, type Job } from '../../api/queue/dispatcher.ts';
+import {
+  Dispatcher,
+  type DispatcherOptions,
+  type DispatchPhase,
+  type Job,
+} from '../../api/queue/dispatcher.ts';
 import { WorkerRegistry, type WorkerRegistryOptions } from '../../api/workers/registry.ts';
 import { createMetrics, type Metrics } from '../../common/operations.ts';
 import { createFakeSlots, type FakeSession, type FakeSlots } from './fake-slots.ts';
@@ -17,7 +23,11 @@ export interface DispatchRig {
   metrics: Metrics;
   dispatch: Dispatcher<FakeSession>;
   /** A render of `accountId`; without `work` its page never finishes. */
-  call<T = never>(accountId: string, work?: (session: FakeSession) => Promise<T>, job?: Partial<Job>): Call<T>;
+  call<T = never>(
+    accountId: string,
+    work?: (session: FakeSession) => Promise<T>,
+    job?: Partial<Job>,
+  ): Call<T>;
   close(): void;
 }
 
@@ -30,7 +40,13 @@ export function createDispatchRig(
   const slots = createFakeSlots();
   const metrics = createMetrics({ processDefaults: false });
   const dispatch = new Dispatcher<FakeSession>({
-    queue: { maxLength: 1_000, maxBytes: 2 ** 28, waitMs: 30_000, waitWithoutWorkersMs: 120_000, ...queue },
+    queue: {
+      maxLength: 1_000,
+      maxBytes: 2 ** 28,
+      waitMs: 30_000,
+      waitWithoutWorkersMs: 120_000,
+      ...queue,
+    },
     workers: registry,
     openSlot: slots.openSlot,
     secret: 'the secret of the pool',
@@ -44,12 +60,27 @@ export function createDispatchRig(
     slots,
     metrics,
     dispatch,
-    call<T>(accountId: string, work = (session: FakeSession) => session.work() as Promise<T>, job: Partial<Job> = {}): Call<T> {
+    call<T>(
+      accountId: string,
+      work = (session: FakeSession) => session.work() as Promise<T>,
+      job: Partial<Job> = {},
+    ): Call<T> {
       const controller = new AbortController();
       calls.push(controller);
       const phases: DispatchPhase[] = [];
-      const fixed = { accountId, trial: false, bytes: 1, renderId: `render of ${accountId}`, egress: 'public' as const, maxMs: 60_000 };
-      const answer = dispatch.dispatch({ ...fixed, signal: controller.signal, ...job }, work, phase => phases.push(phase));
+      const fixed = {
+        accountId,
+        trial: false,
+        bytes: 1,
+        renderId: `render of ${accountId}`,
+        egress: 'public' as const,
+        maxMs: 60_000,
+      };
+      const answer = dispatch.dispatch(
+        { ...fixed, signal: controller.signal, ...job },
+        work,
+        phase => phases.push(phase),
+      );
       answer.catch(() => {}); // a test that looks at it later sees it all the same
       return { answer, abort: reason => controller.abort(reason), phases };
     },

@@ -1,4 +1,5 @@
-// What the tests of the egress guard stand on: a guard, a name server, a victim on loopback, and a client that speaks to a proxy as Chrome does.
+// What the tests of the egress guard stand on: a guard, a name server, a victim on loopback, and a
+// client that speaks to a proxy as Chrome does.
 import { once } from 'node:events';
 import {
   type IncomingHttpHeaders,
@@ -60,7 +61,9 @@ export async function egressRig() {
       victim.sockets.add(socket);
       socket.on('error', () => {}).on('close', () => victim.sockets.delete(socket));
     });
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve));
+    await new Promise<void>((resolve, reject) =>
+      server.once('error', reject).listen(0, host, resolve),
+    );
     victim.port = (server.address() as AddressInfo).port;
     closers.push(async () => {
       for (const socket of victim.sockets) socket.destroy();
@@ -70,23 +73,47 @@ export async function egressRig() {
   }
 
   /** Serves http on loopback; without a handler it says where it is. */
-  const web = (handler: Handler = (_request, response) => response.end('the inside'), host = '127.0.0.1') =>
-    serve(webServer(handler), host);
+  const web = (
+    handler: Handler = (_request, response) => response.end('the inside'),
+    host = '127.0.0.1',
+  ) => serve(webServer(handler), host);
   /** Accepts TCP on loopback; without a handler it says everything back. */
-  const tcp = (handler: (socket: Socket) => void = socket => socket.pipe(socket), host = '127.0.0.1') => serve(createServer(handler), host);
+  const tcp = (
+    handler: (socket: Socket) => void = socket => socket.pipe(socket),
+    host = '127.0.0.1',
+  ) => serve(createServer(handler), host);
 
   /** A guard with the installation's defaults, short waits, and this rig's name server. */
-  async function guard(policy: EgressPolicy | undefined, allow: string[], config: Partial<EgressConfig> = {}, log = silentLog) {
-    const defaults = { ports: [80, 443], dnsServers: [dns.address], dnsTimeoutMs: 400, connectTimeoutMs: 2_000, idleTimeoutMs: 10_000 };
+  async function guard(
+    policy: EgressPolicy | undefined,
+    allow: string[],
+    config: Partial<EgressConfig> = {},
+    log = silentLog,
+  ) {
+    const defaults = {
+      ports: [80, 443],
+      dnsServers: [dns.address],
+      dnsTimeoutMs: 400,
+      connectTimeoutMs: 2_000,
+      idleTimeoutMs: 10_000,
+    };
     const bounds = { maxBytes: 100 * 2 ** 20, maxRequests: 500, maxConnections: 50 };
-    const opened: EgressProxy = await openEgressProxy({ ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config }, log);
+    const opened: EgressProxy = await openEgressProxy(
+      { ...defaults, ...bounds, allow: parseAllowList(allow), deny: [], ...config },
+      log,
+    );
     closers.push(() => opened.close());
     const denied: EgressDenied[] = [];
     opened.onDenied(each => denied.push(each));
     const refused: string[] = [];
     opened.onRefused(({ host, port }) => refused.push(`${host}:${port}`));
     if (policy) opened.admit(policy);
-    return { ...opened, denied, refused, reasons: () => denied.map(({ host, port, reason }) => `${host}:${port} ${reason}`) };
+    return {
+      ...opened,
+      denied,
+      refused,
+      reasons: () => denied.map(({ host, port, reason }) => `${host}:${port} ${reason}`),
+    };
   }
 
   /** A connection to the guard's port, to write whatever. */
@@ -99,7 +126,11 @@ export async function egressRig() {
   }
 
   /** A plain request through the guard. Rejects when the guard drops the connection. */
-  function get(port: number, url: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
+  function get(
+    port: number,
+    url: string,
+    { body, ...options }: RequestOptions & { body?: string } = {},
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const outgoing = request({ host: '127.0.0.1', port, path: url, agent: false, ...options });
       outgoing.on('error', reject);
@@ -113,9 +144,19 @@ export async function egressRig() {
 
   /** A CONNECT through the guard, whatever its answer. */
   async function open(port: number, authority: string): Promise<Tunnel> {
-    const asking = request({ host: '127.0.0.1', port, method: 'CONNECT', path: authority, agent: false });
+    const asking = request({
+      host: '127.0.0.1',
+      port,
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+    });
     asking.end();
-    const [response, socket, head] = (await once(asking, 'connect')) as [IncomingMessage, Socket, Buffer];
+    const [response, socket, head] = (await once(asking, 'connect')) as [
+      IncomingMessage,
+      Socket,
+      Buffer,
+    ];
     closers.push(() => socket.destroy());
     socket.on('error', () => {});
     if (head.length > 0) socket.unshift(head);
@@ -123,7 +164,10 @@ export async function egressRig() {
     return { status: response.statusCode!, headers: response.headers, socket, rest };
   }
 
-  /** How a plain request ends: its status, or `dropped` when the guard closed the connection instead of answering. */
+  /**
+   * How a plain request ends: its status, or `dropped` when the guard closed the connection instead
+   * of answering.
+   */
   const outcome = (port: number, url: string) =>
     get(port, url).then(
       ({ status }) => String(status),

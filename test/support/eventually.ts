@@ -1,4 +1,5 @@
-// Waits for something to become true that no event tells of: asks again every few milliseconds, for 10 s at most unless told otherwise.
+// Waits for something to become true that no event tells of: asks again every few milliseconds, for
+// 10 s at most unless told otherwise.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const LIMIT_MS = 10_000;

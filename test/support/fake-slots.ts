@@ -1,5 +1,10 @@
 // The slot port's fake: slots open at once unless told otherwise, and end when the test says so.
-import { type OpenSlot, type SlotEndReason, SlotLost, type SlotSession } from '../../api/workers/slot-port.ts';
+import {
+  type OpenSlot,
+  type SlotEndReason,
+  SlotLost,
+  type SlotSession,
+} from '../../api/workers/slot-port.ts';
 import { PROTOCOL, type WorkerStatus } from '../../common/protocol.ts';
 
 export interface FakeSession extends SlotSession {
@@ -22,14 +27,18 @@ export interface FakeSlots {
   /** How many slots opened that no one asked for with `next`. */
   unseen(): number;
   failNext(error: Error, times?: number): void;
-  /** Attempts from now on answer only when the returned function is called; `deaf` ones also when the caller has gone away. */
+  /**
+   * Attempts from now on answer only when the returned function is called; `deaf` ones also when
+   * the caller has gone away.
+   */
   hold(how?: { deaf: boolean }): () => void;
 }
 
 function createSession(worker: string, ticket: string): FakeSession {
   const ended = Promise.withResolvers<Awaited<SlotSession['ended']>>();
   let isClosed = false;
-  const end = (reason: SlotEndReason) => ended.resolve({ reason, message: `the test ended it: ${reason}` } as never);
+  const end = (reason: SlotEndReason) =>
+    ended.resolve({ reason, message: `the test ended it: ${reason}` } as never);
   return {
     frameId: 'frame',
     worker,
@@ -105,7 +114,17 @@ export function createFakeSlots(): FakeSlots {
 }
 
 /** A worker's word on itself, for rosters and status servers. */
-export function workerStatus(ready: number, { busy = 0, more = {} }: { busy?: number; more?: Partial<WorkerStatus> } = {}): WorkerStatus {
-  const base = { protocol: PROTOCOL, pool: 'default', capacity: ready + busy, ready, busy, draining: false };
+export function workerStatus(
+  ready: number,
+  { busy = 0, more = {} }: { busy?: number; more?: Partial<WorkerStatus> } = {},
+): WorkerStatus {
+  const base = {
+    protocol: PROTOCOL,
+    pool: 'default',
+    capacity: ready + busy,
+    ready,
+    busy,
+    draining: false,
+  };
   return { ...base, chrome: 'up', chromeVersion: 'Chrome/156', ...more };
 }

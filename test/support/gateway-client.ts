@@ -1,4 +1,5 @@
-// Clients of a worker's gateway that do what no API of ours does: raw sockets, and frames written by hand.
+// Clients of a worker's gateway that do what no API of ours does: raw sockets, and frames written
+// by hand.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import WebSocket from 'ws';
@@ -39,7 +40,10 @@ interface FrameOptions {
 }
 
 /** A frame as RFC 6455 writes it, or as it must not be written. */
-export function frame(payload: Buffer | string, { first = 0x81, masked = true, length }: FrameOptions = {}): Buffer {
+export function frame(
+  payload: Buffer | string,
+  { first = 0x81, masked = true, length }: FrameOptions = {},
+): Buffer {
   const bytes = Buffer.from(payload);
   const head = Buffer.alloc(10);
   head[0] = first;
@@ -57,7 +61,11 @@ export async function rawSlot(worker: TestWorker): Promise<RawSocket> {
   return raw;
 }
 
-type Reply = { id: number; result?: Record<string, unknown>; error?: { code: number; message: string } };
+type Reply = {
+  id: number;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
+};
 
 export interface PlainSlot {
   socket: WebSocket;
@@ -68,7 +76,10 @@ export interface PlainSlot {
 }
 
 /** Claims a slot with a client that sends whatever it is told. */
-export async function plainSlot(worker: TestWorker, changes: Partial<Ticket> = {}): Promise<PlainSlot> {
+export async function plainSlot(
+  worker: TestWorker,
+  changes: Partial<Ticket> = {},
+): Promise<PlainSlot> {
   const socket = new WebSocket(`${worker.address}/v1/slot?ticket=${worker.ticket(changes)}`);
   const waiting = new Map<number, (reply: Reply) => void>();
   const over = Promise.withResolvers<never>();
@@ -88,7 +99,8 @@ export async function plainSlot(worker: TestWorker, changes: Partial<Ticket> = {
   return {
     socket,
     ask,
-    command: (method, params = {}, more = {}) => ask(++last, JSON.stringify({ id: last, method, params, ...more })),
+    command: (method, params = {}, more = {}) =>
+      ask(++last, JSON.stringify({ id: last, method, params, ...more })),
     close: async () => {
       const closed = once(socket, 'close');
       socket.close();

@@ -5,10 +5,13 @@ const HOLDERS = 4;
 
 /** Takes so many bytes; returns what gives them back. */
 export function heldByOthers(budget: ByteBudget, bytes: number): () => void {
-  const reservations = Array.from({ length: HOLDERS }, (_, index) => budget.open(accountHolder(`another account ${index}`)));
+  const reservations = Array.from({ length: HOLDERS }, (_, index) =>
+    budget.open(accountHolder(`another account ${index}`)),
+  );
   for (const [index, reservation] of reservations.entries()) {
     const part = Math.floor(bytes / HOLDERS) + (index < bytes % HOLDERS ? 1 : 0);
-    if (!reservation.take(part)) throw new Error(`the budget of ${budget.maxBytes} bytes has no room for ${bytes}`);
+    if (!reservation.take(part))
+      throw new Error(`the budget of ${budget.maxBytes} bytes has no room for ${bytes}`);
   }
   return () => {
     for (const { close } of reservations) close();

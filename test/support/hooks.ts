@@ -1,4 +1,5 @@
-// Root hooks of the whole run: ends what all suites share, then fails the run when something was left open.
+// Root hooks of the whole run: ends what all suites share, then fails the run when something was
+// left open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeProductImages } from '../cluster/built-product.ts';
 import { leakedProcesses, leakedResources, markChildren, openResources } from './leaks.ts';
@@ -7,7 +8,8 @@ import { stopTestMongod } from './servers/mongod.ts';
 /** How long sockets and processes that were told to end may take. */
 const SETTLE_MS = 3_000;
 
-// Mocha hands rejections on to listeners of the process and to nobody else: without this one they would be lost.
+// Mocha hands rejections on to listeners of the process and to nobody else: without this one they
+// would be lost.
 process.on('unhandledRejection', reason => {
   throw reason;
 });

@@ -1,4 +1,5 @@
-// One HTTP call to Pressroom as a customer makes it: a connection of its own, the whole answer, and a way to hang up.
+// One HTTP call to Pressroom as a customer makes it: a connection of its own, the whole answer, and
+// a way to hang up.
 import { type Agent, request as httpRequest } from 'node:http';
 
 export interface Answer {
@@ -16,7 +17,10 @@ export interface Call extends Promise<Answer> {
   hangUp(): void;
 }
 
-/** Sends and reads the answer to its end; rejects when the connection breaks before that. With an agent the connection may be one that it keeps. */
+/**
+ * Sends and reads the answer to its end; rejects when the connection breaks before that. With an
+ * agent the connection may be one that it keeps.
+ */
 export function httpCall(
   port: number,
   method: string,
@@ -33,22 +37,28 @@ export function httpCall(
       head.reject(error);
       reject(error);
     };
-    const outgoing = httpRequest({ host: '127.0.0.1', port, method, path, headers, signal: leaving.signal, agent }, async response => {
-      head.resolve({ status: response.statusCode!, headers: response.headers as Record<string, string> });
-      try {
-        const pieces: Buffer[] = [];
-        for await (const piece of response) pieces.push(piece);
-        const whole = Buffer.concat(pieces);
-        resolve({
+    const outgoing = httpRequest(
+      { host: '127.0.0.1', port, method, path, headers, signal: leaving.signal, agent },
+      async response => {
+        head.resolve({
           status: response.statusCode!,
           headers: response.headers as Record<string, string>,
-          body: whole,
-          error: () => JSON.parse(whole.toString()).error,
         });
-      } catch (error) {
-        fail(error as Error);
-      }
-    });
+        try {
+          const pieces: Buffer[] = [];
+          for await (const piece of response) pieces.push(piece);
+          const whole = Buffer.concat(pieces);
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers as Record<string, string>,
+            body: whole,
+            error: () => JSON.parse(whole.toString()).error,
+          });
+        } catch (error) {
+          fail(error as Error);
+        }
+      },
+    );
     outgoing.on('error', fail);
     outgoing.end(body);
   });

@@ -1,4 +1,5 @@
-// What tests of the HTTP side share: the real application on real accounts and leases, and a caller that writes raw bytes.
+// What tests of the HTTP side share: the real application on real accounts and leases, and a caller
+// that writes raw bytes.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
@@ -28,14 +29,20 @@ function parseAnswer(bytes: Buffer): { answer: Answer; rest: Buffer } | undefine
   if (end < 0) return undefined;
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const headers = Object.fromEntries(
-    lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+    lines.map(line => [
+      line.slice(0, line.indexOf(':')).toLowerCase(),
+      line.slice(line.indexOf(':') + 2),
+    ]),
   );
   const length = Number(headers['content-length'] ?? 0);
   const rest = bytes.subarray(end + 4);
   if (rest.length < length) return undefined;
   const body = rest.subarray(0, length);
   const status = Number(first.split(' ')[1]);
-  return { answer: { status, headers, body, json: () => JSON.parse(body.toString()) }, rest: rest.subarray(length) };
+  return {
+    answer: { status, headers, body, json: () => JSON.parse(body.toString()) },
+    rest: rest.subarray(length),
+  };
 }
 
 /** A connection that sends what it is told, byte for byte, and reads answers one by one. */
@@ -74,14 +81,16 @@ export async function rawConnection(port: number) {
           received = parsed.rest;
           return parsed.answer;
         }
-        if (ended) throw new Error(`the connection ended after ${JSON.stringify(received.toString())}`);
+        if (ended)
+          throw new Error(`the connection ended after ${JSON.stringify(received.toString())}`);
         await wake.promise;
       }
     },
   };
 }
 
-export interface HttpRigOptions extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget' | 'console'>> {
+export interface HttpRigOptions
+  extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget' | 'console'>> {
   server?: Partial<HttpConfig>;
 }
 
@@ -96,15 +105,29 @@ export const renderHead = (key: string, bytes: number): string => complete(head(
 /** `during` runs while a render holds its lease; a test replaces it. */
 export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
   const leases = await rig.replica();
-  const keys = createAcceptedKeys(rig.store, { plans, peppers: PEPPERS, pastDueGraceMs: 0, dashboardUrl: 'http://localhost/app' });
+  const keys = createAcceptedKeys(rig.store, {
+    plans,
+    peppers: PEPPERS,
+    pastDueGraceMs: 0,
+    dashboardUrl: 'http://localhost/app',
+  });
   const state = { during: async (_signal: AbortSignal): Promise<void> => {} };
   const render: RenderUseCase = async (_request, caller, _bodyBytes, signal) => {
     const lease = await leases.admit(caller);
     try {
       await state.during(signal);
-      return { pdf: PDF, pages: 3, sandbox: false, usage: await leases.settle(lease), timings: { admit: 1.26, print: 20 } };
+      return {
+        pdf: PDF,
+        pages: 3,
+        sandbox: false,
+        usage: await leases.settle(lease),
+        timings: { admit: 1.26, print: 20 },
+      };
     } finally {
       leases.release(lease);
     }
@@ -120,7 +143,10 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     onRefused: reason => refused.push(reason),
     console: options.console,
     budget,
-    health: options.health ?? { database: ms => rig.store.ping(ms), workers: () => ({ ready: 2, slots: 4 }) },
+    health: options.health ?? {
+      database: ms => rig.store.ping(ms),
+      workers: () => ({ ready: 2, slots: 4 }),
+    },
     body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },
     ports: { ports: [80, 443], allowPorts: [] },
     trustedProxies: parseTrustedProxies(['127.0.0.1']),

@@ -1,4 +1,5 @@
-// What renders would wait in one queue: first come, first served, by slots that join one after the other.
+// What renders would wait in one queue: first come, first served, by slots that join one after the
+// other.
 
 interface Ideal {
   /** When each slot is there, from the first call on. */
@@ -14,7 +15,10 @@ interface Ideal {
 /** The longest wait of all calls, in ms. */
 export function longestIdealWaitMs({ joinsMs, callers, everyMs, calls, renderMs }: Ideal): number {
   const freeMs = [...joinsMs];
-  const queue = Array.from({ length: callers }, (_, index) => ({ cameMs: index * everyMs, left: calls }));
+  const queue = Array.from({ length: callers }, (_, index) => ({
+    cameMs: index * everyMs,
+    left: calls,
+  }));
   let longest = 0;
   for (let first = queue.shift(); first; first = queue.shift()) {
     const slot = freeMs.indexOf(Math.min(...freeMs));

@@ -1,4 +1,5 @@
-// A whole installation of a test's own in the test's process: API and workers with real Chrome, on the shared mongod, with one account and its key.
+// A whole installation of a test's own in the test's process: API and workers with real Chrome, on
+// the shared mongod, with one account and its key.
 import { randomUUID } from 'node:crypto';
 import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
 import { type Api, type ApiOptions, complete, createApi } from '../../api/api.ts';
@@ -33,7 +34,12 @@ export interface Installation {
   pdf(body: unknown): Promise<Buffer>;
   /** The status and the error of a render that must not succeed. */
   refusal(body: unknown): Promise<{ status: number } & ReturnType<Answer['error']>>;
-  call(method: string, path: string, headers?: Record<string, string>, body?: string | Buffer): Call;
+  call(
+    method: string,
+    path: string,
+    headers?: Record<string, string>,
+    body?: string | Buffer,
+  ): Call;
   /** The account's count in this month. */
   usage(): Promise<number>;
   running(): Promise<number>;
@@ -81,7 +87,8 @@ export async function installation({
         ...env,
       }),
     );
-  configFor(['ws://127.0.0.1:1']); // what is wrong with `env` is said before a Chrome runs that nobody would end
+  // what is wrong with `env` is said before a Chrome runs that nobody would end
+  configFor(['ws://127.0.0.1:1']);
   const workers = await Promise.all(Array.from({ length: wanted }, () => startWorker(env, log)));
   const config = configFor(workers.map(({ address }) => address));
   const metrics = createMetrics({ processDefaults: false });
@@ -95,7 +102,8 @@ export async function installation({
   const { text: key } = await accounts.createKey(account, { name: 'test' });
   const port = api.port();
   const own = async () => (await accounts.listAccounts()).find(({ name }) => name === account)!;
-  const call: Installation['call'] = (method, path, headers, body) => httpCall(port, method, path, headers, body);
+  const call: Installation['call'] = (method, path, headers, body) =>
+    httpCall(port, method, path, headers, body);
   const render: Installation['render'] = (body, headers) => renderCall(port, key, body, headers);
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,4 +1,5 @@
-// What tests of leases share: a mongod with fail points, a store on it, replicas of the adapter, and accounts with a key.
+// What tests of leases share: a mongod with fail points, a store on it, replicas of the adapter,
+// and accounts with a key.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
@@ -41,19 +42,26 @@ export const refusal = (call: Promise<unknown>): Promise<ApiError> =>
     error => error,
   );
 
-/** `close` ends all of it; `reset`, after each test, switches fail points off and stops the replicas. */
+/**
+ * `close` ends all of it; `reset`, after each test, switches fail points off and stops the
+ * replicas.
+ */
 export async function leaseRig() {
   const mongod = await freshMongod();
   const admin = await MongoClient.connect(mongod.uri);
   const store = connectStore({ uri: mongod.uriFor('leases'), operationTimeoutMs: 700 }, silentLog);
   await store.start();
   const lines: Document[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
   const open: MongoLeases[] = [];
   const accounts = createAccounts(store, { plans, peppers: PEPPERS });
   let made = 0;
 
-  const working = () => admin.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' });
+  const working = () =>
+    admin.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' });
 
   return {
     store,
@@ -62,7 +70,8 @@ export async function leaseRig() {
     log,
     working,
     /** Leads to the database through a link on this port. */
-    uriThrough: (port: number) => `${mongod.uriFor('leases').replace(`:${mongod.port}/`, `:${port}/`)}&directConnection=true`,
+    uriThrough: (port: number) =>
+      `${mongod.uriFor('leases').replace(`:${mongod.port}/`, `:${port}/`)}&directConnection=true`,
     /** Makes the server misbehave for commands of these names from Pressroom's connections. */
     failing: (commands: string | string[], data: Document, mode: unknown = 'alwaysOn') =>
       admin.db('admin').command({
@@ -79,13 +88,23 @@ export async function leaseRig() {
       metrics = createMetrics({ processDefaults: false }),
       nowMs?: () => number,
     ): Promise<MongoLeases> {
-      const config = { plans, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app', retryAfterS: () => 7, times, metrics };
+      const config = {
+        plans,
+        pastDueGraceMs: 60_000,
+        dashboardUrl: 'http://localhost/app',
+        retryAfterS: () => 7,
+        times,
+        metrics,
+      };
       const leases = new MongoLeases(from, config, log, nowMs);
       await leases.start();
       open.push(leases);
       return leases;
     },
-    /** Holds up every write to this account's document, as somebody's open transaction does, until `work` has ended. */
+    /**
+     * Holds up every write to this account's document, as somebody's open transaction does, until
+     * `work` has ended.
+     */
     async heldUp(accountId: string, work: () => Promise<void>): Promise<void> {
       const session = admin.startSession();
       try {
@@ -104,7 +123,8 @@ export async function leaseRig() {
       const name = `account ${made}`;
       const { id } = await accounts.createAccount(name, { plan });
       const { text, key } = await accounts.createKey(name, { name: 'key' });
-      if (Object.keys(settings).length > 0) await store.accounts.updateOne({ _id: id }, { $set: settings });
+      if (Object.keys(settings).length > 0)
+        await store.accounts.updateOne({ _id: id }, { $set: settings });
       const caller: Caller = {
         accountId: id,
         keyHash: hashKeyByEach(text, PEPPERS),

@@ -2,7 +2,11 @@
 
 /** `bytes`: how long it is to be, if longer than it must be. */
 export function leastPdf(bytes = 0): string {
-  const objects = ['<</Type /Catalog /Pages 2 0 R>>', '<</Type /Pages /Count 1 /Kids [3 0 R]>>', '<</Type /Page /Parent 2 0 R>>'];
+  const objects = [
+    '<</Type /Catalog /Pages 2 0 R>>',
+    '<</Type /Pages /Count 1 /Kids [3 0 R]>>',
+    '<</Type /Page /Parent 2 0 R>>',
+  ];
   const write = (filling: number) => {
     let text = `%PDF-1.4\n${filling > 0 ? `%${' '.repeat(filling - 1)}` : ''}\n`;
     const places = objects.map((object, index) => {

@@ -1,5 +1,5 @@
-// A pool without Chrome in the test's process: real gateways over slots that need no browser, and API processes
-// with their own queues. A render takes as long as its work holds the slot.
+// A pool without Chrome in the test's process: real gateways over slots that need no browser, and
+// API processes with their own queues. A render takes as long as its work holds the slot.
 import { Dispatcher, type Job } from '../../api/queue/dispatcher.ts';
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
@@ -30,9 +30,23 @@ export async function startLightWorker(capacity: number): Promise<LightWorker> {
   const ready = () => (hasJoined ? capacity - claimed.size : 0);
   const claim = () => {
     if (ready() === 0) return undefined;
-    const guard = { port: 1, admit: () => {}, onDenied: () => {}, onRefused: () => {}, close: async () => {} };
+    const guard = {
+      port: 1,
+      admit: () => {},
+      onDenied: () => {},
+      onRefused: () => {},
+      close: async () => {},
+    };
     const pipe = { route: () => {}, forward: () => {}, command: async () => ({}) };
-    const parts = { slot: 1, pipe, guard, sessionId: 'S', frameId: 'F', claimed: true, onEnd: undefined };
+    const parts = {
+      slot: 1,
+      pipe,
+      guard,
+      sessionId: 'S',
+      frameId: 'F',
+      claimed: true,
+      onEnd: undefined,
+    };
     const page = parts as unknown as SlotPage;
     claimed.add(page);
     return page;
@@ -67,7 +81,10 @@ export async function startLightWorker(capacity: number): Promise<LightWorker> {
 export interface LightApi {
   readonly dispatch: Dispatcher<Session>;
   readonly workers: Workers;
-  /** A render that holds its slot while `work` runs. Resolves with the ms that it waited for the slot. */
+  /**
+   * A render that holds its slot while `work` runs. Resolves with the ms that it waited for the
+   * slot.
+   */
   render(accountId: string, work: () => Promise<unknown>, more?: Partial<Job>): Promise<number>;
   /** Claims so far, by how they ended. */
   claims(outcome: 'opened' | 'refused'): Promise<number>;
@@ -75,13 +92,27 @@ export interface LightApi {
 }
 
 /** `reach`: where to connect to for a worker's address. */
-export async function startLightApi(addresses: readonly string[], reach = (address: string) => address): Promise<LightApi> {
+export async function startLightApi(
+  addresses: readonly string[],
+  reach = (address: string) => address,
+): Promise<LightApi> {
   const sources = addresses.map(address => ({ kind: 'address' as const, address }));
   const workers = createWorkers({ ...at, sources, reach });
   const connections = createConnections({ reach });
   const metrics = createMetrics({ processDefaults: false });
-  const queue = { maxLength: 10_000, maxBytes: 2 ** 28, waitMs: 60_000, waitWithoutWorkersMs: 60_000 };
-  const dispatch = new Dispatcher<Session>({ ...at, queue, workers, openSlot: openSession(connections), metrics });
+  const queue = {
+    maxLength: 10_000,
+    maxBytes: 2 ** 28,
+    waitMs: 60_000,
+    waitWithoutWorkersMs: 60_000,
+  };
+  const dispatch = new Dispatcher<Session>({
+    ...at,
+    queue,
+    workers,
+    openSlot: openSession(connections),
+    metrics,
+  });
   const known = Promise.withResolvers<void>();
   workers.onChange(() => workers.totals().workers === addresses.length && known.resolve());
   await workers.start();
@@ -90,7 +121,14 @@ export async function startLightApi(addresses: readonly string[], reach = (addre
     dispatch,
     workers,
     render: async (accountId, work, more = {}) => {
-      const fixed = { accountId, trial: false, bytes: 1, renderId: 'render', egress: 'public' as const, maxMs: 60_000 };
+      const fixed = {
+        accountId,
+        trial: false,
+        bytes: 1,
+        renderId: 'render',
+        egress: 'public' as const,
+        maxMs: 60_000,
+      };
       const cameMs = performance.now();
       let waitedMs = 0;
       const signal = AbortSignal.timeout(60_000);

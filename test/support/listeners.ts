@@ -27,11 +27,16 @@ export function groupOf(pid: number): number[] {
     .map(Number);
 }
 
-/** The TCP sockets, as `address:port` in the kernel's hexadecimal, on which any of these processes listens. */
+/**
+ * The TCP sockets, as `address:port` in the kernel's hexadecimal, on which any of these processes
+ * listens.
+ */
 export function listeners(pids: number[]): string[] {
   const theirs = new Set(
     pids.flatMap(pid =>
-      quietly(() => readdirSync(`/proc/${pid}/fd`), []).map(fd => quietly(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '')),
+      quietly(() => readdirSync(`/proc/${pid}/fd`), []).map(fd =>
+        quietly(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''),
+      ),
     ),
   );
   return ['tcp', 'tcp6'].flatMap(table =>
@@ -39,12 +44,17 @@ export function listeners(pids: number[]): string[] {
       .split('\n')
       .slice(1)
       .map(line => line.trim().split(/\s+/))
-      .filter(([, , , state, , , , , , inode]) => state === LISTEN && theirs.has(`socket:[${inode}]`))
+      .filter(
+        ([, , , state, , , , , , inode]) => state === LISTEN && theirs.has(`socket:[${inode}]`),
+      )
       .map(([, local]) => local!),
   );
 }
 
-/** How many connections some process still holds at its end of this port, in whatever state: those that only the kernel remembers have no inode. */
+/**
+ * How many connections some process still holds at its end of this port, in whatever state: those
+ * that only the kernel remembers have no inode.
+ */
 export function connectionsAt(port: number): number {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');
   return ['tcp', 'tcp6'].flatMap(table =>
@@ -52,6 +62,9 @@ export function connectionsAt(port: number): number {
       .split('\n')
       .slice(1)
       .map(line => line.trim().split(/\s+/))
-      .filter(([, local, , state, , , , , , inode]) => local?.endsWith(`:${wanted}`) && state !== LISTEN && inode !== '0'),
+      .filter(
+        ([, local, , state, , , , , , inode]) =>
+          local?.endsWith(`:${wanted}`) && state !== LISTEN && inode !== '0',
+      ),
   ).length;
 }

@@ -29,7 +29,9 @@ const CLEAN_UP_MS = 15_000;
 
 /** Prefixes each line with the number of its lane, since the lines of two lanes alternate. */
 function printLines(lane: number, output: Readable): void {
-  createInterface({ input: output }).on('line', line => process.stdout.write(`${lane} | ${line}\n`));
+  createInterface({ input: output }).on('line', line =>
+    process.stdout.write(`${lane} | ${line}\n`),
+  );
 }
 
 /** The first signal interrupts mocha, which then runs its hooks; the second one kills it. */
@@ -53,7 +55,13 @@ export async function runMocha({ chrome, args, limit, lane }: MochaOptions): Pro
   const output = lane === undefined ? 'inherit' : 'pipe';
   const child = spawn(
     process.execPath,
-    [path('../../node_modules/mocha/bin/mocha.js'), '--exit', '--reporter', path('reporter.ts'), ...args],
+    [
+      path('../../node_modules/mocha/bin/mocha.js'),
+      '--exit',
+      '--reporter',
+      path('reporter.ts'),
+      ...args,
+    ],
     {
       cwd: path('../..'),
       stdio: ['ignore', output, output, 'ipc'],

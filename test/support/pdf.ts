@@ -57,7 +57,8 @@ export const pdfInfo = (pdf: Buffer): Promise<PdfInfo> =>
     };
   });
 
-export const pdfText = (pdf: Buffer): Promise<string> => withFile(pdf, async file => (await run('pdftotext', [file, '-'])).stdout);
+export const pdfText = (pdf: Buffer): Promise<string> =>
+  withFile(pdf, async file => (await run('pdftotext', [file, '-'])).stdout);
 
 export interface Word {
   page: number;
@@ -76,7 +77,13 @@ export const pdfWords = (pdf: Buffer): Promise<Word[]> =>
     for (const line of stdout.split('\n')) {
       if (line.includes('<page ')) page++;
       const match = /<word xMin="([\d.-]+)" yMin="([\d.-]+)"[^>]*>([^<]*)</.exec(line);
-      if (match) words.push({ page, text: match[3]!, xMm: (Number(match[1]) / 72) * 25.4, yMm: (Number(match[2]) / 72) * 25.4 });
+      if (match)
+        words.push({
+          page,
+          text: match[3]!,
+          xMm: (Number(match[1]) / 72) * 25.4,
+          yMm: (Number(match[2]) / 72) * 25.4,
+        });
     }
     return words;
   });
@@ -89,15 +96,37 @@ export const pdfFonts = (pdf: Buffer): Promise<{ name: string; embedded: boolean
       .trim()
       .split('\n')
       .slice(2)
-      .map(line => ({ name: line.split(' ')[0]!, embedded: / (yes|no) +(?:yes|no) +(?:yes|no) +\d+ +\d+$/.exec(line)?.[1] === 'yes' }));
+      .map(line => ({
+        name: line.split(' ')[0]!,
+        embedded: / (yes|no) +(?:yes|no) +(?:yes|no) +\d+ +\d+$/.exec(line)?.[1] === 'yes',
+      }));
   });
 
-/** The colour of one pixel of a page, as `[red, green, blue]`; the place is in mm from the left and top edge. */
+/**
+ * The colour of one pixel of a page, as `[red, green, blue]`; the place is in mm from the left and
+ * top edge.
+ */
 export const pdfColour = (pdf: Buffer, xMm: number, yMm: number, page = 1): Promise<number[]> =>
   withFile(pdf, async file => {
     const dpi = 50;
     const px = (mm: number) => String(Math.round((mm / 25.4) * dpi));
-    const args = ['-r', String(dpi), '-f', String(page), '-l', String(page), '-x', px(xMm), '-y', px(yMm), '-W', '1', '-H', '1', file];
+    const args = [
+      '-r',
+      String(dpi),
+      '-f',
+      String(page),
+      '-l',
+      String(page),
+      '-x',
+      px(xMm),
+      '-y',
+      px(yMm),
+      '-W',
+      '1',
+      '-H',
+      '1',
+      file,
+    ];
     const { stdout } = await run('pdftoppm', args, { encoding: 'buffer' });
     return [...stdout.subarray(-3)];
   });
@@ -105,7 +134,10 @@ export const pdfColour = (pdf: Buffer, xMm: number, yMm: number, page = 1): Prom
 /** What all pages look like, as one hash. */
 export const pdfPixels = (pdf: Buffer): Promise<string> =>
   withFile(pdf, async file => {
-    const { stdout } = await run('pdftoppm', ['-r', '50', file], { encoding: 'buffer', maxBuffer: 256 * 2 ** 20 });
+    const { stdout } = await run('pdftoppm', ['-r', '50', file], {
+      encoding: 'buffer',
+      maxBuffer: 256 * 2 ** 20,
+    });
     return createHash('sha256').update(stdout).digest('hex');
   });
 
@@ -121,8 +153,13 @@ export interface Picture {
 export const pdfPicture = (pdf: Buffer, page = 1, dpi = 36): Promise<Picture> =>
   withFile(pdf, async file => {
     const args = ['-r', String(dpi), '-f', String(page), '-l', String(page), file];
-    const { stdout } = await run('pdftoppm', args, { encoding: 'buffer', maxBuffer: 256 * 2 ** 20 });
-    const [head, width, height] = /^P6\s+(\d+) (\d+)\s+255\s/.exec(stdout.toString('latin1', 0, 40))!;
+    const { stdout } = await run('pdftoppm', args, {
+      encoding: 'buffer',
+      maxBuffer: 256 * 2 ** 20,
+    });
+    const [head, width, height] = /^P6\s+(\d+) (\d+)\s+255\s/.exec(
+      stdout.toString('latin1', 0, 40),
+    )!;
     const at = (x: number, y: number) => {
       const place = head.length + (y * Number(width) + x) * 3;
       return [...stdout.subarray(place, place + 3)] as [number, number, number];
@@ -133,7 +170,10 @@ export const pdfPicture = (pdf: Buffer, page = 1, dpi = 36): Promise<Picture> =>
 /** The pixels of the first page at 50 dpi, three bytes each, row by row. */
 export const pdfImage = (pdf: Buffer): Promise<Buffer> =>
   withFile(pdf, async file => {
-    const { stdout } = await run('pdftoppm', ['-r', '50', '-l', '1', file], { encoding: 'buffer', maxBuffer: 64 * 2 ** 20 });
+    const { stdout } = await run('pdftoppm', ['-r', '50', '-l', '1', file], {
+      encoding: 'buffer',
+      maxBuffer: 64 * 2 ** 20,
+    });
     let head = 0;
     for (let lines = 0; lines < 3; head++) if (stdout[head] === 0x0a) lines++;
     return stdout.subarray(head);

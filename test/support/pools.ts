@@ -1,5 +1,12 @@
 // BrowserPools for tests: whole objects as the API server would give them.
-import { type BrowserPool, type BrowserPoolSpecInput, GROUP, KIND, specSchema, VERSION } from '../../crds/browser-pool.ts';
+import {
+  type BrowserPool,
+  type BrowserPoolSpecInput,
+  GROUP,
+  KIND,
+  specSchema,
+  VERSION,
+} from '../../crds/browser-pool.ts';
 
 export const POOL_SPEC: BrowserPoolSpecInput = {
   poolSecret: { name: 'pressroom-secrets' },
@@ -15,7 +22,13 @@ interface Given {
 }
 
 /** With the defaults of the schema. */
-export function browserPool({ name = 'main', namespace = 'press', uid = `uid-of-${name}`, spec = {}, status }: Given = {}): BrowserPool {
+export function browserPool({
+  name = 'main',
+  namespace = 'press',
+  uid = `uid-of-${name}`,
+  spec = {},
+  status,
+}: Given = {}): BrowserPool {
   return {
     apiVersion: `${GROUP}/${VERSION}`,
     kind: KIND,
@@ -26,7 +39,11 @@ export function browserPool({ name = 'main', namespace = 'press', uid = `uid-of-
 }
 
 /** As it is applied to a cluster. */
-export const poolManifest = (name: string, namespace: string, spec: Partial<BrowserPoolSpecInput> = {}) => ({
+export const poolManifest = (
+  name: string,
+  namespace: string,
+  spec: Partial<BrowserPoolSpecInput> = {},
+) => ({
   apiVersion: `${GROUP}/${VERSION}`,
   kind: KIND,
   metadata: { name, namespace },

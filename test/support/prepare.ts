@@ -1,4 +1,5 @@
-// Installs what the tests need besides npm packages: Chrome, mongod, the dashboard, tools of poppler, iproute2 and NSS, and fonts.
+// Installs what the tests need besides npm packages: Chrome, mongod, the dashboard, tools of
+// poppler, iproute2 and NSS, and fonts.
 import { aptInstall } from '../../standalone/apt.ts';
 import { findOnPath } from '../../standalone/cache.ts';
 import { findOrInstallChrome } from '../../standalone/chrome.ts';
@@ -20,11 +21,17 @@ const TOOLS = { pdftotext: 'poppler-utils', ip: 'iproute2', certutil: 'libnss3-t
 
 /** Returns Chrome's executable. Throws an Error that says what could not be installed. */
 export async function prepareTests(notify: Notify): Promise<string> {
-  const chrome = await findOrInstallChrome(process.env, notify, readWorkerConfig(process.env).chrome.uid);
+  const chrome = await findOrInstallChrome(
+    process.env,
+    notify,
+    readWorkerConfig(process.env).chrome.uid,
+  );
   await findOrInstallMongod(process.env, notify);
   await buildDashboard(notify);
   for (const [program, aptPackage] of Object.entries(TOOLS))
     if (!findOnPath([program], process.env)) await aptInstall([aptPackage], notify);
-  await installFonts(chrome, notify).catch(error => notify(`Could not check the fonts: ${error.message}`));
+  await installFonts(chrome, notify).catch(error =>
+    notify(`Could not check the fonts: ${error.message}`),
+  );
   return chrome;
 }

@@ -1,4 +1,5 @@
-// A call of one row of the management API that is good as it is, by somebody who may do everything: for tests that make one thing wrong in it.
+// A call of one row of the management API that is good as it is, by somebody who may do everything:
+// for tests that make one thing wrong in it.
 import { expect } from 'chai';
 import type { ConsoleRoute } from '../../api/console/kit/route.ts';
 import type { ConsoleRig, Person } from './console/console-rig.ts';
@@ -22,12 +23,27 @@ export async function preparedCall(rig: ConsoleRig, name: string): Promise<Prepa
   const scene = { rig, account, caller };
   const sample = SAMPLES[name]!;
   const ids = { account, ...(await sample.make?.(scene)) };
-  return { row, account, caller, ids, path: pathWith(row, ids), body: sample.body?.(scene), method: row.method.toUpperCase() };
+  return {
+    row,
+    account,
+    caller,
+    ids,
+    path: pathWith(row, ids),
+    body: sample.body?.(scene),
+    method: row.method.toUpperCase(),
+  };
 }
 
 /** Expects that the account and the caller are after `act` what they were before. */
-export async function changesNothing(rig: ConsoleRig, { account, caller }: PreparedCall, act: () => Promise<void>): Promise<void> {
-  const all = async () => [await stateOf(rig, [account]), await rig.store.console.users.findOne({ _id: caller.id })];
+export async function changesNothing(
+  rig: ConsoleRig,
+  { account, caller }: PreparedCall,
+  act: () => Promise<void>,
+): Promise<void> {
+  const all = async () => [
+    await stateOf(rig, [account]),
+    await rig.store.console.users.findOne({ _id: caller.id }),
+  ];
   const before = await all();
   await act();
   expect(await all()).to.deep.equal(before);

@@ -39,7 +39,10 @@ export function readProc(file: string): string {
   }
 }
 
-/** Undefined when it is gone. Field numbers are those of proc(5), counted after the name, which may hold spaces. */
+/**
+ * Undefined when it is gone. Field numbers are those of proc(5), counted after the name, which may
+ * hold spaces.
+ */
 export function processOf(pid: number): LivingProcess | undefined {
   const stat = readProc(`${pid}/stat`);
   if (stat === '') return undefined;
@@ -65,7 +68,10 @@ export function everyProcess(): LivingProcess[] {
 }
 
 /** Those of `all` that are `root` or descend from it. */
-export function treeOf(root: number, all: readonly LivingProcess[] = everyProcess()): LivingProcess[] {
+export function treeOf(
+  root: number,
+  all: readonly LivingProcess[] = everyProcess(),
+): LivingProcess[] {
   const members = new Set([root]);
   for (let before = 0; before < members.size; ) {
     before = members.size;
@@ -84,6 +90,7 @@ export interface ProcessMemory {
 /** In MB of 10^6 bytes; zeroes when the process is gone. */
 export function memoryOfProcess(pid: number): ProcessMemory {
   const status = readProc(`${pid}/status`);
-  const mb = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024) / MB;
+  const mb = (field: string) =>
+    (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024) / MB;
   return { residentMb: mb('VmRSS'), ownMb: mb('RssAnon') + mb('RssShmem') };
 }

@@ -13,4 +13,5 @@ function holds(source: string, title: string): boolean {
   return new RegExp(`(['"\`])${pattern}\\1`).test(source.replaceAll("\\'", "'"));
 }
 
-export const proofExists = ({ file, title }: Proof) => existsSync(inTests(file)) && holds(readFileSync(inTests(file), 'utf8'), title);
+export const proofExists = ({ file, title }: Proof) =>
+  existsSync(inTests(file)) && holds(readFileSync(inTests(file), 'utf8'), title);

@@ -1,4 +1,5 @@
-// The Python packages of the tests (schemathesis, requests), in the versions of python-requirements.txt, installed once into the cache folder.
+// The Python packages of the tests (schemathesis, requests), in the versions of
+// python-requirements.txt, installed once into the cache folder.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -21,7 +22,11 @@ export interface PythonTools {
 export async function pythonTools(): Promise<PythonTools> {
   const python = await pythonWithPip(process.env, () => {});
   const cache = cacheFolder(process.env);
-  const { stdout: version } = await runCommand(python, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], { timeoutMs: 20_000 });
+  const { stdout: version } = await runCommand(
+    python,
+    ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'],
+    { timeoutMs: 20_000 },
+  );
   const wanted = createHash('sha256')
     .update(await readFile(REQUIREMENTS))
     .update(version)
@@ -29,8 +34,21 @@ export async function pythonTools(): Promise<PythonTools> {
   const name = `python-tests-${wanted.slice(0, 16)}`;
   if (!existsSync(join(cache, name)))
     await installOnce(cache, name, async folder => {
-      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', folder, '--requirement', REQUIREMENTS];
-      const got = await runCommand(python, pip, { timeoutMs: INSTALL_MS, idle: { folder, ms: 60_000 } });
+      const pip = [
+        '-m',
+        'pip',
+        'install',
+        '--quiet',
+        '--disable-pip-version-check',
+        '--target',
+        folder,
+        '--requirement',
+        REQUIREMENTS,
+      ];
+      const got = await runCommand(python, pip, {
+        timeoutMs: INSTALL_MS,
+        idle: { folder, ms: 60_000 },
+      });
       if (!got.ok) throw new Error(`pip could not install the tests' packages: ${got.why}`);
     });
   return { python, env: { ...process.env, PYTHONPATH: join(cache, name) } };

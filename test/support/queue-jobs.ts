@@ -1,4 +1,5 @@
-// What tests of the queue share: jobs, a queue with room for all of them, and taking one where nobody is throttled.
+// What tests of the queue share: jobs, a queue with room for all of them, and taking one where
+// nobody is throttled.
 import type { FairQueue, Queued, QueueEntry } from '../../api/queue/fair-queue.ts';
 
 export interface Job extends Queued {
@@ -9,7 +10,12 @@ export type JobQueue = FairQueue<Job>;
 
 export const roomy = { maxLength: 1_000, maxBytes: 1e9 };
 
-export const job = (accountId: string, id: number, { trial = false, bytes = 1 } = {}): Job => ({ accountId, id, trial, bytes });
+export const job = (accountId: string, id: number, { trial = false, bytes = 1 } = {}): Job => ({
+  accountId,
+  id,
+  trial,
+  bytes,
+});
 
 /** Adds a job for which there is room. */
 export function add(queue: JobQueue, wanted: Job, nowMs = 0): QueueEntry<Job> {

@@ -1,4 +1,5 @@
-// Mocha's spec reporter, which also prints why a test was skipped and sends numbers and times to run.ts.
+// Mocha's spec reporter, which also prints why a test was skipped and sends numbers and times to
+// run.ts.
 import Mocha from 'mocha';
 import { treeOf } from './processes.ts';
 
@@ -23,13 +24,18 @@ type Skippable = (Mocha.Test | Mocha.Suite) & { skipReason?: string };
 
 /** The reason is stored on the test, or on the suite that was skipped as a whole. */
 function reasonOf(test: Mocha.Test): string | undefined {
-  for (let at: Skippable | undefined = test as Skippable; at; at = at.parent as Skippable | undefined)
+  for (
+    let at: Skippable | undefined = test as Skippable;
+    at;
+    at = at.parent as Skippable | undefined
+  )
     if (at.skipReason) return at.skipReason;
   return undefined;
 }
 
 /** CPU time of this process, its descendants and those of them that have ended. */
-const cpuSecondsOfTree = (): number => treeOf(process.pid).reduce((sum, { ownMs, reapedMs }) => sum + ownMs + reapedMs, 0) / 1_000;
+const cpuSecondsOfTree = (): number =>
+  treeOf(process.pid).reduce((sum, { ownMs, reapedMs }) => sum + ownMs + reapedMs, 0) / 1_000;
 
 /** Adds up times per file: a file may have several suites at its top level. */
 class FileTimes {
@@ -76,7 +82,13 @@ class Reporter extends Mocha.reporters.Spec {
     });
     runner.on('fail', test => failed.push(test.fullTitle()));
     // Sent after every test, so that the numbers of an interrupted run are known too.
-    const send = () => process.send?.({ passed: runner.stats!.passes, failed, skipped, times: times.list() } satisfies RunNumbers);
+    const send = () =>
+      process.send?.({
+        passed: runner.stats!.passes,
+        failed,
+        skipped,
+        times: times.list(),
+      } satisfies RunNumbers);
     runner.on('test end', send);
     runner.once('end', send);
   }

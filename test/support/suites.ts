@@ -1,4 +1,5 @@
-// The suites that `npm test`, `test:cluster` and `test:faults` run, and how their files are distributed over two lanes.
+// The suites that `npm test`, `test:cluster` and `test:faults` run, and how their files are
+// distributed over two lanes.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export const SUITES = ['quick', 'cluster', 'faults'] as const;
@@ -34,7 +35,8 @@ export function filesOf(name: SuiteName): string[] {
  * These share the product's images, which one process builds once, or take all of the machine: they
  * stay in one lane, so that none of them runs beside another.
  */
-const IN_TURN = /^test\/(cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
+const IN_TURN =
+  /^test\/(cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
 
 /** Assumed for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
@@ -43,8 +45,13 @@ const UNKNOWN_SECONDS = 3;
  * Balances two lanes by the files' measured seconds: assigns the longest file first, each to the
  * lane that is shorter so far. Within a lane the files keep their order.
  */
-export function lanesOf(files: readonly string[], seconds: Readonly<Record<string, number>>): string[][] {
-  const blocks = Object.values(Object.groupBy(files, file => (IN_TURN.test(file) ? 'in turn' : file))).map(block => ({
+export function lanesOf(
+  files: readonly string[],
+  seconds: Readonly<Record<string, number>>,
+): string[][] {
+  const blocks = Object.values(
+    Object.groupBy(files, file => (IN_TURN.test(file) ? 'in turn' : file)),
+  ).map(block => ({
     files: block!,
     seconds: block!.reduce((sum, file) => sum + (seconds[file] ?? UNKNOWN_SECONDS), 0),
   }));
@@ -54,8 +61,11 @@ export function lanesOf(files: readonly string[], seconds: Readonly<Record<strin
     for (const file of block.files) lane.files.add(file);
     lane.seconds += block.seconds;
   }
-  return lanes.map(lane => files.filter(file => lane.files.has(file))).filter(lane => lane.length > 0);
+  return lanes
+    .map(lane => files.filter(file => lane.files.has(file)))
+    .filter(lane => lane.length > 0);
 }
 
 /** Seconds per file, as last measured and committed. */
-export const measuredSeconds = (): Record<string, number> => JSON.parse(readFileSync(new URL('timings.json', TEST), 'utf8'));
+export const measuredSeconds = (): Record<string, number> =>
+  JSON.parse(readFileSync(new URL('timings.json', TEST), 'utf8'));

@@ -1,4 +1,5 @@
-// Trial calls as tests make them: each from an address of its own unless told otherwise, as it comes through a trusted proxy.
+// Trial calls as tests make them: each from an address of its own unless told otherwise, as it
+// comes through a trusted proxy.
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
 import type { Answer, Call } from './http-call.ts';
@@ -20,7 +21,12 @@ export const newAddress = () => {
 export const port = ({ url }: Installation) => Number(new URL(url).port);
 
 /** A trial call as it comes through a trusted proxy. */
-export const trial = (pressroom: Installation, body: unknown, from = newAddress(), headers: Record<string, string> = {}): Call =>
+export const trial = (
+  pressroom: Installation,
+  body: unknown,
+  from = newAddress(),
+  headers: Record<string, string> = {},
+): Call =>
   pressroom.call(
     'POST',
     PATH,
@@ -28,9 +34,15 @@ export const trial = (pressroom: Installation, body: unknown, from = newAddress(
     typeof body === 'string' ? body : JSON.stringify(body),
   );
 
-export const refused = ({ status, headers }: Answer) => ({ status, retryAfter: headers['retry-after'] });
+export const refused = ({ status, headers }: Answer) => ({
+  status,
+  retryAfter: headers['retry-after'],
+});
 export const codeOf = (answer: Answer) => (answer.status === 200 ? 'ok' : answer.error().code);
 
-/** Until the installation takes a trial render again: a process may believe for a moment that all places are taken. */
+/**
+ * Until the installation takes a trial render again: a process may believe for a moment that all
+ * places are taken.
+ */
 export const letIn = (pressroom: Installation) =>
   eventually(async () => expect(codeOf(await trial(pressroom, HELLO))).to.equal('ok'), 20_000);

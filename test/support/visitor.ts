@@ -1,4 +1,5 @@
-// A browser as far as forms need one: it keeps cookies, sends forms as browsers do, and follows nothing by itself.
+// A browser as far as forms need one: it keeps cookies, sends forms as browsers do, and follows
+// nothing by itself.
 import { type Answer, httpCall } from './http-call.ts';
 
 export interface Visit extends Answer {
@@ -12,7 +13,11 @@ export interface Visitor {
   cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<Visit>;
   /** `fields` as a form, or a body as it is. */
-  post(path: string, fields: Record<string, string> | string, headers?: Record<string, string>): Promise<Visit>;
+  post(
+    path: string,
+    fields: Record<string, string> | string,
+    headers?: Record<string, string>,
+  ): Promise<Visit>;
   /** A call of the management API with the visitor's cookies. */
   api(method: string, path: string, body?: unknown): Promise<Answer>;
 }
@@ -25,9 +30,19 @@ export const DEVICE = '__Host-pressroom-device';
 export function visitor(port: number, { ip }: { ip?: string } = {}): Visitor {
   const cookies = new Map<string, string>();
 
-  async function visit(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Visit> {
+  async function visit(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<Visit> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const sent = { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(ip && { 'x-forwarded-for': ip }), ...headers };
+    const sent = {
+      'sec-fetch-site': 'same-origin',
+      ...(cookie && { cookie }),
+      ...(ip && { 'x-forwarded-for': ip }),
+      ...headers,
+    };
     const answer = await httpCall(port, method, path, sent, body);
     const set = new Map<string, string>();
     for (const line of (answer.headers['set-cookie'] as unknown as string[] | undefined) ?? []) {
@@ -36,7 +51,11 @@ export function visitor(port: number, { ip }: { ip?: string } = {}): Visitor {
       if (/Max-Age=0(;|$)/.test(line)) cookies.delete(name!);
       else cookies.set(name!, value!);
     }
-    return Object.assign(answer, { html: answer.body.toString(), set, location: answer.headers['location'] });
+    return Object.assign(answer, {
+      html: answer.body.toString(),
+      set,
+      location: answer.headers['location'],
+    });
   }
 
   return {
@@ -44,13 +63,21 @@ export function visitor(port: number, { ip }: { ip?: string } = {}): Visitor {
     get: (path, headers = {}) => visit('GET', path, headers),
     post: (path, fields, headers = {}) => {
       const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString();
-      return visit('POST', path, { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body);
+      return visit(
+        'POST',
+        path,
+        { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body,
+      );
     },
     api: (method, path, body) => {
       if (body === undefined) return visit(method, `/console/v1${path}`, {});
       const text = JSON.stringify(body);
       // Node announces no length for a DELETE by itself.
-      const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(text)),
+      };
       return visit(method, `/console/v1${path}`, headers, text);
     },
   };

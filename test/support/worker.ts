@@ -1,4 +1,5 @@
-// A worker of a test's own: real Chrome, real guard, a gateway on a free port of loopback, inside the test's process.
+// A worker of a test's own: real Chrome, real guard, a gateway on a free port of loopback, inside
+// the test's process.
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
 import { createLifecycle, type Lifecycle } from '../../common/lifecycle.ts';
@@ -31,7 +32,10 @@ export interface TestWorker {
 }
 
 /** `env` is the worker's environment over the tests' defaults (two slots, a free port). */
-export async function startWorker(env: Record<string, string> = {}, log: Log = silentLog): Promise<TestWorker> {
+export async function startWorker(
+  env: Record<string, string> = {},
+  log: Log = silentLog,
+): Promise<TestWorker> {
   const config = readWorkerConfig({
     PATH: process.env.PATH,
     PRESSROOM_CHROME: process.env.PRESSROOM_CHROME,
@@ -48,26 +52,40 @@ export async function startWorker(env: Record<string, string> = {}, log: Log = s
   const connections = createConnections();
   const address = `ws://127.0.0.1:${worker.port()}`;
   const ticket = (changes: Partial<Ticket> = {}) =>
-    signTicket(TEST_SECRET, { pool: config.pool, purpose: 'slot', renderId: 'test', egress: 'public', maxMs: 30_000, ...changes });
+    signTicket(TEST_SECRET, {
+      pool: config.pool,
+      purpose: 'slot',
+      renderId: 'test',
+      egress: 'public',
+      maxMs: 30_000,
+      ...changes,
+    });
   const fits = (wanted: Partial<WorkerStatus>) =>
-    Object.entries(wanted).every(([name, value]) => worker.status()[name as keyof WorkerStatus] === value);
+    Object.entries(wanted).every(
+      ([name, value]) => worker.status()[name as keyof WorkerStatus] === value,
+    );
   return {
     worker,
     lifecycle,
     metrics,
     address,
     ticket,
-    open: (changes, signal = AbortSignal.timeout(UNTIL_MS)) => openSession(connections)(address, ticket(changes), signal),
+    open: (changes, signal = AbortSignal.timeout(UNTIL_MS)) =>
+      openSession(connections)(address, ticket(changes), signal),
     dropKept: () => connections.drop(address),
     until: wanted =>
       eventually(() => {
-        if (!fits(wanted)) throw new Error(`the worker is ${JSON.stringify(worker.status())}, wanted ${JSON.stringify(wanted)}`);
+        if (!fits(wanted))
+          throw new Error(
+            `the worker is ${JSON.stringify(worker.status())}, wanted ${JSON.stringify(wanted)}`,
+          );
       }),
     killChromes: async () => {
       const before = worker.chromes();
       for (const chrome of before) chrome.kill();
       await eventually(() => {
-        if (worker.chromes().some(chrome => before.includes(chrome))) throw new Error('a killed Chrome still serves');
+        if (worker.chromes().some(chrome => before.includes(chrome)))
+          throw new Error('a killed Chrome still serves');
       });
     },
     stop: async () => {
@@ -79,7 +97,13 @@ export async function startWorker(env: Record<string, string> = {}, log: Log = s
 
 /** The value of an expression in the page. */
 export const evaluate = async (session: Session, expression: string) =>
-  (await session.command('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result.value;
+  (
+    await session.command('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+  ).result.value;
 
 /** What a promise was rejected with, or undefined. */
 export const errorOf = (work: Promise<unknown>): Promise<Error | undefined> =>

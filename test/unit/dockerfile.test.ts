@@ -10,7 +10,10 @@ import { readWorkerConfig } from '../../worker/config.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-/** The rooms that each image has: those that its process may import. Only the API needs the folders of `common`. */
+/**
+ * The rooms that each image has: those that its process may import. Only the API needs the folders
+ * of `common`.
+ */
 const ROOMS: Record<string, string[]> = {
   api: ['api', 'common'],
   worker: ['common/*.ts', 'worker'],
@@ -52,9 +55,11 @@ const sourcesOf = (room: string) => {
 
 /** Those that are loaded when they are needed too; not what a type comes from. */
 const importsOf = (file: string) =>
-  [...read(file).matchAll(/^(?:import|export) (?!type )[^;']*?from '([^']+)'|(?<!typeof )\bimport\('([^']+)'\)/gm)].map(
-    ([, target, later]) => (target ?? later)!,
-  );
+  [
+    ...read(file).matchAll(
+      /^(?:import|export) (?!type )[^;']*?from '([^']+)'|(?<!typeof )\bimport\('([^']+)'\)/gm,
+    ),
+  ].map(([, target, later]) => (target ?? later)!);
 
 const packagesOf = (files: string[]) =>
   files
@@ -71,7 +76,9 @@ describe('the Dockerfile', () => {
   it('begins each image with one base, which a digest pins', () => {
     const [, name, base] = /^ARG (\w+)=(.*)$/m.exec(read('Dockerfile'))!;
     expect(base).to.match(/^debian:bookworm-\d{8}-slim@sha256:[0-9a-f]{64}$/);
-    const stages = [...read('Dockerfile').matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, from, as]) => [from, as]);
+    const stages = [...read('Dockerfile').matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(
+      ([, from, as]) => [from, as],
+    );
     const known = new Set([`\${${name}}`, ...stages.map(([, as]) => as)]);
     expect(stages.filter(([from]) => !known.has(from))).to.deep.equal([]);
   });
@@ -83,14 +90,20 @@ describe('the Dockerfile', () => {
 
   for (const [image, rooms] of Object.entries(ROOMS)) {
     it(`puts the rooms into the image ${image} that its process imports`, () => {
-      const copied = stage(image).flatMap(line => /^COPY (\w+) \1$|^COPY (\w+\/\*\.ts) \w+\/$/.exec(line)?.slice(1).find(Boolean) ?? []);
+      const copied = stage(image).flatMap(
+        line =>
+          /^COPY (\w+) \1$|^COPY (\w+\/\*\.ts) \w+\/$/.exec(line)?.slice(1).find(Boolean) ?? [],
+      );
       expect(copied.sort()).to.deep.equal(rooms);
     });
 
     it(`leaves the packages in the image ${image} that these rooms import, and no others`, () => {
       const imported = packagesOf([...rooms.flatMap(sourcesOf), ...(FILES[image] ?? [])]);
       // An override may say that a package gets the one which is ours: that must then be there.
-      const wanted = new Set([...imported, ...imported.flatMap(name => Object.keys(overrides[name] ?? {}))]);
+      const wanted = new Set([
+        ...imported,
+        ...imported.flatMap(name => Object.keys(overrides[name] ?? {})),
+      ]);
       const removed = wordsAfter('npm uninstall', `${image}-packages`);
       expect(removed.sort()).to.deep.equal(
         Object.keys(dependencies)
@@ -106,12 +119,18 @@ describe('the Dockerfile', () => {
           .find(line => line.startsWith('ENTRYPOINT '))!
           .slice('ENTRYPOINT '.length),
       );
-      const expected = ['node', ...JSON.parse(`[${flags!.replaceAll("'", '"')}]`), `/app/${image}/main.ts`];
+      const expected = [
+        'node',
+        ...JSON.parse(`[${flags!.replaceAll("'", '"')}]`),
+        `/app/${image}/main.ts`,
+      ];
       expect(entry.slice(entry.indexOf('node'))).to.deep.equal(expected);
       const [, arenas] = /MALLOC_ARENA_MAX: .* \?\? '(\d+)'/.exec(read('standalone/launch.mjs'))!;
       expect(stage(image).join('\n')).to.include(`ENV MALLOC_ARENA_MAX=${arenas} `);
       // Compiled code is of no use to a Node with other flags.
-      expect(stage(image).join('\n')).to.include(`'${[...expected.slice(0, -1), `${image}/main.ts`].join(' ')} 2>/dev/null`);
+      expect(stage(image).join('\n')).to.include(
+        `'${[...expected.slice(0, -1), `${image}/main.ts`].join(' ')} 2>/dev/null`,
+      );
     });
   }
 
@@ -123,7 +142,11 @@ describe('the Dockerfile', () => {
         .filter(target => target.startsWith('.'))
         .map(target => join(dirname(file), target)),
     );
-    expect(needed.filter(file => !file.startsWith('api/') && !file.startsWith('common/') && !files.includes(file))).to.deep.equal([]);
+    expect(
+      needed.filter(
+        file => !file.startsWith('api/') && !file.startsWith('common/') && !files.includes(file),
+      ),
+    ).to.deep.equal([]);
   });
 
   it('names the ports that the processes listen on by default', () => {

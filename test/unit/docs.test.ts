@@ -5,10 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const pages = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
+const pages = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
   .split('\n')
   .filter(page => page !== '' && existsSync(join(ROOT, page)));
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
@@ -26,11 +30,17 @@ describe('the documentation', () => {
   });
 
   it('names no file of the source that does not exist', () => {
-    const named = ['docs/architecture.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap(page =>
-      [...read(page).matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|md|yaml))`/g)].map(([, file]) => ({ page, file: file! })),
+    const named = ['docs/architecture.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap(
+      page =>
+        [...read(page).matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|md|yaml))`/g)].map(([, file]) => ({
+          page,
+          file: file!,
+        })),
     );
     expect(named).to.have.length.greaterThan(20);
-    const missing = named.filter(({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'test', file)));
+    const missing = named.filter(
+      ({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'test', file)),
+    );
     expect(missing).to.deep.equal([]);
   });
 

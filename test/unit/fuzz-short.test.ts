@@ -33,7 +33,9 @@ describe('a short run of the fuzzer', () => {
       },
     };
     const { findings } = runFuzzer(broken, 1_000, done => done >= 100);
-    expect(findings.map(({ fuzzer, seed }) => ({ fuzzer, seed }))).to.deep.equal([{ fuzzer: 'broken', seed: 1_042 }]);
+    expect(findings.map(({ fuzzer, seed }) => ({ fuzzer, seed }))).to.deep.equal([
+      { fuzzer: 'broken', seed: 1_042 },
+    ]);
     expect(findings[0]!.problem).to.contain('it happened');
   });
 });

@@ -6,7 +6,11 @@ describe('the test suites', () => {
   it('run every test file in exactly one suite', () => {
     const files = SUITES.flatMap(filesOf);
     expect(new Set(files).size).to.equal(files.length);
-    expect(files).to.include.members(['test/unit/suites.test.ts', 'test/cluster/crd.test.ts', 'test/fault/long/cap.test.ts']);
+    expect(files).to.include.members([
+      'test/unit/suites.test.ts',
+      'test/cluster/crd.test.ts',
+      'test/fault/long/cap.test.ts',
+    ]);
   });
 
   it('share files out over two lanes of about equal length', () => {
@@ -17,7 +21,9 @@ describe('the test suites', () => {
 
   it('keep the files that use the images of the product in one lane', () => {
     const lanes = lanesOf(filesOf('cluster'), {});
-    const withImages = lanes.filter(lane => lane.some(file => /images|end-to-end|node\.test/.test(file)));
+    const withImages = lanes.filter(lane =>
+      lane.some(file => /images|end-to-end|node\.test/.test(file)),
+    );
     expect(withImages).to.have.length(1);
   });
 

@@ -9,7 +9,12 @@ import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { isStaticHtml } from '../../api/page/static-document.ts';
 import { textString } from '../../api/pdf/metadata.ts';
-import { isPublicAddress, literalAddress, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
+import {
+  isPublicAddress,
+  literalAddress,
+  normalizeAddress,
+  parseNetwork,
+} from '../../common/addresses.ts';
 import { cookieDomain } from '../../common/contract/cookies.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { FIELD_NAMES } from '../../common/contract/fields.ts';
@@ -24,9 +29,15 @@ import { PUBLIC } from '../support/refusal.ts';
 
 const MIB = 1024 * 1024;
 
-/** A quarter that takes less leaves nothing to fear of the whole: were it the square, the whole would take 16 times as long. */
+/**
+ * A quarter that takes less leaves nothing to fear of the whole: were it the square, the whole
+ * would take 16 times as long.
+ */
 const PLAINLY_FAST_MS = 5;
-/** Four times the text may take 4 times as long when the time is linear, and takes 16 times when it is the square. */
+/**
+ * Four times the text may take 4 times as long when the time is linear, and takes 16 times when it
+ * is the square.
+ */
 const MAX_GROWTH = 12;
 /** Less than this says nothing of the growth: a collection of garbage takes as long. */
 const LEAST_MS = 20;
@@ -170,8 +181,12 @@ function timeMs(run: () => unknown): number {
 const best = (run: () => unknown) => Math.min(timeMs(run), timeMs(run), timeMs(run));
 
 function expectLinear(name: string, run: (length: number) => () => unknown, length: number): void {
-  // Shorter ones go first: what is not linear shows itself there, and would hold the test for minutes at full length.
-  for (const part of [64, 16]) expect(timeMs(run(length / part)), `${name}: ms for ${length / part} characters`).to.be.below(MAX_MS);
+  // Shorter ones go first: what is not linear shows itself there, and would hold the test for
+  // minutes at full length.
+  for (const part of [64, 16])
+    expect(timeMs(run(length / part)), `${name}: ms for ${length / part} characters`).to.be.below(
+      MAX_MS,
+    );
   const quarter = run(length / 4);
   const firstMs = timeMs(quarter);
   expect(firstMs, `${name}: ms for ${length / 4} characters`).to.be.below(MAX_MS);
@@ -179,15 +194,17 @@ function expectLinear(name: string, run: (length: number) => () => unknown, leng
   const wholeMs = best(run(length));
   const quarterMs = best(quarter);
   expect(wholeMs, `${name}: ms for ${length} characters`).to.be.below(MAX_MS);
-  expect(wholeMs / Math.max(quarterMs, LEAST_MS), `${name}: from ${quarterMs} ms to ${wholeMs} ms for four times as much`).to.be.below(
-    MAX_GROWTH,
-  );
+  expect(
+    wholeMs / Math.max(quarterMs, LEAST_MS),
+    `${name}: from ${quarterMs} ms to ${wholeMs} ms for four times as much`,
+  ).to.be.below(MAX_GROWTH);
 }
 
 const asked = (body: object) => parseRenderRequest(body, PUBLIC);
 const settings = (html: string) => renderSettings({ html });
 const ticket = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
-const frame = (method: string, params: object) => Buffer.from(JSON.stringify({ id: 1, method, params }));
+const frame = (method: string, params: object) =>
+  Buffer.from(JSON.stringify({ id: 1, method, params }));
 
 const TEXT_FIELDS = [
   'html',
@@ -203,9 +220,15 @@ const TEXT_FIELDS = [
   'emulate_media',
 ];
 
-/** By name: who reads a caller's text, and the longest that reaches it where that is less than 1 MiB. */
+/**
+ * By name: who reads a caller's text, and the longest that reaches it where that is less than 1
+ * MiB.
+ */
 const READERS: [name: string, read: (text: string) => unknown, maxLength?: number][] = [
-  ...TEXT_FIELDS.map((field): [string, (text: string) => unknown] => [`the field ${field}`, text => asked({ html: 'x', [field]: text })]),
+  ...TEXT_FIELDS.map((field): [string, (text: string) => unknown] => [
+    `the field ${field}`,
+    text => asked({ html: 'x', [field]: text }),
+  ]),
   ...['top', 'inside'].map((side): [string, (text: string) => unknown] => [
     `margin.${side}`,
     text => asked({ html: 'x', margin: { [side]: text } }),
@@ -214,13 +237,33 @@ const READERS: [name: string, read: (text: string) => unknown, maxLength?: numbe
   ['the name of a field in an object', text => asked({ html: 'x', margin: { [text]: 1 } })],
   ['header.html', text => asked({ html: 'x', header: { html: text } }), 65_536],
   ['header.height', text => asked({ html: 'x', header: { height: text } })],
-  ['cookies.0.name', text => asked({ html: 'x', cookies: [{ name: text, value: '', domain: 'a.example' }] }), 262_144],
-  ['cookies.0.value', text => asked({ html: 'x', cookies: [{ name: 'a', value: text, domain: 'a.example' }] }), 262_144],
-  ['cookies.0.domain', text => asked({ html: 'x', cookies: [{ name: 'a', value: '', domain: text }] }), 262_144],
-  ['cookies.0.path', text => asked({ html: 'x', cookies: [{ name: 'a', value: '', domain: 'a.example', path: text }] }), 262_144],
+  [
+    'cookies.0.name',
+    text => asked({ html: 'x', cookies: [{ name: text, value: '', domain: 'a.example' }] }),
+    262_144,
+  ],
+  [
+    'cookies.0.value',
+    text => asked({ html: 'x', cookies: [{ name: 'a', value: text, domain: 'a.example' }] }),
+    262_144,
+  ],
+  [
+    'cookies.0.domain',
+    text => asked({ html: 'x', cookies: [{ name: 'a', value: '', domain: text }] }),
+    262_144,
+  ],
+  [
+    'cookies.0.path',
+    text =>
+      asked({ html: 'x', cookies: [{ name: 'a', value: '', domain: 'a.example', path: text }] }),
+    262_144,
+  ],
   ['a header’s name', text => asked({ html: 'x', extra_http_headers: { [text]: 'x' } }), 262_144],
   ['a header’s value', text => asked({ html: 'x', extra_http_headers: { 'X-A': text } }), 262_144],
-  ['auth.username', text => asked({ url: 'https://a.example/', auth: { username: text, password: text } })],
+  [
+    'auth.username',
+    text => asked({ url: 'https://a.example/', auth: { username: text, password: text } }),
+  ],
   ['metadata.title', text => asked({ html: 'x', metadata: { title: text } })],
   ['the JSON of a body', text => parseJson(Buffer.from(text))],
   ['the JSON of a string', text => parseJson(Buffer.from(`{"html":"${text}`))],
@@ -235,15 +278,45 @@ const READERS: [name: string, read: (text: string) => unknown, maxLength?: numbe
   ['what makes a document dynamic', text => isStaticHtml(text)],
   ['a page’s own rules', text => pageSizeOverrides(settings(text))],
   ['a text of a PDF', text => textString(text)],
-  ['an address', text => [isPublicAddress(text), normalizeAddress(text), parseNetwork(text), literalAddress(text)]],
-  ['an authority', text => [parseAuthority(text), parseAuthority(text, 80), isHostName(text), parseAbsoluteForm(text)]],
+  [
+    'an address',
+    text => [
+      isPublicAddress(text),
+      normalizeAddress(text),
+      parseNetwork(text),
+      literalAddress(text),
+    ],
+  ],
+  [
+    'an authority',
+    text => [
+      parseAuthority(text),
+      parseAuthority(text, 80),
+      isHostName(text),
+      parseAbsoluteForm(text),
+    ],
+  ],
   ['the Authorization header', text => bearerToken(text)],
-  ['the X-Forwarded-For header', text => clientIp('10.0.0.1', text, parseTrustedProxies(['0.0.0.0/0'])), 16_384],
-  ['the Content-Type header', text => checkBodyHeaders({ 'content-type': text, 'content-length': '1' }, MIB), 16_384],
+  [
+    'the X-Forwarded-For header',
+    text => clientIp('10.0.0.1', text, parseTrustedProxies(['0.0.0.0/0'])),
+    16_384,
+  ],
+  [
+    'the Content-Type header',
+    text => checkBodyHeaders({ 'content-type': text, 'content-length': '1' }, MIB),
+    16_384,
+  ],
   ['a path in the log', text => loggedPath(text)],
   ['a frame to Chrome', text => filterFrame(Buffer.from(text), ticket)],
-  ['an address in a frame to Chrome', text => filterFrame(frame('Page.navigate', { url: text }), ticket)],
-  ['html in a frame to Chrome', text => filterFrame(frame('Page.setDocumentContent', { frameId: ticket, html: text }), ticket)],
+  [
+    'an address in a frame to Chrome',
+    text => filterFrame(frame('Page.navigate', { url: text }), ticket),
+  ],
+  [
+    'html in a frame to Chrome',
+    text => filterFrame(frame('Page.setDocumentContent', { frameId: ticket, html: text }), ticket),
+  ],
 ];
 
 describe('the time that a caller’s text takes', () => {
@@ -261,7 +334,8 @@ describe('the time that a caller’s text takes', () => {
   }
 
   it('is bounded for a tag with as many attributes as a header has room for', () => {
-    const attributes = (length: number) => `<p ${Array.from({ length: length / 5 }, (_, i) => i.toString(36).padStart(4, 'a')).join(' ')}>`;
+    const attributes = (length: number) =>
+      `<p ${Array.from({ length: length / 5 }, (_, i) => i.toString(36).padStart(4, 'a')).join(' ')}>`;
     for (const read of [placeholderProblem, replacePlaceholders, templateHtml])
       expectLinear(
         'attributes',
@@ -275,9 +349,21 @@ describe('the time that a caller’s text takes', () => {
 
   it('is bounded for as many members and levels as a body may have', () => {
     const bodies: [string, (length: number) => string][] = [
-      ['members', length => `{"html":"x"${Array.from({ length: length / 110 }, (_, i) => `,"a${i}":1`).join('')}}`],
-      ['headers', length => `{"html":"x","extra_http_headers":{${Array.from({ length: length / 110 }, (_, i) => `"a${i}":"x"`).join()}}}`],
-      ['cookies', length => `{"html":"x","cookies":[${Array.from({ length: length / 110 }, () => '{}').join()}]}`],
+      [
+        'members',
+        length =>
+          `{"html":"x"${Array.from({ length: length / 110 }, (_, i) => `,"a${i}":1`).join('')}}`,
+      ],
+      [
+        'headers',
+        length =>
+          `{"html":"x","extra_http_headers":{${Array.from({ length: length / 110 }, (_, i) => `"a${i}":"x"`).join()}}}`,
+      ],
+      [
+        'cookies',
+        length =>
+          `{"html":"x","cookies":[${Array.from({ length: length / 110 }, () => '{}').join()}]}`,
+      ],
       ['levels', length => `{"html":${'['.repeat(length)}${']'.repeat(length)}}`],
     ];
     for (const [name, write] of bodies)

@@ -1,4 +1,5 @@
-// One alert, put together so that each has a severity, a summary, a description and its section of the runbook.
+// One alert, put together so that each has a severity, a summary, a description and its section of
+// the runbook.
 import type { Alert } from './rules.ts';
 
 /** The series of this release and no other: two installations must not alarm for each other. */
@@ -20,7 +21,15 @@ interface Wanted {
   description: string;
 }
 
-export const alert = ({ name, expr, lasting, severity, labels = {}, summary, description }: Wanted): Alert => ({
+export const alert = ({
+  name,
+  expr,
+  lasting,
+  severity,
+  labels = {},
+  summary,
+  description,
+}: Wanted): Alert => ({
   alert: name,
   expr,
   for: lasting,

@@ -1,4 +1,5 @@
-// The alerts on causes, few of them: what will hurt users soon, or what they cannot see but the operator must know.
+// The alerts on causes, few of them: what will hurt users soon, or what they cannot see but the
+// operator must know.
 import { alert, mine, OF_NAMESPACE, OF_RELEASE, POOL } from './alert.ts';
 import { max, sum } from './queries.ts';
 import type { Alert } from './rules.ts';
@@ -7,11 +8,13 @@ const WHO = '{{ $labels.namespace }}/{{ $labels.pool }}';
 const MONGODB = 'pressroom_mongodb_operation_duration_seconds';
 /** Two controllers may tell of a pool for a moment while they change over. */
 const reported = (name: string, more = '') => max(POOL, mine(name, more));
-const condition = (type: string, status: string) => `${reported('pressroom_pool_condition', `type="${type}",status="${status}"`)} == 1`;
+const condition = (type: string, status: string) =>
+  `${reported('pressroom_pool_condition', `type="${type}",status="${status}"`)} == 1`;
 
 export const serviceAlerts: Alert[] = [
   alert({
-    // Of an API that is down altogether there are no renders left that could fail: this alone tells of it.
+    // Of an API that is down altogether there are no renders left that could fail: this alone tells
+    // of it.
     name: 'PressroomNotScraped',
     severity: 'critical',
     lasting: '10m',
@@ -35,7 +38,8 @@ export const serviceAlerts: Alert[] = [
     lasting: '10m',
     expr: `histogram_quantile(0.95, ${sum(`${POOL}, le`, `rate(${mine(`${MONGODB}_bucket`, 'operation=~"admit|settle"')}[5m])`)}) > 0.25`,
     summary: `MongoDB is slow for the API of ${WHO}.`,
-    description: 'One operation in twenty that a render waits for (admit, settle) takes longer than {{ $value | humanizeDuration }}.',
+    description:
+      'One operation in twenty that a render waits for (admit, settle) takes longer than {{ $value | humanizeDuration }}.',
   }),
   alert({
     name: 'PressroomSettlementsWaiting',
@@ -52,7 +56,8 @@ export const serviceAlerts: Alert[] = [
     lasting: '0m',
     expr: `${sum(`${POOL}, reason`, `increase(${mine('pressroom_renders_uncounted_total')}[15m])`)} > 0`,
     summary: `Delivered renders of ${WHO} are missing in the count.`,
-    description: '{{ $value | humanize }} renders within 15 minutes were delivered and could not be counted ({{ $labels.reason }}).',
+    description:
+      '{{ $value | humanize }} renders within 15 minutes were delivered and could not be counted ({{ $labels.reason }}).',
   }),
 ];
 
@@ -63,7 +68,8 @@ export const poolAlerts: Alert[] = [
     lasting: '5m',
     expr: `${reported('pressroom_pool_desired_pods')} >= ${reported('pressroom_pool_max_pods')} and ${sum(POOL, `avg_over_time(${mine('pressroom_queue_depth')}[5m])`)} >= 1`,
     summary: `The pool ${WHO} is as large as it may be, and renders wait.`,
-    description: 'All {{ $value }} pods that scaling.maxReplicas allows are wanted, and the queue has not been empty for five minutes.',
+    description:
+      'All {{ $value }} pods that scaling.maxReplicas allows are wanted, and the queue has not been empty for five minutes.',
   }),
   alert({
     name: 'PressroomPodsNotReady',
@@ -116,6 +122,7 @@ export const controllerAlerts: Alert[] = [
     lasting: '15m',
     expr: `${sum('namespace', `increase(pressroom_reconcile_duration_seconds_count{${OF_NAMESPACE},outcome="error"}[15m])`)} > 2`,
     summary: 'The controller in {{ $labels.namespace }} fails to write what pools need.',
-    description: '{{ $value | humanize }} attempts failed within 15 minutes. What was changed in a BrowserPool may not have been done.',
+    description:
+      '{{ $value | humanize }} attempts failed within 15 minutes. What was changed in a BrowserPool may not have been done.',
   }),
 ];

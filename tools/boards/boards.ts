@@ -12,6 +12,9 @@ export const boards: Record<string, Board> = { service, capacity, controller };
 
 /** For the list of generated files; names are from the root of the repository. */
 export const boardFiles = [
-  ...Object.entries(boards).map(([name, board]) => ({ file: `${CHART}/dashboards/${name}.json`, text: () => boardJson(board) })),
+  ...Object.entries(boards).map(([name, board]) => ({
+    file: `${CHART}/dashboards/${name}.json`,
+    text: () => boardJson(board),
+  })),
   { file: `${CHART}/rules/pressroom.yaml`, text: rulesYaml },
 ];

@@ -1,4 +1,5 @@
-// The board "Capacity": are there enough slots, why is the pool as large as it is, and do the workers hold?
+// The board "Capacity": are there enough slots, why is the pool as large as it is, and do the
+// workers hold?
 import type { Board } from './grafana.ts';
 import { CHOSEN, increase, max, quantile, rate, sum } from './queries.ts';
 
@@ -11,7 +12,8 @@ const reported = (name: string, more = '') => max(POOL, chosen(name, more));
 export const capacity: Board = {
   uid: 'pressroom-capacity',
   title: 'Pressroom / Capacity',
-  description: 'Are there enough slots, why is the pool as large as it is, and do the workers hold?',
+  description:
+    'Are there enough slots, why is the pool as large as it is, and do the workers hold?',
   rows: [
     {
       title: 'Slots and queue',
@@ -56,7 +58,9 @@ export const capacity: Board = {
           kind: 'line',
           unit: 's',
           limit: 30,
-          queries: [{ expr: max(POOL, chosen('pressroom_queue_oldest_wait_seconds')), legend: NAME }],
+          queries: [
+            { expr: max(POOL, chosen('pressroom_queue_oldest_wait_seconds')), legend: NAME },
+          ],
         },
         {
           title: 'Wait for a slot, p95',
@@ -64,7 +68,17 @@ export const capacity: Board = {
             'Of the renders that were delivered. Good: below 10 ms. It grows before renders fail: raise scaling.maxReplicas, or keep slots free with scaling.idleSlots.',
           kind: 'line',
           unit: 's',
-          queries: [{ expr: quantile(0.95, 'pressroom_render_duration_seconds', `${CHOSEN},phase="queue"`, POOL), legend: NAME }],
+          queries: [
+            {
+              expr: quantile(
+                0.95,
+                'pressroom_render_duration_seconds',
+                `${CHOSEN},phase="queue"`,
+                POOL,
+              ),
+              legend: NAME,
+            },
+          ],
         },
         {
           title: 'Claims of slots by outcome',
@@ -72,7 +86,12 @@ export const capacity: Board = {
             'Attempts of the API pods to open a slot on a worker. refused now and then is normal (another API was faster, or the worker drains). unreachable: pods that are gone, or the NetworkPolicy between API and workers.',
           kind: 'stack',
           unit: 'ops',
-          queries: [{ expr: sum('outcome', rate(chosen('pressroom_slot_claims_total'))), legend: '{{outcome}}' }],
+          queries: [
+            {
+              expr: sum('outcome', rate(chosen('pressroom_slot_claims_total'))),
+              legend: '{{outcome}}',
+            },
+          ],
         },
       ],
     },
@@ -112,7 +131,12 @@ export const capacity: Board = {
           kind: 'bars',
           unit: 'short',
           width: 12,
-          queries: [{ expr: sum('reason', increase(chosen('pressroom_scale_decisions_total'))), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', increase(chosen('pressroom_scale_decisions_total'))),
+              legend: '{{reason}}',
+            },
+          ],
         },
         {
           title: 'Last size change by reason, last 6 hours',
@@ -135,7 +159,12 @@ export const capacity: Board = {
           kind: 'table',
           unit: 'none',
           width: 12,
-          queries: [{ expr: `${max('namespace, pool, type, status', chosen('pressroom_pool_condition'))} == 1`, legend: '{{type}}' }],
+          queries: [
+            {
+              expr: `${max('namespace, pool, type, status', chosen('pressroom_pool_condition'))} == 1`,
+              legend: '{{type}}',
+            },
+          ],
         },
         {
           title: 'Workers that the API pods know',
@@ -160,7 +189,12 @@ export const capacity: Board = {
             'By why. Good: none. exited, hung: look at the worker log at that time. memory: a page outgrew PRESSROOM_RENDER_MEMORY. flooded: a page kept its browser too busy to answer. Both end that render alone. unusable, not_started: the sandbox, /tmp or the pod limit; the worker log says which.',
           kind: 'bars',
           unit: 'short',
-          queries: [{ expr: sum('reason', increase(chosen('pressroom_chrome_deaths_total'))), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', increase(chosen('pressroom_chrome_deaths_total'))),
+              legend: '{{reason}}',
+            },
+          ],
         },
         {
           title: 'Chrome starts',
@@ -168,7 +202,12 @@ export const capacity: Board = {
             'By why. recycle is planned (after 2,000 renders) and fails no render. died follows a death. bound follows a render that hit a limit or was given up. account: PRESSROOM_CHROME_PER_ACCOUNT.',
           kind: 'bars',
           unit: 'short',
-          queries: [{ expr: sum('reason', increase(chosen('pressroom_chrome_starts_total'))), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', increase(chosen('pressroom_chrome_starts_total'))),
+              legend: '{{reason}}',
+            },
+          ],
         },
         {
           title: 'Chromes that run',
@@ -180,10 +219,13 @@ export const capacity: Board = {
         },
         {
           title: 'Memory of the Chromes',
-          description: 'For each worker pod, all slots together. Good: about 80 MB for each slot that waits, and what the pages need.',
+          description:
+            'For each worker pod, all slots together. Good: about 80 MB for each slot that waits, and what the pages need.',
           kind: 'line',
           unit: 'bytes',
-          queries: [{ expr: sum('pod', chosen('pressroom_chrome_memory_bytes')), legend: '{{pod}}' }],
+          queries: [
+            { expr: sum('pod', chosen('pressroom_chrome_memory_bytes')), legend: '{{pod}}' },
+          ],
         },
         {
           title: 'Memory of the Node processes',
@@ -191,7 +233,9 @@ export const capacity: Board = {
             'For each pod of API and workers. Good: flat, below 250 MB. A line that rises for hours is a leak: report it with the release.',
           kind: 'line',
           unit: 'bytes',
-          queries: [{ expr: max('pod', chosen('process_resident_memory_bytes')), legend: '{{pod}}' }],
+          queries: [
+            { expr: max('pod', chosen('process_resident_memory_bytes')), legend: '{{pod}}' },
+          ],
         },
         {
           title: 'Bodies and PDFs in flight',
@@ -213,7 +257,9 @@ export const capacity: Board = {
             'For each pod of API and workers; Chrome is not in it. An API pod near one core is full: its event loop is one thread. Let the HPA add API pods.',
           kind: 'line',
           unit: 'cores',
-          queries: [{ expr: max('pod', rate(chosen('process_cpu_seconds_total'))), legend: '{{pod}}' }],
+          queries: [
+            { expr: max('pod', rate(chosen('process_cpu_seconds_total'))), legend: '{{pod}}' },
+          ],
         },
         {
           title: 'Event loop delay, p99',
@@ -221,7 +267,9 @@ export const capacity: Board = {
             'For each pod of API and workers. Good: below 50 ms. Higher: the pod gets less CPU than it asks for; raise its request, or add pods.',
           kind: 'line',
           unit: 's',
-          queries: [{ expr: max('pod', chosen('nodejs_eventloop_lag_p99_seconds')), legend: '{{pod}}' }],
+          queries: [
+            { expr: max('pod', chosen('nodejs_eventloop_lag_p99_seconds')), legend: '{{pod}}' },
+          ],
         },
         {
           title: 'Connections that the workers refused',
@@ -229,7 +277,12 @@ export const capacity: Board = {
             'By why. full and draining are normal. signature, expired, pool: API and workers have different secrets, clocks or pools. silent, crowded, http: somebody else knocks at the gateway; look at the NetworkPolicy.',
           kind: 'stack',
           unit: 'ops',
-          queries: [{ expr: sum('reason', rate(chosen('pressroom_gateway_refused_total'))), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', rate(chosen('pressroom_gateway_refused_total'))),
+              legend: '{{reason}}',
+            },
+          ],
         },
       ],
     },

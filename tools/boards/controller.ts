@@ -1,4 +1,5 @@
-// The board "Controller and dependencies": does somebody look after the pools, and do Prometheus, MongoDB and the Kubernetes API answer?
+// The board "Controller and dependencies": does somebody look after the pools, and do Prometheus,
+// MongoDB and the Kubernetes API answer?
 import type { Board } from './grafana.ts';
 import { CHOSEN, CHOSEN_NAMESPACE, increase, max, quantile, rate, sum, WINDOW } from './queries.ts';
 
@@ -10,7 +11,8 @@ const MONGODB = 'pressroom_mongodb_operation_duration_seconds';
 export const controller: Board = {
   uid: 'pressroom-controller',
   title: 'Pressroom / Controller and dependencies',
-  description: 'Does somebody look after the pools, and do Prometheus, MongoDB and the Kubernetes API answer?',
+  description:
+    'Does somebody look after the pools, and do Prometheus, MongoDB and the Kubernetes API answer?',
   rows: [
     {
       title: 'Controller',
@@ -21,7 +23,12 @@ export const controller: Board = {
             'Which of the controllers acts. Good: exactly one line at 1. None: kubectl logs of the controller pods, and the Lease (kubectl get lease). Renders go on without a controller, but no pool changes its size and no dead pool is mended.',
           kind: 'line',
           unit: 'short',
-          queries: [{ expr: max('namespace, pod', own('pressroom_controller_leader')), legend: '{{namespace}}/{{pod}}' }],
+          queries: [
+            {
+              expr: max('namespace, pod', own('pressroom_controller_leader')),
+              legend: '{{namespace}}/{{pod}}',
+            },
+          ],
         },
         {
           title: 'Reconciles by outcome',
@@ -29,11 +36,17 @@ export const controller: Board = {
             'How often a pool was looked at. conflict now and then is normal. A steady error: kubectl describe bpool shows the condition Ready with the sentence of the API server.',
           kind: 'stack',
           unit: 'ops',
-          queries: [{ expr: sum('outcome', rate(own('pressroom_reconcile_duration_seconds_count'))), legend: '{{outcome}}' }],
+          queries: [
+            {
+              expr: sum('outcome', rate(own('pressroom_reconcile_duration_seconds_count'))),
+              legend: '{{outcome}}',
+            },
+          ],
         },
         {
           title: 'Duration of reconciles',
-          description: 'Good: p95 below 100 ms. It is mostly the Kubernetes API: compare with "Calls to Kubernetes".',
+          description:
+            'Good: p95 below 100 ms. It is mostly the Kubernetes API: compare with "Calls to Kubernetes".',
           kind: 'line',
           unit: 's',
           queries: [0.5, 0.95, 0.99].map(q => ({
@@ -47,14 +60,24 @@ export const controller: Board = {
             'Pools that wait to be looked at. Good: near 0. A rising line: more pools than the controller or the API server can take.',
           kind: 'line',
           unit: 'short',
-          queries: [{ expr: max('namespace, pod', own('pressroom_work_queue_depth')), legend: '{{namespace}}/{{pod}}' }],
+          queries: [
+            {
+              expr: max('namespace, pod', own('pressroom_work_queue_depth')),
+              legend: '{{namespace}}/{{pod}}',
+            },
+          ],
         },
         {
           title: 'Wait in the work queue, p99',
           description: 'Good: below a second. This delays every decision about the size of a pool.',
           kind: 'line',
           unit: 's',
-          queries: [{ expr: quantile(0.99, 'pressroom_work_queue_wait_seconds', CHOSEN_NAMESPACE), legend: 'p99' }],
+          queries: [
+            {
+              expr: quantile(0.99, 'pressroom_work_queue_wait_seconds', CHOSEN_NAMESPACE),
+              legend: 'p99',
+            },
+          ],
         },
         {
           title: 'Releases that run',
@@ -63,7 +86,10 @@ export const controller: Board = {
           kind: 'line',
           unit: 'short',
           queries: [
-            { expr: `count by (version, protocol) (${own('pressroom_build_info')})`, legend: '{{version}}, protocol {{protocol}}' },
+            {
+              expr: `count by (version, protocol) (${own('pressroom_build_info')})`,
+              legend: '{{version}}, protocol {{protocol}}',
+            },
           ],
         },
         {
@@ -111,7 +137,10 @@ export const controller: Board = {
           unit: 'ops',
           queries: [
             {
-              expr: sum('verb, resource, outcome', rate(own('pressroom_kubernetes_requests_total'))),
+              expr: sum(
+                'verb, resource, outcome',
+                rate(own('pressroom_kubernetes_requests_total')),
+              ),
               legend: '{{verb}} {{resource}} {{outcome}}',
             },
           ],
@@ -122,7 +151,12 @@ export const controller: Board = {
             'By resource; those that the API server ends in their time do not count. Good: none, or a few when the API server is upgraded. Many a minute: something between cuts long connections.',
           kind: 'bars',
           unit: 'short',
-          queries: [{ expr: sum('resource', increase(own('pressroom_kubernetes_watch_restarts_total'))), legend: '{{resource}}' }],
+          queries: [
+            {
+              expr: sum('resource', increase(own('pressroom_kubernetes_watch_restarts_total'))),
+              legend: '{{resource}}',
+            },
+          ],
         },
         {
           title: 'Age of the load',
@@ -131,7 +165,12 @@ export const controller: Board = {
           kind: 'line',
           unit: 's',
           limit: 30,
-          queries: [{ expr: max('namespace, pod', own('pressroom_metrics_age_seconds')), legend: '{{namespace}}/{{pod}}' }],
+          queries: [
+            {
+              expr: max('namespace, pod', own('pressroom_metrics_age_seconds')),
+              legend: '{{namespace}}/{{pod}}',
+            },
+          ],
         },
         {
           title: 'Questions to Prometheus by outcome',
@@ -139,15 +178,26 @@ export const controller: Board = {
           kind: 'stack',
           unit: 'ops',
           width: 12,
-          queries: [{ expr: sum('outcome', rate(own('pressroom_prometheus_queries_total'))), legend: '{{outcome}}' }],
+          queries: [
+            {
+              expr: sum('outcome', rate(own('pressroom_prometheus_queries_total'))),
+              legend: '{{outcome}}',
+            },
+          ],
         },
         {
           title: 'Answer time of Prometheus, p95',
-          description: 'Good: below 100 ms. Above some seconds the controller gives up and holds the sizes.',
+          description:
+            'Good: below 100 ms. Above some seconds the controller gives up and holds the sizes.',
           kind: 'line',
           unit: 's',
           width: 12,
-          queries: [{ expr: quantile(0.95, 'pressroom_prometheus_query_duration_seconds', CHOSEN_NAMESPACE), legend: 'p95' }],
+          queries: [
+            {
+              expr: quantile(0.95, 'pressroom_prometheus_query_duration_seconds', CHOSEN_NAMESPACE),
+              legend: 'p95',
+            },
+          ],
         },
       ],
     },
@@ -160,7 +210,9 @@ export const controller: Board = {
             'A render waits for admit and settle, so they should be below 20 ms. All of them slow: the primary lacks CPU, disk or cache. Only settle and renew slow: write concern majority waits for a secondary that lags.',
           kind: 'line',
           unit: 's',
-          queries: [{ expr: quantile(0.95, MONGODB, CHOSEN, 'operation'), legend: '{{operation}}' }],
+          queries: [
+            { expr: quantile(0.95, MONGODB, CHOSEN, 'operation'), legend: '{{operation}}' },
+          ],
         },
         {
           title: 'Operations by outcome',
@@ -168,7 +220,9 @@ export const controller: Board = {
             'Good: only ok. timeout and error for some seconds are an election; longer than a minute nobody can be admitted, and calls fail with the reason database.',
           kind: 'stack',
           unit: 'ops',
-          queries: [{ expr: sum('outcome', rate(chosen(`${MONGODB}_count`))), legend: '{{outcome}}' }],
+          queries: [
+            { expr: sum('outcome', rate(chosen(`${MONGODB}_count`))), legend: '{{outcome}}' },
+          ],
         },
         {
           title: 'Connections',
@@ -178,7 +232,10 @@ export const controller: Board = {
           unit: 'short',
           queries: [
             { expr: sum('state', chosen('pressroom_mongodb_connections')), legend: '{{state}}' },
-            { expr: sum('', chosen('pressroom_mongodb_waiting_operations')), legend: 'waiting operations' },
+            {
+              expr: sum('', chosen('pressroom_mongodb_waiting_operations')),
+              legend: 'waiting operations',
+            },
           ],
         },
         {
@@ -187,14 +244,25 @@ export const controller: Board = {
             'Settlements and releases that MongoDB has not taken yet. Good: 0. A settlement that is not taken within nine minutes is lost, and its render is not counted.',
           kind: 'line',
           unit: 'short',
-          queries: [{ expr: sum('operation', chosen('pressroom_lease_writes_waiting')), legend: '{{operation}}' }],
+          queries: [
+            {
+              expr: sum('operation', chosen('pressroom_lease_writes_waiting')),
+              legend: '{{operation}}',
+            },
+          ],
         },
         {
           title: 'Leases held',
-          description: 'Renders that are admitted and not over, in all API pods. Good: it follows "Slots" and "Queue" of Capacity.',
+          description:
+            'Renders that are admitted and not over, in all API pods. Good: it follows "Slots" and "Queue" of Capacity.',
           kind: 'line',
           unit: 'short',
-          queries: [{ expr: sum('namespace, pool', chosen('pressroom_leases_held')), legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            {
+              expr: sum('namespace, pool', chosen('pressroom_leases_held')),
+              legend: '{{namespace}}/{{pool}}',
+            },
+          ],
         },
         {
           title: 'Leases lost while their render ran',
@@ -202,7 +270,12 @@ export const controller: Board = {
             'By why; each ended its render. Good: none. not_renewed: MongoDB was silent for longer than a lease lasts. gone: somebody removed it, or the database was restored.',
           kind: 'bars',
           unit: 'short',
-          queries: [{ expr: sum('reason', increase(chosen('pressroom_leases_lost_total'))), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', increase(chosen('pressroom_leases_lost_total'))),
+              legend: '{{reason}}',
+            },
+          ],
         },
       ],
     },

@@ -1,7 +1,18 @@
-// The shape of a Grafana board (the classic JSON model, of which schema version 42 is the last) and what puts one together: panels in rows, no data source by name.
+// The shape of a Grafana board (the classic JSON model, of which schema version 42 is the last) and
+// what puts one together: panels in rows, no data source by name.
 
 /** https://grafana.com/docs/grafana/latest/panels-visualizations/configure-standard-options/ */
-export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'reqps' | 'ops' | 'none' | 'dateTimeFromNow' | 'cores' | 'x';
+export type Unit =
+  | 'short'
+  | 's'
+  | 'bytes'
+  | 'percentunit'
+  | 'reqps'
+  | 'ops'
+  | 'none'
+  | 'dateTimeFromNow'
+  | 'cores'
+  | 'x';
 
 export interface Query {
   expr: string;
@@ -13,7 +24,10 @@ export interface Panel {
   title: string;
   /** What is seen, what good looks like and what to do when it is not. */
   description: string;
-  /** `line` and `stack` over time, `bars` for events, `stat` for one number now, `table` for a row a series now. */
+  /**
+   * `line` and `stack` over time, `bars` for events, `stat` for one number now, `table` for a row a
+   * series now.
+   */
   kind: 'line' | 'stack' | 'bars' | 'stat' | 'table';
   unit: Unit;
   queries: Query[];
@@ -35,7 +49,10 @@ export interface Board {
   rows: Row[];
 }
 
-/** What a board is filtered by, besides its data source. `query` is Prometheus' own word for the values. */
+/**
+ * What a board is filtered by, besides its data source. `query` is Prometheus' own word for the
+ * values.
+ */
 export const VARIABLES = [
   { name: 'namespace', label: 'Namespace', metric: 'pressroom_build_info' },
   { name: 'pool', label: 'Pool', metric: 'pressroom_build_info{namespace=~"$namespace",pool!=""}' },
@@ -46,7 +63,13 @@ const HEIGHT = { row: 1, stat: 4, other: 8 };
 const WIDTH = 8;
 const COLUMNS = 24;
 
-const TYPES = { line: 'timeseries', stack: 'timeseries', bars: 'timeseries', stat: 'stat', table: 'table' } as const;
+const TYPES = {
+  line: 'timeseries',
+  stack: 'timeseries',
+  bars: 'timeseries',
+  stat: 'stat',
+  table: 'table',
+} as const;
 /** Grafana writes what it does not know behind the number. */
 const UNITS: Partial<Record<Unit, string>> = { cores: 'suffix:cores', x: 'suffix:×' };
 
@@ -54,7 +77,10 @@ const isNow = (kind: Panel['kind']) => kind === 'stat' || kind === 'table';
 
 /** How the series of a panel are drawn. */
 function fieldConfig({ kind, unit, limit }: Panel) {
-  const steps = [{ color: 'green', value: null as number | null }, ...(limit === undefined ? [] : [{ color: 'red', value: limit }])];
+  const steps = [
+    { color: 'green', value: null as number | null },
+    ...(limit === undefined ? [] : [{ color: 'red', value: limit }]),
+  ];
   const drawn = {
     drawStyle: kind === 'bars' ? 'bars' : 'line',
     fillOpacity: { line: 0, stack: 30, bars: 60 }[kind as 'line' | 'stack' | 'bars'],
@@ -76,12 +102,21 @@ function fieldConfig({ kind, unit, limit }: Panel) {
 }
 
 const OPTIONS = {
-  over: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true }, tooltip: { mode: 'multi', sort: 'desc' } },
-  stat: { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false }, colorMode: 'value', graphMode: 'area', textMode: 'auto' },
+  over: {
+    legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+    tooltip: { mode: 'multi', sort: 'desc' },
+  },
+  stat: {
+    reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+    colorMode: 'value',
+    graphMode: 'area',
+    textMode: 'auto',
+  },
   table: { showHeader: true, cellHeight: 'sm', sortBy: [{ displayName: 'Value', desc: true }] },
 };
 
-const options = (kind: Panel['kind']) => (kind === 'stat' ? OPTIONS.stat : kind === 'table' ? OPTIONS.table : OPTIONS.over);
+const options = (kind: Panel['kind']) =>
+  kind === 'stat' ? OPTIONS.stat : kind === 'table' ? OPTIONS.table : OPTIONS.over;
 
 const target = ({ kind }: Panel, { expr, legend }: Query, index: number) => ({
   datasource: DATASOURCE,
@@ -89,7 +124,9 @@ const target = ({ kind }: Panel, { expr, legend }: Query, index: number) => ({
   editorMode: 'code',
   expr,
   legendFormat: legend,
-  ...(kind === 'table' ? { format: 'table', instant: true, range: false } : { instant: false, range: true }),
+  ...(kind === 'table'
+    ? { format: 'table', instant: true, range: false }
+    : { instant: false, range: true }),
 });
 
 /** Panels from left to right, a new line where no room is left; ids count up. */
@@ -126,7 +163,14 @@ function place(rows: Row[]) {
         fieldConfig: fieldConfig(panel),
         options: options(kind),
         ...(kind === 'table'
-          ? { transformations: [{ id: 'organize', options: { excludeByName: { Time: true }, indexByName: {}, renameByName: {} } }] }
+          ? {
+              transformations: [
+                {
+                  id: 'organize',
+                  options: { excludeByName: { Time: true }, indexByName: {}, renameByName: {} },
+                },
+              ],
+            }
           : {}),
         targets: queries.map((query, index) => target(panel, query, index)),
       });
@@ -155,7 +199,11 @@ const variables = [
     label,
     type: 'query',
     datasource: DATASOURCE,
-    query: { qryType: 1, query: `label_values(${metric},${name})`, refId: 'PrometheusVariableQueryEditor-VariableQuery' },
+    query: {
+      qryType: 1,
+      query: `label_values(${metric},${name})`,
+      refId: 'PrometheusVariableQueryEditor-VariableQuery',
+    },
     definition: `label_values(${metric},${name})`,
     hide: 0,
     refresh: 2,

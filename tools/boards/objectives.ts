@@ -1,5 +1,6 @@
-// The objectives: what is promised, how fast its budget is used up, and the alerts on that by several windows and rates
-// (https://sre.google/workbook/alerting-on-slos/): 2 % of a 30 days' budget in an hour, 5 % in six hours, 10 % in three days.
+// The objectives: what is promised, how fast its budget is used up, and the alerts on that by
+// several windows and rates (https://sre.google/workbook/alerting-on-slos/): 2 % of a 30 days'
+// budget in an hour, 5 % in six hours, 10 % in three days.
 import { alert, mine, OF_RELEASE, POOL } from './alert.ts';
 import { OURS, PROMISED, sum } from './queries.ts';
 import type { Alert, Recording } from './rules.ts';
@@ -66,11 +67,35 @@ const OBJECTIVES: Objective[] = [
   },
 ];
 
-/** `rate`: times the speed at which the budget would last for just 30 days. The short window ends the alert soon after the trouble. */
+/**
+ * `rate`: times the speed at which the budget would last for just 30 days. The short window ends
+ * the alert soon after the trouble.
+ */
 const BURNS = [
-  { long: '1h', short: '5m', rate: 14.4, lasting: '2m', severity: 'critical', gone: '2 % of the budget of 30 days in an hour' },
-  { long: '6h', short: '30m', rate: 6, lasting: '10m', severity: 'critical', gone: '5 % of the budget of 30 days in six hours' },
-  { long: '3d', short: '6h', rate: 1, lasting: '1h', severity: 'warning', gone: '10 % of the budget of 30 days in three days' },
+  {
+    long: '1h',
+    short: '5m',
+    rate: 14.4,
+    lasting: '2m',
+    severity: 'critical',
+    gone: '2 % of the budget of 30 days in an hour',
+  },
+  {
+    long: '6h',
+    short: '30m',
+    rate: 6,
+    lasting: '10m',
+    severity: 'critical',
+    gone: '5 % of the budget of 30 days in six hours',
+  },
+  {
+    long: '3d',
+    short: '6h',
+    rate: 1,
+    lasting: '1h',
+    severity: 'warning',
+    gone: '10 % of the budget of 30 days in three days',
+  },
 ] as const;
 const WINDOWS = ['5m', '30m', '1h', '6h', '3d'];
 const THREE_DAYS_S = 259_200;
@@ -80,36 +105,55 @@ const HOURS = { '1h': 1, '6h': 6 };
 const LEAST_BAD = 5;
 
 export const objectives: Recording[] = [
-  ...OBJECTIVES.map(({ promise, ratioWord }) => ({ record: `${promise}:ratio`, expr: `(${ratioWord})` })),
+  ...OBJECTIVES.map(({ promise, ratioWord }) => ({
+    record: `${promise}:ratio`,
+    expr: `(${ratioWord})`,
+  })),
   { record: 'pressroom:queue_wait_objective:seconds', expr: '(OBJECTIVE_QUEUE_SECONDS)' },
   { record: 'pressroom:render_time_objective:seconds', expr: '(OBJECTIVE_LATENCY_SECONDS)' },
-].map(recording => ({ ...recording, labels: { namespace: 'RELEASE_NAMESPACE', pool: 'RELEASE_POOL' } }));
+].map(recording => ({
+  ...recording,
+  labels: { namespace: 'RELEASE_NAMESPACE', pool: 'RELEASE_POOL' },
+}));
 
-/** Windows of hours and days are read from the recorded five minutes: over the raw series of many pods each look at three days would read millions of samples. */
+/**
+ * Windows of hours and days are read from the recorded five minutes: over the raw series of many
+ * pods each look at three days would read millions of samples.
+ */
 export const burnRates: Recording[] = OBJECTIVES.flatMap(({ spent, counted, bad, all }) => {
   const over = (name: string, window: string) =>
-    window === '5m' ? mine(`${name}:rate5m`) : `avg_over_time(${mine(`${name}:rate5m`)}[${window}])`;
+    window === '5m'
+      ? mine(`${name}:rate5m`)
+      : `avg_over_time(${mine(`${name}:rate5m`)}[${window}])`;
   return [
     { record: `${spent}:rate5m`, expr: bad('5m') },
     { record: `${counted}:rate5m`, expr: all('5m') },
-    ...WINDOWS.map(window => ({ record: `${spent}:ratio_rate${window}`, expr: `${over(spent, window)} / ${over(counted, window)}` })),
+    ...WINDOWS.map(window => ({
+      record: `${spent}:ratio_rate${window}`,
+      expr: `${over(spent, window)} / ${over(counted, window)}`,
+    })),
   ];
 });
 
-export const burnAlerts: Alert[] = OBJECTIVES.flatMap(({ name, spent, ratioWord, bad, summary, description }) =>
-  BURNS.map(({ long, short, rate, lasting, severity, gone }) => {
-    const over = (window: string) => `${mine(`${spent}:ratio_rate${window}`)} > ${rate} * (1 - ${ratioWord})`;
-    // In the first hours after an installation the mean of what was recorded would be taken for all of the window.
-    const seen =
-      long === '3d' ? `avg_over_time(${mine(`${spent}:rate5m`)}[3d]) * ${THREE_DAYS_S}` : `${bad(long)} * ${HOURS[long] * 3_600}`;
-    return alert({
-      name,
-      severity,
-      lasting,
-      labels: { window: long },
-      expr: `${over(long)} and ${over(short)} and ${seen} >= ${LEAST_BAD}`,
-      summary,
-      description: `{{ $value | humanizePercentage }} ${description} within ${long}. At this rate ${gone} are used up.`,
-    });
-  }),
+export const burnAlerts: Alert[] = OBJECTIVES.flatMap(
+  ({ name, spent, ratioWord, bad, summary, description }) =>
+    BURNS.map(({ long, short, rate, lasting, severity, gone }) => {
+      const over = (window: string) =>
+        `${mine(`${spent}:ratio_rate${window}`)} > ${rate} * (1 - ${ratioWord})`;
+      // In the first hours after an installation the mean of what was recorded would be taken for
+      // all of the window.
+      const seen =
+        long === '3d'
+          ? `avg_over_time(${mine(`${spent}:rate5m`)}[3d]) * ${THREE_DAYS_S}`
+          : `${bad(long)} * ${HOURS[long] * 3_600}`;
+      return alert({
+        name,
+        severity,
+        lasting,
+        labels: { window: long },
+        expr: `${over(long)} and ${over(short)} and ${seen} >= ${LEAST_BAD}`,
+        summary,
+        description: `{{ $value | humanizePercentage }} ${description} within ${long}. At this rate ${gone} are used up.`,
+      });
+    }),
 );

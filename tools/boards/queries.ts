@@ -1,7 +1,11 @@
-// PromQL that more than one board or rule uses: how series are chosen, which outcomes count, and the usual sums over them.
+// PromQL that more than one board or rule uses: how series are chosen, which outcomes count, and
+// the usual sums over them.
 import { RENDER_FAILED_REASONS, type RenderFailedReason } from '../../common/contract/errors.ts';
 
-/** Why a render failed by the page's fault. All other reasons are ours, and only those count against the objective. */
+/**
+ * Why a render failed by the page's fault. All other reasons are ours, and only those count against
+ * the objective.
+ */
 const OF_THE_PAGE: ReadonlySet<RenderFailedReason> = new Set([
   'page_status',
   'page_unreachable',
@@ -32,7 +36,13 @@ export const rate = (series: string, window = WINDOW) => `rate(${series}[${windo
 export const increase = (series: string, window = WINDOW) => `increase(${series}[${window}])`;
 
 /** Of a histogram named without its ending; `labels` are kept besides `le`. */
-export const quantile = (q: number, histogram: string, where: string, labels: By = '', window = WINDOW) =>
+export const quantile = (
+  q: number,
+  histogram: string,
+  where: string,
+  labels: By = '',
+  window = WINDOW,
+) =>
   `histogram_quantile(${q}, ${sum(labels === '' ? 'le' : `${labels}, le`, rate(`${histogram}_bucket{${where}}`, window))})`;
 
 export const quantiles = (histogram: string, where: string) =>

@@ -10,11 +10,14 @@ const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 function entries(object: object, indent: string): string[] {
   return Object.entries(object).flatMap(([key, value]) =>
-    typeof value === 'string' ? [`${indent}${key}: ${quoted(value)}`] : [`${indent}${key}:`, ...entries(value, `${indent}  `)],
+    typeof value === 'string'
+      ? [`${indent}${key}: ${quoted(value)}`]
+      : [`${indent}${key}:`, ...entries(value, `${indent}  `)],
   );
 }
 
-const listed = (lines: string[], indent: string) => lines.map((line, index) => `${indent}${index === 0 ? '- ' : '  '}${line}`);
+const listed = (lines: string[], indent: string) =>
+  lines.map((line, index) => `${indent}${index === 0 ? '- ' : '  '}${line}`);
 
 const groupLines = ({ name, rules }: Group): string[] => [
   ...listed([`name: ${quoted(name)}`, 'rules:'], '  '),

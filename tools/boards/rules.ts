@@ -1,4 +1,5 @@
-// All rules of the chart, in groups: what is recorded for the boards and the alerts, then the alerts themselves.
+// All rules of the chart, in groups: what is recorded for the boards and the alerts, then the
+// alerts themselves.
 import { controllerAlerts, poolAlerts, serviceAlerts } from './alerts.ts';
 import { burnAlerts, burnRates, objectives } from './objectives.ts';
 
@@ -21,7 +22,10 @@ export interface Group {
   rules: (Recording | Alert)[];
 }
 
-/** What the chart puts its own values in for, each with its default there. Bare words, so that the file is good PromQL before that too. */
+/**
+ * What the chart puts its own values in for, each with its default there. Bare words, so that the
+ * file is good PromQL before that too.
+ */
 export const WORDS: Record<string, string> = {
   RELEASE_NAMESPACE: 'pressroom',
   RELEASE_POOL: 'pressroom',
@@ -33,7 +37,10 @@ export const WORDS: Record<string, string> = {
   RUNBOOK_URL: 'runbook.md',
 };
 
-/** `pressroom-controller` is about the controller's own process: a release without one leaves it out. */
+/**
+ * `pressroom-controller` is about the controller's own process: a release without one leaves it
+ * out.
+ */
 export const groups: Group[] = [
   { name: 'pressroom-objectives', rules: objectives },
   { name: 'pressroom-burn-rates', rules: burnRates },

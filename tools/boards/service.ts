@@ -1,6 +1,16 @@
 // The board "Service": are users served, and as fast as promised?
 import type { Board, Panel } from './grafana.ts';
-import { CHOSEN, OURS, PAGES, PROMISED, quantile, quantiles, rate, sum, WINDOW } from './queries.ts';
+import {
+  CHOSEN,
+  OURS,
+  PAGES,
+  PROMISED,
+  quantile,
+  quantiles,
+  rate,
+  sum,
+  WINDOW,
+} from './queries.ts';
 
 const RENDERS = 'pressroom_renders_total';
 const PHASES = 'pressroom_render_duration_seconds';
@@ -8,8 +18,14 @@ const WHOLE = 'pressroom_render_whole_duration_seconds';
 
 const renders = (outcomes: string) => rate(`${RENDERS}{${CHOSEN},outcome=~"${outcomes}"}`);
 
-/** `spent`: the recorded share of renders that broke the promise; `objective`: the recorded share that may not. */
-const burn = (spent: string, objective: string): Pick<Panel, 'kind' | 'unit' | 'queries' | 'limit'> => ({
+/**
+ * `spent`: the recorded share of renders that broke the promise; `objective`: the recorded share
+ * that may not.
+ */
+const burn = (
+  spent: string,
+  objective: string,
+): Pick<Panel, 'kind' | 'unit' | 'queries' | 'limit'> => ({
   kind: 'line',
   unit: 'x',
   limit: 1,
@@ -22,7 +38,8 @@ const burn = (spent: string, objective: string): Pick<Panel, 'kind' | 'unit' | '
 export const service: Board = {
   uid: 'pressroom-service',
   title: 'Pressroom / Service',
-  description: 'Are users served, and as fast as promised? Start here when an alert of the kind BudgetBurn fires.',
+  description:
+    'Are users served, and as fast as promised? Start here when an alert of the kind BudgetBurn fires.',
   rows: [
     {
       title: 'Objectives (recorded by the rules of the chart; without them these panels are empty)',
@@ -34,7 +51,12 @@ export const service: Board = {
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
-          queries: [{ expr: `1 - pressroom:renders_failed:ratio_rate3d{${CHOSEN}}`, legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            {
+              expr: `1 - pressroom:renders_failed:ratio_rate3d{${CHOSEN}}`,
+              legend: '{{namespace}}/{{pool}}',
+            },
+          ],
         },
         {
           title: 'Availability objective',
@@ -43,7 +65,12 @@ export const service: Board = {
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
-          queries: [{ expr: `pressroom:availability_objective:ratio{${CHOSEN}}`, legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            {
+              expr: `pressroom:availability_objective:ratio{${CHOSEN}}`,
+              legend: '{{namespace}}/{{pool}}',
+            },
+          ],
         },
         {
           title: 'Waited longer than promised, last hour',
@@ -52,7 +79,12 @@ export const service: Board = {
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
-          queries: [{ expr: `pressroom:renders_queued_long:ratio_rate1h{${CHOSEN}}`, legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            {
+              expr: `pressroom:renders_queued_long:ratio_rate1h{${CHOSEN}}`,
+              legend: '{{namespace}}/{{pool}}',
+            },
+          ],
         },
         {
           title: 'Took longer than promised, last hour',
@@ -61,7 +93,12 @@ export const service: Board = {
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
-          queries: [{ expr: `pressroom:renders_slow:ratio_rate1h{${CHOSEN}}`, legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            {
+              expr: `pressroom:renders_slow:ratio_rate1h{${CHOSEN}}`,
+              legend: '{{namespace}}/{{pool}}',
+            },
+          ],
         },
         {
           title: 'Budget burn: failed renders',
@@ -92,7 +129,9 @@ export const service: Board = {
             'PDFs a second. A sudden drop without failures beside it means that callers no longer reach us: look at the Ingress and at "Calls by outcome".',
           kind: 'stack',
           unit: 'reqps',
-          queries: [{ expr: sum('namespace, pool', renders('ok')), legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            { expr: sum('namespace, pool', renders('ok')), legend: '{{namespace}}/{{pool}}' },
+          ],
         },
         {
           title: 'Failed on our side',
@@ -108,11 +147,17 @@ export const service: Board = {
             'By reason. These are answers to the caller, no faults of the service; a steady level is normal. A jump of page_unreachable or page_timeout over all customers may still be ours: the way out of the workers (DNS, NetworkPolicy, upstream proxy).',
           kind: 'stack',
           unit: 'reqps',
-          queries: [{ expr: sum('outcome', renders(`${PAGES}|validation_error|ssrf_blocked|client_closed`)), legend: '{{outcome}}' }],
+          queries: [
+            {
+              expr: sum('outcome', renders(`${PAGES}|validation_error|ssrf_blocked|client_closed`)),
+              legend: '{{outcome}}',
+            },
+          ],
         },
         {
           title: 'Share that failed on our side',
-          description: 'Of the renders that were promised. Good: 0. The alerts look at the same share over longer windows.',
+          description:
+            'Of the renders that were promised. Good: 0. The alerts look at the same share over longer windows.',
           kind: 'line',
           unit: 'percentunit',
           queries: [
@@ -128,7 +173,12 @@ export const service: Board = {
             'Calls answered 429 because the account had as many renders running as its plan allows. Not a fault. Which accounts they are is in the access log (code concurrency_limit): offer them a larger plan, or fewer callers at once.',
           kind: 'line',
           unit: 'reqps',
-          queries: [{ expr: sum('namespace, pool', renders('concurrency_limit')), legend: '{{namespace}}/{{pool}}' }],
+          queries: [
+            {
+              expr: sum('namespace, pool', renders('concurrency_limit')),
+              legend: '{{namespace}}/{{pool}}',
+            },
+          ],
         },
         {
           title: 'Calls by outcome',
@@ -136,7 +186,15 @@ export const service: Board = {
             'Everything that came to POST /v1/render, also what never became a render: keys that nobody knows (unauthorized), bodies that are wrong or too large. A rise of unauthorized: a customer uses a revoked key, or somebody tries keys.',
           kind: 'stack',
           unit: 'reqps',
-          queries: [{ expr: sum('outcome', rate(`pressroom_http_requests_total{${CHOSEN},route="/v1/render"}`)), legend: '{{outcome}}' }],
+          queries: [
+            {
+              expr: sum(
+                'outcome',
+                rate(`pressroom_http_requests_total{${CHOSEN},route="/v1/render"}`),
+              ),
+              legend: '{{outcome}}',
+            },
+          ],
         },
       ],
     },
@@ -169,7 +227,8 @@ export const service: Board = {
         },
         {
           title: 'Where the time goes',
-          description: 'The mean render, piece by piece. The tallest piece is where an improvement pays.',
+          description:
+            'The mean render, piece by piece. The tallest piece is where an improvement pays.',
           kind: 'stack',
           unit: 's',
           width: 12,
@@ -218,7 +277,12 @@ export const service: Board = {
             'Customers have these PDFs, and their accounts do not count them. Good: none. The log of the API names the account of each; the cause is MongoDB, silent for nine minutes (given_up) or wiped back (lease_gone).',
           kind: 'bars',
           unit: 'short',
-          queries: [{ expr: `sum by (reason) (increase(pressroom_renders_uncounted_total{${CHOSEN}}[${WINDOW}]))`, legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: `sum by (reason) (increase(pressroom_renders_uncounted_total{${CHOSEN}}[${WINDOW}]))`,
+              legend: '{{reason}}',
+            },
+          ],
         },
         {
           title: 'Trial renders by outcome',
@@ -226,7 +290,12 @@ export const service: Board = {
             'Renders without a key, which stand in no other number. rate_limited is the door at work. They start only while no customer waits.',
           kind: 'stack',
           unit: 'reqps',
-          queries: [{ expr: sum('outcome', rate(`pressroom_trial_renders_total{${CHOSEN}}`)), legend: '{{outcome}}' }],
+          queries: [
+            {
+              expr: sum('outcome', rate(`pressroom_trial_renders_total{${CHOSEN}}`)),
+              legend: '{{outcome}}',
+            },
+          ],
         },
         {
           title: 'Connections of pages that the guard refused',
@@ -235,7 +304,12 @@ export const service: Board = {
           kind: 'stack',
           unit: 'ops',
           width: 12,
-          queries: [{ expr: sum('reason', rate(`pressroom_egress_denied_total{${CHOSEN}}`)), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', rate(`pressroom_egress_denied_total{${CHOSEN}}`)),
+              legend: '{{reason}}',
+            },
+          ],
         },
         {
           title: 'Slots that the worker ended',
@@ -244,7 +318,12 @@ export const service: Board = {
           kind: 'stack',
           unit: 'ops',
           width: 12,
-          queries: [{ expr: sum('reason', rate(`pressroom_slot_ends_total{${CHOSEN}}`)), legend: '{{reason}}' }],
+          queries: [
+            {
+              expr: sum('reason', rate(`pressroom_slot_ends_total{${CHOSEN}}`)),
+              legend: '{{reason}}',
+            },
+          ],
         },
       ],
     },

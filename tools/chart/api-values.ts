@@ -3,7 +3,20 @@ import { z } from 'zod';
 import { apiVariables } from '../../api/config.ts';
 import { processVariables } from '../../common/config.ts';
 import { configValues } from './config-values.ts';
-import { count, disruptionBudget, flag, group, list, object, podValues, resources, serviceAccount, text, textMap, words } from './parts.ts';
+import {
+  count,
+  disruptionBudget,
+  flag,
+  group,
+  list,
+  object,
+  podValues,
+  resources,
+  serviceAccount,
+  text,
+  textMap,
+  words,
+} from './parts.ts';
 
 /** Those that other values, the chart itself or both halves of a pool decide on. */
 export const API_ELSEWHERE = [
@@ -19,15 +32,25 @@ export const API_ELSEWHERE = [
 ];
 
 const service = group({
-  type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']).default('ClusterIP').describe('As in a Service.'),
+  type: z
+    .enum(['ClusterIP', 'NodePort', 'LoadBalancer'])
+    .default('ClusterIP')
+    .describe('As in a Service.'),
   port: count(80, 1, 65_535).describe('The port that callers use.'),
-  nodePort: z.int().min(1).max(65_535).optional().describe('A fixed port of the nodes, for the types NodePort and LoadBalancer.'),
+  nodePort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe('A fixed port of the nodes, for the types NodePort and LoadBalancer.'),
   loadBalancerClass: text().describe('As in a Service, for the type LoadBalancer.'),
   loadBalancerSourceRanges: words().describe('As in a Service, for the type LoadBalancer.'),
   externalTrafficPolicy: z
     .enum(['Cluster', 'Local'])
     .optional()
-    .describe('As in a Service, for the types NodePort and LoadBalancer. `Local` keeps the address of callers.'),
+    .describe(
+      'As in a Service, for the types NodePort and LoadBalancer. `Local` keeps the address of callers.',
+    ),
   annotations: textMap().describe('Its annotations.'),
 }).describe('The Service that callers reach.');
 
@@ -38,7 +61,9 @@ const autoscaling = group({
   minReplicas: count(2, 1).describe('Never fewer pods than this.'),
   maxReplicas: count(10, 1).describe('Never more pods than this.'),
   targetCPUUtilizationPercentage: count(70, 1, 1_000).describe('Of the requested CPU.'),
-  behavior: object().default({}).describe('As in a HorizontalPodAutoscaler. Default: that of Kubernetes.'),
+  behavior: object()
+    .default({})
+    .describe('As in a HorizontalPodAutoscaler. Default: that of Kubernetes.'),
 }).describe(
   'The HorizontalPodAutoscaler of the API. A render costs the API a few milliseconds of CPU and its worker twenty times that: workers are what usually has to grow.',
 );
@@ -51,10 +76,16 @@ export const apiValues = group({
   trustedProxies: words().describe(
     'Addresses and CIDRs of the proxies whose `X-Forwarded-For` is believed, such as those of the Ingress controller. Without it all callers that come through one proxy are one address.',
   ),
-  config: configValues(z.object({ ...processVariables.shape, ...apiVariables.shape }), API_ELSEWHERE).describe(
+  config: configValues(
+    z.object({ ...processVariables.shape, ...apiVariables.shape }),
+    API_ELSEWHERE,
+  ).describe(
     'More environment variables of the API under their own names, such as `PRESSROOM_BODY_MAX: 20MiB`. All of them: docs/configuration.md.',
   ),
-  resources: resources({ cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' }, { memory: '1Gi' }),
+  resources: resources(
+    { cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' },
+    { memory: '1Gi' },
+  ),
   terminationGracePeriodSeconds: count(160, 1, 86_400).describe(
     'How long a pod that is told to stop may take to finish its renders: 5 s of accepting, then draining (`PRESSROOM_DRAIN_TIMEOUT`, which is 10 s less than this), then 5 s to end.',
   ),
@@ -65,7 +96,10 @@ export const apiValues = group({
   ...podValues(),
 }).describe('The API.');
 
-/** Of the nginx controller; the limits are a little over those of the API, so that its own answers are the ones that callers see. */
+/**
+ * Of the nginx controller; the limits are a little over those of the API, so that its own answers
+ * are the ones that callers see.
+ */
 const NGINX = {
   'nginx.ingress.kubernetes.io/proxy-body-size': '11m',
   'nginx.ingress.kubernetes.io/proxy-read-timeout': '300',
@@ -80,6 +114,9 @@ export const ingressValues = group({
   ),
   hosts: words().describe('Host names, such as `pdf.corp.example`.'),
   path: text('/').describe('Path below which all goes to the API.'),
-  pathType: z.enum(['Prefix', 'Exact', 'ImplementationSpecific']).default('Prefix').describe('As in an Ingress.'),
+  pathType: z
+    .enum(['Prefix', 'Exact', 'ImplementationSpecific'])
+    .default('Prefix')
+    .describe('As in an Ingress.'),
   tls: list().default([]).describe('As in an Ingress: `hosts` and `secretName`.'),
 }).describe('The Ingress of the API.');

@@ -10,7 +10,11 @@ const CLOSE = '<!-- end: values -->';
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 
-function rows(shape: Record<string, z.ZodType>, before: string, given: Record<string, unknown>): string[] {
+function rows(
+  shape: Record<string, z.ZodType>,
+  before: string,
+  given: Record<string, unknown>,
+): string[] {
   return Object.entries(shape).flatMap(([name, type]) => {
     const { inner, fallback, isGroup } = unwrapped(type);
     const value = given[name] ?? fallback;
@@ -18,7 +22,11 @@ function rows(shape: Record<string, z.ZodType>, before: string, given: Record<st
     if (isGroup)
       return [
         `| **\`${path}\`** | | ${cell(type.description ?? '')} |`,
-        ...rows((inner as z.ZodObject).shape as Record<string, z.ZodType>, `${path}.`, (value ?? {}) as Record<string, unknown>),
+        ...rows(
+          (inner as z.ZodObject).shape as Record<string, z.ZodType>,
+          `${path}.`,
+          (value ?? {}) as Record<string, unknown>,
+        ),
       ];
     const shown = value === undefined || value === '' ? '' : `\`${cell(JSON.stringify(value))}\``;
     return [`| \`${path}\` | ${shown} | ${cell(type.description ?? '')} |`];
@@ -28,7 +36,8 @@ function rows(shape: Record<string, z.ZodType>, before: string, given: Record<st
 export async function chartReadme(): Promise<string> {
   const text = await readFile(README, 'utf8');
   const [from, to] = [text.indexOf(OPEN), text.indexOf(CLOSE)];
-  if (from < 0 || to < from) throw new Error(`charts/pressroom/README.md has no marks ${OPEN} … ${CLOSE}`);
+  if (from < 0 || to < from)
+    throw new Error(`charts/pressroom/README.md has no marks ${OPEN} … ${CLOSE}`);
   const table = [
     '| value | default | what it does |',
     '| --- | --- | --- |',

@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { processVariables } from '../../common/config.ts';
 import { controllerVariables } from '../../controller/config.ts';
 import { configValues } from './config-values.ts';
-import { count, disruptionBudget, flag, group, podValues, resources, serviceAccount, words } from './parts.ts';
+import {
+  count,
+  disruptionBudget,
+  flag,
+  group,
+  podValues,
+  resources,
+  serviceAccount,
+  words,
+} from './parts.ts';
 
 /** Those that other values or the chart itself decide on. */
 export const CONTROLLER_ELSEWHERE = [
@@ -20,19 +29,31 @@ export const controllerValues = group({
     'Whether this release brings a controller. One is enough for all pools of a namespace, or with `clusterWide` of the cluster.',
   ),
   replicas: count(2, 1, 10).describe('Pods. One leads, the others wait.'),
-  clusterWide: flag(false).describe('Whether it looks after the pools of all namespaces; its rights are then those of the whole cluster.'),
+  clusterWide: flag(false).describe(
+    'Whether it looks after the pools of all namespaces; its rights are then those of the whole cluster.',
+  ),
   admissionPolicy: flag(true).describe(
     'Whether a ValidatingAdmissionPolicy limits its writes of Deployments to those of pools, where the cluster has that kind (Kubernetes 1.30).',
   ),
-  namespaces: words().describe("More namespaces than the release's own whose pools it looks after. They must be there."),
-  config: configValues(z.object({ ...processVariables.shape, ...controllerVariables.shape }), CONTROLLER_ELSEWHERE).describe(
+  namespaces: words().describe(
+    "More namespaces than the release's own whose pools it looks after. They must be there.",
+  ),
+  config: configValues(
+    z.object({ ...processVariables.shape, ...controllerVariables.shape }),
+    CONTROLLER_ELSEWHERE,
+  ).describe(
     'More environment variables of the controller under their own names, such as `PRESSROOM_PROMETHEUS_INTERVAL: 10s`.',
   ),
-  resources: resources({ cpu: '50m', memory: '128Mi', 'ephemeral-storage': '64Mi' }, { memory: '256Mi' }),
+  resources: resources(
+    { cpu: '50m', memory: '128Mi', 'ephemeral-storage': '64Mi' },
+    { memory: '256Mi' },
+  ),
   terminationGracePeriodSeconds: count(30, 1, 600).describe(
     'How long a pod that is told to stop may take; `PRESSROOM_DRAIN_TIMEOUT` is 10 s less.',
   ),
   podDisruptionBudget: disruptionBudget().describe('The PodDisruptionBudget of the controller.'),
   serviceAccount: serviceAccount(),
   ...podValues(),
-}).describe('The controller, which makes workers of BrowserPools and follows the load with their number.');
+}).describe(
+  'The controller, which makes workers of BrowserPools and follows the load with their number.',
+);

@@ -5,13 +5,19 @@ import { z } from 'zod';
 export const object = () => z.looseObject({});
 export const list = () => z.array(object());
 
-/** A group of values, each with its default. The cast: TypeScript does not see that a shape of defaults alone takes `{}`. */
-export const group = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
+/**
+ * A group of values, each with its default. The cast: TypeScript does not see that a shape of
+ * defaults alone takes `{}`.
+ */
+export const group = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape).prefault({} as never);
 
 export const text = (fallback = '') => z.string().default(fallback);
 export const flag = (fallback: boolean) => z.boolean().default(fallback);
-export const count = (fallback: number, min = 0, max = 1_000_000) => z.int().min(min).max(max).default(fallback);
-export const textMap = (fallback: Record<string, string> = {}) => z.record(z.string(), z.string()).default(fallback);
+export const count = (fallback: number, min = 0, max = 1_000_000) =>
+  z.int().min(min).max(max).default(fallback);
+export const textMap = (fallback: Record<string, string> = {}) =>
+  z.record(z.string(), z.string()).default(fallback);
 export const words = (fallback: string[] = []) => z.array(z.string()).default(fallback);
 
 /** `entry` of a Secret that is there already. */
@@ -31,7 +37,9 @@ export const imageOf = (repository: string, what: string) =>
 export const resources = (requests: Record<string, string>, limits: Record<string, string>) =>
   object().default({ requests, limits }).describe('Requests and limits of the container.');
 
-const spread = [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }];
+const spread = [
+  { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+];
 
 /** What an operator may want to say of any pod. */
 export const podValues = () => ({
@@ -45,7 +53,9 @@ export const podValues = () => ({
     .describe('As in a pod. A constraint without `labelSelector` counts the pods of this part.'),
   priorityClassName: text().describe('As in a pod.'),
   extraEnv: list().default([]).describe('More environment variables, as in a container.'),
-  extraEnvFrom: list().default([]).describe('More environment variables from ConfigMaps and Secrets, as in a container.'),
+  extraEnvFrom: list()
+    .default([])
+    .describe('More environment variables from ConfigMaps and Secrets, as in a container.'),
   extraVolumes: list().default([]).describe('More volumes, as in a pod.'),
   extraVolumeMounts: list().default([]).describe('Where they are mounted, as in a container.'),
 });

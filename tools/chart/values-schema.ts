@@ -1,4 +1,5 @@
-// Makes values.schema.json of the chart from its values: Helm refuses what it does not allow, by name.
+// Makes values.schema.json of the chart from its values: Helm refuses what it does not allow, by
+// name.
 import { z } from 'zod';
 import { chartValues } from './values.ts';
 
@@ -6,14 +7,25 @@ const LINE_WIDTH = 140;
 
 type Json = { [key: string]: unknown };
 
-/** Without what says nothing: the bounds of an integer as such, and the defaults, which values.yaml has. */
+/**
+ * Without what says nothing: the bounds of an integer as such, and the defaults, which values.yaml
+ * has.
+ */
 function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain);
   if (typeof node !== 'object' || node === null) return node;
   return Object.fromEntries(
     Object.entries(node as Json)
-      .filter(([key, value]) => !((key === 'minimum' || key === 'maximum') && Math.abs(value as number) === Number.MAX_SAFE_INTEGER))
-      .filter(([key]) => key !== 'default' && !key.startsWith('x-kubernetes') && key !== 'propertyNames')
+      .filter(
+        ([key, value]) =>
+          !(
+            (key === 'minimum' || key === 'maximum') &&
+            Math.abs(value as number) === Number.MAX_SAFE_INTEGER
+          ),
+      )
+      .filter(
+        ([key]) => key !== 'default' && !key.startsWith('x-kubernetes') && key !== 'propertyNames',
+      )
       .map(([key, value]) => [key, plain(value)]),
   );
 }
@@ -26,12 +38,18 @@ function written(node: unknown, indent: string, before: number): string {
   const below = `${indent}  `;
   if (Array.isArray(node)) {
     const line = `[${node.map(each => JSON.stringify(each)).join(', ')}]`;
-    if (node.every(each => typeof each !== 'object') && before + line.length + 1 <= LINE_WIDTH) return line;
+    if (node.every(each => typeof each !== 'object') && before + line.length + 1 <= LINE_WIDTH)
+      return line;
   }
   const entries = Array.isArray(node)
     ? node.map(each => `${below}${written(each, below, below.length)}`)
-    : Object.entries(node).map(([key, value]) => `${below}${JSON.stringify(key)}: ${written(value, below, below.length + key.length + 4)}`);
-  return entries.length === 0 ? `${open}${close}` : `${open}\n${entries.join(',\n')}\n${indent}${close}`;
+    : Object.entries(node).map(
+        ([key, value]) =>
+          `${below}${JSON.stringify(key)}: ${written(value, below, below.length + key.length + 4)}`,
+      );
+  return entries.length === 0
+    ? `${open}${close}`
+    : `${open}\n${entries.join(',\n')}\n${indent}${close}`;
 }
 
 export function valuesSchema(): string {

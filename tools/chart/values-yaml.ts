@@ -1,4 +1,5 @@
-// Makes values.yaml of the chart from its values: each with its default, below a comment that says what it means.
+// Makes values.yaml of the chart from its values: each with its default, below a comment that says
+// what it means.
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { chartValues } from './values.ts';
@@ -6,13 +7,19 @@ import { chartValues } from './values.ts';
 const WIDTH = 120;
 
 /** What stands between the name of a value and its type. */
-export function unwrapped(type: z.ZodType): { inner: z.ZodType; fallback: unknown; isGroup: boolean } {
+export function unwrapped(type: z.ZodType): {
+  inner: z.ZodType;
+  fallback: unknown;
+  isGroup: boolean;
+} {
   if (type instanceof z.ZodPrefault) {
     const { inner } = unwrapped(type.unwrap() as z.ZodType);
     return { inner, fallback: type.def.defaultValue, isGroup: inner instanceof z.ZodObject };
   }
-  if (type instanceof z.ZodDefault) return { inner: type.unwrap() as z.ZodType, fallback: type.def.defaultValue, isGroup: false };
-  if (type instanceof z.ZodOptional) return { inner: type.unwrap() as z.ZodType, fallback: undefined, isGroup: false };
+  if (type instanceof z.ZodDefault)
+    return { inner: type.unwrap() as z.ZodType, fallback: type.def.defaultValue, isGroup: false };
+  if (type instanceof z.ZodOptional)
+    return { inner: type.unwrap() as z.ZodType, fallback: undefined, isGroup: false };
   return { inner: type, fallback: undefined, isGroup: type instanceof z.ZodObject };
 }
 
@@ -36,7 +43,11 @@ function leaf(name: string, value: unknown, indent: string): string[] {
   return text.split('\n').map(line => `${indent}${line}`);
 }
 
-function write(shape: Record<string, z.ZodType>, indent: string, given: Record<string, unknown>): string[] {
+function write(
+  shape: Record<string, z.ZodType>,
+  indent: string,
+  given: Record<string, unknown>,
+): string[] {
   return Object.entries(shape).flatMap(([name, type]) => {
     const { inner, fallback, isGroup } = unwrapped(type);
     const said = comment(described(type), indent);
@@ -50,7 +61,10 @@ function write(shape: Record<string, z.ZodType>, indent: string, given: Record<s
         ...write(below, `${indent}  `, (value ?? {}) as Record<string, unknown>),
       ];
     }
-    return [...said, ...(value === undefined ? [`${indent}# ${name}:`] : leaf(name, value, indent))];
+    return [
+      ...said,
+      ...(value === undefined ? [`${indent}# ${name}:`] : leaf(name, value, indent)),
+    ];
   });
 }
 

@@ -1,4 +1,5 @@
-// The values of the Helm chart: their names, types, defaults and meaning. values.yaml, values.schema.json and the table in the chart's README are made from this.
+// The values of the Helm chart: their names, types, defaults and meaning. values.yaml,
+// values.schema.json and the table in the chart's README are made from this.
 import { z } from 'zod';
 import { apiValues, ingressValues } from './api-values.ts';
 import { controllerValues } from './controller-values.ts';
@@ -18,9 +19,14 @@ import { flag, group, imageOf, object, text, textMap } from './parts.ts';
 import { egressValues, poolValues, seccompInstallerValues } from './pool-values.ts';
 
 const image = group({
-  registry: text().describe('Put before the name of every image, such as `registry.corp.example/pressroom`.'),
+  registry: text().describe(
+    'Put before the name of every image, such as `registry.corp.example/pressroom`.',
+  ),
   tag: text().describe('The tag of the images of Pressroom. Default: the version of the chart.'),
-  pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').describe('When an image is fetched.'),
+  pullPolicy: z
+    .enum(['Always', 'IfNotPresent', 'Never'])
+    .default('IfNotPresent')
+    .describe('When an image is fetched.'),
   pullSecrets: z
     .array(z.strictObject({ name: z.string() }))
     .default([])
@@ -31,7 +37,9 @@ const image = group({
 }).describe('The images.');
 
 export const chartValues = z.strictObject({
-  fullnameOverride: text().describe('What the names of all objects begin with. Default: the name of the release.'),
+  fullnameOverride: text().describe(
+    'What the names of all objects begin with. Default: the name of the release.',
+  ),
   commonLabels: textMap().describe('More labels of all objects.'),
   commonAnnotations: textMap().describe('More annotations of all objects.'),
   logLevel: z
@@ -65,6 +73,11 @@ export const chartValues = z.strictObject({
   test: testValues,
   global: object()
     .default({})
-    .describe('What a chart above this one shares with all. `imageRegistry` counts when `image.registry` is empty.'),
-  enabled: z.boolean().optional().describe('Not read here: a chart above this one may switch by it.'),
+    .describe(
+      'What a chart above this one shares with all. `imageRegistry` counts when `image.registry` is empty.',
+    ),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe('Not read here: a chart above this one may switch by it.'),
 });

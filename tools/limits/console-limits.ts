@@ -4,7 +4,10 @@ import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
 import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
 import { MAX_CHANGES } from '../../api/console/kit/change-bound.ts';
 import { ANSWERS_SHARE } from '../../api/console/mcp/mcp.ts';
-import { AT_ONCE, MAX_WAITING_HASHES as MAX_PASSWORDS_WAITING } from '../../api/console/security/passwords.ts';
+import {
+  AT_ONCE,
+  MAX_WAITING_HASHES as MAX_PASSWORDS_WAITING,
+} from '../../api/console/security/passwords.ts';
 import { code, inverse, type LimitRow, mib, quarter, variable } from './limit-row.ts';
 
 export const CONSOLE_LIMITS: LimitRow[] = [
@@ -19,7 +22,10 @@ export const CONSOLE_LIMITS: LimitRow[] = [
         file: 'unit/api/console/security/passwords.test.ts',
         title: 'wait in a line that has an end, where the answer says when to come again',
       },
-      { file: 'unit/api/console/security/passwords.test.ts', title: 'of one address leave room in the line for those of others' },
+      {
+        file: 'unit/api/console/security/passwords.test.ts',
+        title: 'of one address leave room in the line for those of others',
+      },
     ],
   },
   {
@@ -31,7 +37,8 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/console/attacks-floods.test.ts',
-        title: 'does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs',
+        title:
+          'does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs',
       },
     ],
   },
@@ -42,7 +49,10 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     answer: code('unavailable'),
     source: 'console/downloads/link.ts',
     proofs: [
-      { file: 'integration/mcp/links.test.ts', title: 'of one account leaves places for those of others, however many read it slowly' },
+      {
+        file: 'integration/mcp/links.test.ts',
+        title: 'of one account leaves places for those of others, however many read it slowly',
+      },
     ],
   },
   {
@@ -54,7 +64,8 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/mcp/attacks.test.ts',
-        title: 'holds little of the memory for renders by answers that it does not read, and others read theirs',
+        title:
+          'holds little of the memory for renders by answers that it does not read, and others read theirs',
       },
     ],
   },
@@ -67,7 +78,8 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/mcp/links.test.ts',
-        title: 'is not made for an account that keeps as much as it may, before anything is rendered',
+        title:
+          'is not made for an account that keeps as much as it may, before anything is rendered',
       },
     ],
   },
@@ -77,6 +89,11 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `address: ${quarter(EVENTS_BUDGET_BYTES, mib)}`,
     answer: code('unavailable'),
     source: 'console/billing/events.ts',
-    proofs: [{ file: 'integration/billing/events-share.test.ts', title: 'leave a quarter of their memory to other addresses' }],
+    proofs: [
+      {
+        file: 'integration/billing/events-share.test.ts',
+        title: 'leave a quarter of their memory to other addresses',
+      },
+    ],
   },
 ];

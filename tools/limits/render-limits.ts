@@ -5,7 +5,18 @@ import { MAX_CONNECTIONS } from '../../api/http/server.ts';
 import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
 import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
-import { A_QUARTER, code, failed, inverse, type LimitRow, number, quarter, seconds, variable, wholeAndShare } from './limit-row.ts';
+import {
+  A_QUARTER,
+  code,
+  failed,
+  inverse,
+  type LimitRow,
+  number,
+  quarter,
+  seconds,
+  variable,
+  wholeAndShare,
+} from './limit-row.ts';
 
 export const RENDER_LIMITS: LimitRow[] = [
   {
@@ -17,10 +28,17 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/http/body-shares.test.ts',
-        title: 'leaves a quarter of the whole to other accounts, and the account is refused as over its limit',
+        title:
+          'leaves a quarter of the whole to other accounts, and the account is refused as over its limit',
       },
-      { file: 'integration/http/body.test.ts', title: 'is refused before it is read when the process holds too much already' },
-      { file: 'integration/http/shares-slow-bodies.test.ts', title: 'leaves all renders of another account their memory, and is refused' },
+      {
+        file: 'integration/http/body.test.ts',
+        title: 'is refused before it is read when the process holds too much already',
+      },
+      {
+        file: 'integration/http/shares-slow-bodies.test.ts',
+        title: 'leaves all renders of another account their memory, and is refused',
+      },
     ],
   },
   {
@@ -30,8 +48,14 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: code('rate_limited'),
     source: 'routes/trial.ts',
     proofs: [
-      { file: 'integration/trial/memory.test.ts', title: 'gives a quarter of it to trial calls, and the rest stays for customers' },
-      { file: 'integration/trial/memory.test.ts', title: 'leaves a part of that quarter to other visitors when one sends slowly' },
+      {
+        file: 'integration/trial/memory.test.ts',
+        title: 'gives a quarter of it to trial calls, and the rest stays for customers',
+      },
+      {
+        file: 'integration/trial/memory.test.ts',
+        title: 'leaves a part of that quarter to other visitors when one sends slowly',
+      },
     ],
   },
   {
@@ -41,9 +65,15 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: code('validation_error'),
     source: 'http/body.ts',
     proofs: [
-      { file: 'integration/http/body-shares.test.ts', title: 'is given up after its first seconds, though it is never silent' },
+      {
+        file: 'integration/http/body-shares.test.ts',
+        title: 'is given up after its first seconds, though it is never silent',
+      },
       { file: 'integration/http/body.test.ts', title: 'is given up when nothing comes' },
-      { file: 'integration/http/body.test.ts', title: 'is given up when it takes too long, though something comes all the time' },
+      {
+        file: 'integration/http/body.test.ts',
+        title: 'is given up when it takes too long, though something comes all the time',
+      },
     ],
   },
   {
@@ -59,11 +89,13 @@ export const RENDER_LIMITS: LimitRow[] = [
       },
       {
         file: 'integration/mcp/failures.test.ts',
-        title: 'refuses more requests of the account than its plan allows and eight, before their bodies are read',
+        title:
+          'refuses more requests of the account than its plan allows and eight, before their bodies are read',
       },
       {
         file: 'integration/console/playground-failures.test.ts',
-        title: 'refuses more requests of the account than its plan allows and eight, before their bodies are read',
+        title:
+          'refuses more requests of the account than its plan allows and eight, before their bodies are read',
       },
     ],
   },
@@ -74,8 +106,14 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: code('rate_limited'),
     source: 'leases/trial-admission.ts',
     proofs: [
-      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more than 16 calls at once for each place, from whomever' },
-      { file: 'unit/api/leases/trial-admission.test.ts', title: 'has no more calls of one visitor at once than he has in a minute' },
+      {
+        file: 'unit/api/leases/trial-admission.test.ts',
+        title: 'has no more than 16 calls at once for each place, from whomever',
+      },
+      {
+        file: 'unit/api/leases/trial-admission.test.ts',
+        title: 'has no more calls of one visitor at once than he has in a minute',
+      },
     ],
   },
   {
@@ -84,7 +122,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `address (IPv6: /64), unless it is a trusted proxy: ${quarter(MAX_CONNECTIONS)}`,
     answer: 'the connection is closed',
     source: 'http/server.ts',
-    proofs: [{ file: 'integration/http/connections.test.ts', title: 'leave a quarter of all to other addresses; one more is closed' }],
+    proofs: [
+      {
+        file: 'integration/http/connections.test.ts',
+        title: 'leave a quarter of all to other addresses; one more is closed',
+      },
+    ],
   },
   {
     bound: 'Renders that wait for a slot',
@@ -93,9 +136,18 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: wholeAndShare(failed('queue_full')),
     source: 'queue/fair-queue.ts',
     proofs: [
-      { file: 'unit/api/queue/fair-queue.test.ts', title: 'leaves a quarter of its length to other accounts when one has filled the rest' },
-      { file: 'unit/api/queue/dispatcher-claims.test.ts', title: 'refuses an account that has its share of the queue as over its limit' },
-      { file: 'fault/overload-queue.test.ts', title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After' },
+      {
+        file: 'unit/api/queue/fair-queue.test.ts',
+        title: 'leaves a quarter of its length to other accounts when one has filled the rest',
+      },
+      {
+        file: 'unit/api/queue/dispatcher-claims.test.ts',
+        title: 'refuses an account that has its share of the queue as over its limit',
+      },
+      {
+        file: 'fault/overload-queue.test.ts',
+        title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After',
+      },
     ],
   },
   {
@@ -107,11 +159,13 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'fault/overload-queue.test.ts',
-        title: 'refuses an account that holds its share of the bytes as over its limit, and lets another wait',
+        title:
+          'refuses an account that holds its share of the bytes as over its limit, and lets another wait',
       },
       {
         file: 'fault/overload-queue.test.ts',
-        title: 'answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait',
+        title:
+          'answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait',
       },
     ],
   },
@@ -122,7 +176,10 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: 'the PDF waits',
     source: 'pdf/watermark/watermark-pool.ts',
     proofs: [
-      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve another account while one has PDFs that take long' },
+      {
+        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
+        title: 'serve another account while one has PDFs that take long',
+      },
       { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve accounts in turns' },
     ],
   },
@@ -133,7 +190,10 @@ export const RENDER_LIMITS: LimitRow[] = [
     answer: wholeAndShare(failed('overloaded')),
     source: 'pdf/watermark/watermark-pool.ts',
     proofs: [
-      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'refuse as overloaded when too many wait' },
+      {
+        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
+        title: 'refuse as overloaded when too many wait',
+      },
       {
         file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
         title: 'refuse an account that has its share of the line, and take another',

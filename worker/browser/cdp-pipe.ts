@@ -1,9 +1,13 @@
-// Speaks CDP to one Chrome over its --remote-debugging-pipe: NUL-ended JSON messages. Owns framing, our own commands and the routing of
-// everything else to slots, by the head and the tail of a message, without parsing its body.
+// Speaks CDP to one Chrome over its --remote-debugging-pipe: NUL-ended JSON messages. Owns framing,
+// our own commands and the routing of everything else to slots, by the head and the tail of a
+// message, without parsing its body.
 import type { Readable, Writable } from 'node:stream';
 import { createEventBudget } from './event-budget.ts';
 
-/** Our own commands count from here; the ids of a slot's client stay below, so that the first bytes of an answer show whose it is. */
+/**
+ * Our own commands count from here; the ids of a slot's client stay below, so that the first bytes
+ * of an answer show whose it is.
+ */
 export const OWN_IDS_FROM = 1_000_000_000;
 
 const TAIL = Buffer.from('"sessionId":"');
@@ -16,13 +20,21 @@ export class PipeClosed extends Error {
   override name = 'PipeClosed';
 }
 
-/** The session a message belongs to, or undefined for the browser's own. A quote inside a JSON string is escaped, so the unescaped tail can only be the outermost object's last member. */
+/**
+ * The session a message belongs to, or undefined for the browser's own. A quote inside a JSON
+ * string is escaped, so the unescaped tail can only be the outermost object's last member.
+ */
 export function sessionOf(frame: Buffer): string | undefined {
   const length = frame.length;
   if (length < 4 || frame[length - 2] !== QUOTE) return undefined;
   const open = frame.lastIndexOf(QUOTE, length - 3);
   const start = open + 1 - TAIL.length;
-  if (start < 1 || frame.compare(TAIL, 0, TAIL.length, start, open + 1) !== 0 || frame[start - 1] === 0x5c) return undefined;
+  if (
+    start < 1 ||
+    frame.compare(TAIL, 0, TAIL.length, start, open + 1) !== 0 ||
+    frame[start - 1] === 0x5c
+  )
+    return undefined;
   return frame.toString('latin1', open + 1, length - 2);
 }
 
@@ -35,7 +47,10 @@ export function answerId(frame: Buffer): number | undefined {
 
 const EVENT_HEAD = Buffer.from('{"method":"');
 
-/** The name of an event, by its head (`{"method":"Page.loadEventFired",…`), or undefined for an answer. */
+/**
+ * The name of an event, by its head (`{"method":"Page.loadEventFired",…`), or undefined for an
+ * answer.
+ */
 export function eventOf(frame: Buffer): string | undefined {
   if (!frame.subarray(0, EVENT_HEAD.length).equals(EVENT_HEAD)) return undefined;
   return frame.toString('latin1', EVENT_HEAD.length, frame.indexOf(QUOTE, EVENT_HEAD.length));
@@ -44,11 +59,17 @@ export function eventOf(frame: Buffer): string | undefined {
 /** A page's process has gone. */
 export const CRASHED = 'Inspector.targetCrashed';
 
-/** A page's process has ended and Chrome does not know how, because the process that starts all renderers has died. */
+/**
+ * A page's process has ended and Chrome does not know how, because the process that starts all
+ * renderers has died.
+ */
 export const isProcessGone = (event: string | undefined, frame: Buffer): boolean =>
   event === 'Inspector.detached' && frame.includes('Render process gone');
 
-/** True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has come by then is read first: it may be we who stood still. */
+/**
+ * True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has
+ * come by then is read first: it may be we who stood still.
+ */
 export async function answersWithin(limitMs: number, command: Promise<unknown>): Promise<boolean> {
   const silent = Promise.withResolvers<false>();
   const timer = setTimeout(() => setImmediate(silent.resolve, false), limitMs);
@@ -63,7 +84,10 @@ export async function answersWithin(limitMs: number, command: Promise<unknown>):
   }
 }
 
-/** Call it before each write: all writes of one turn of the event loop share one system call. Each call wakes the reader, which costs more than the write. */
+/**
+ * Call it before each write: all writes of one turn of the event loop share one system call. Each
+ * call wakes the reader, which costs more than the write.
+ */
 export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
   let corked = false;
   return () => {
@@ -121,8 +145,15 @@ export class CdpPipe {
     return this.#closing.promise;
   }
 
-  /** Sends a command of the worker's own and waits for its answer. Rejects with CdpError, or PipeClosed when Chrome ends first. */
-  command<T = Record<string, unknown>>(method: string, params: object = {}, sessionId?: string): Promise<T> {
+  /**
+   * Sends a command of the worker's own and waits for its answer. Rejects with CdpError, or
+   * PipeClosed when Chrome ends first.
+   */
+  command<T = Record<string, unknown>>(
+    method: string,
+    params: object = {},
+    sessionId?: string,
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(new PipeClosed(`Chrome has ended; ${method} was not sent`));
       const id = this.#nextId++;
@@ -131,11 +162,16 @@ export class CdpPipe {
         else resolve(result as T);
       };
       this.#pending.set(id, { method, settle, reject });
-      this.forward([Buffer.from(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }))]);
+      this.forward([
+        Buffer.from(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) })),
+      ]);
     });
   }
 
-  /** Passes on a frame that the filter has let through; `parts` together are one JSON object. False when Chrome should be given time (backpressure). */
+  /**
+   * Passes on a frame that the filter has let through; `parts` together are one JSON object. False
+   * when Chrome should be given time (backpressure).
+   */
   forward(parts: Buffer[]): boolean {
     if (this.#isClosed) return true;
     this.#corkInput();
@@ -143,7 +179,10 @@ export class CdpPipe {
     return this.#input.write('\0');
   }
 
-  /** Everything of this session that answers none of our own commands goes to `listener`, as Chrome wrote it. */
+  /**
+   * Everything of this session that answers none of our own commands goes to `listener`, as Chrome
+   * wrote it.
+   */
   route(sessionId: string, listener: FrameListener): void {
     this.#routes.set(sessionId, listener);
   }
@@ -162,7 +201,10 @@ export class CdpPipe {
     return this.#resumes !== undefined;
   }
 
-  /** True once a page made events faster than its budget: the next page would begin with what is left of both. */
+  /**
+   * True once a page made events faster than its budget: the next page would begin with what is
+   * left of both.
+   */
   overBudget(): boolean {
     return this.#overBudget;
   }
@@ -218,7 +260,8 @@ export class CdpPipe {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#resumes);
-    for (const { reject, method } of this.#pending.values()) reject(new PipeClosed(`Chrome ended before it answered ${method}`));
+    for (const { reject, method } of this.#pending.values())
+      reject(new PipeClosed(`Chrome ended before it answered ${method}`));
     this.#pending.clear();
     this.#routes.clear();
     this.#closing.resolve();

@@ -3,10 +3,16 @@ import type { SlotEnd } from '../../common/protocol.ts';
 import { PipeClosed } from './cdp-pipe.ts';
 import type { Fault } from './watchdog.ts';
 
-/** Why a Chrome was started. `died`: the last one ended or was of no use. `bound`: its render hit a bound. `account`: another account is next. */
+/**
+ * Why a Chrome was started. `died`: the last one ended or was of no use. `bound`: its render hit a
+ * bound. `account`: another account is next.
+ */
 export const STARTS = ['first', 'died', 'recycle', 'bound', 'account'] as const;
 export type Start = (typeof STARTS)[number];
-/** Why a Chrome ended unasked. `exited`: by itself or killed by another process. `not_started`: it never answered. */
+/**
+ * Why a Chrome ended unasked. `exited`: by itself or killed by another process. `not_started`: it
+ * never answered.
+ */
 export const DEATHS = ['exited', 'hung', 'unusable', 'memory', 'flooded', 'not_started'] as const;
 export type Death = (typeof DEATHS)[number];
 
@@ -19,11 +25,18 @@ export class Over extends Error {
   }
 }
 
-/** A command failed. A distribution's start script may outlive its browser for a moment: then the pipe closes before the process has ended. */
+/**
+ * A command failed. A distribution's start script may outlive its browser for a moment: then the
+ * pipe closes before the process has ended.
+ */
 export const overBy = (error: unknown): Over =>
-  error instanceof Over ? error : new Over(error instanceof PipeClosed ? 'exited' : 'unusable', (error as Error).message);
+  error instanceof Over
+    ? error
+    : new Over(error instanceof PipeClosed ? 'exited' : 'unusable', (error as Error).message);
 
-/** How each fault is reported to the API, which renders elsewhere only what its page did not cause. */
+/**
+ * How each fault is reported to the API, which renders elsewhere only what its page did not cause.
+ */
 export const ENDS: Record<Fault | 'exited', SlotEnd> = {
   exited: 'chrome_died',
   hung: 'chrome_died',
@@ -31,5 +44,6 @@ export const ENDS: Record<Fault | 'exited', SlotEnd> = {
   memory: 'memory',
   flooded: 'flooded',
 };
-export const isFault = (reason: Over['reason']): reason is Fault | 'exited' => Object.hasOwn(ENDS, reason);
+export const isFault = (reason: Over['reason']): reason is Fault | 'exited' =>
+  Object.hasOwn(ENDS, reason);
 export const byPage = (reason: Over['reason']) => reason === 'memory' || reason === 'flooded';

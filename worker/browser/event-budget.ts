@@ -1,13 +1,19 @@
-// How fast one page may make Chrome send events. Each of them costs the worker's event loop, which all slots share.
+// How fast one page may make Chrome send events. Each of them costs the worker's event loop, which
+// all slots share.
 
-/** A page of 5,000 inline images makes about 15,000 events at once, and each names its `data:` URL in full. */
+/**
+ * A page of 5,000 inline images makes about 15,000 events at once, and each names its `data:` URL
+ * in full.
+ */
 const BURST_EVENTS = 20_000;
 const EVENTS_PER_S = 5_000;
 const BURST_BYTES = 64 * 2 ** 20;
 const BYTES_PER_S = 8 * 2 ** 20;
 
 export interface EventBudget {
-  /** Counts one event. Returns for how many ms nothing more should be read: 0 while there is budget. */
+  /**
+   * Counts one event. Returns for how many ms nothing more should be read: 0 while there is budget.
+   */
   spend(bytes: number, nowMs: number): number;
 }
 

@@ -1,4 +1,5 @@
-// Which Chrome a worker runs: the configured one, else the first on PATH by preference. Installing one is the standalone's.
+// Which Chrome a worker runs: the configured one, else the first on PATH by preference. Installing
+// one is the standalone's.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
@@ -6,8 +7,10 @@ import { delimiter, isAbsolute, join } from 'node:path';
 export const CHROME_NAMES = ['chromium-headless-shell', 'chrome-headless-shell', 'headless-shell'];
 
 /**
- * True for what a headless shell says of itself (`Browser.getVersion`); a full browser says `Chrome/…`, without a screen as well. It knows no command line that keeps WebRTC
- * behind the proxy: pages sent UDP to private addresses from it (seen on Chromium 156). It is also five times as slow.
+ * True for what a headless shell says of itself (`Browser.getVersion`); a full browser says
+ * `Chrome/…`, without a screen as well. It knows no command line that keeps WebRTC behind the
+ * proxy: pages sent UDP to private addresses from it (seen on Chromium 156). It is also five times
+ * as slow.
  */
 export const isHeadlessShell = (product: string): boolean => product.startsWith('HeadlessChrome/');
 
@@ -20,7 +23,10 @@ const executable = (path: string): boolean => {
   }
 };
 
-/** The first of these programs on PATH, in the order of the names, or undefined. Folders of PATH that are relative are passed over. */
+/**
+ * The first of these programs on PATH, in the order of the names, or undefined. Folders of PATH
+ * that are relative are passed over.
+ */
 export function findOnPath(names: readonly string[], env: NodeJS.ProcessEnv): string | undefined {
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
   return names.flatMap(name => folders.map(folder => join(folder, name))).find(executable);

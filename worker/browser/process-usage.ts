@@ -1,4 +1,5 @@
-// Processes of a Chrome, their memory and CPU, from /proc. Without /proc (not Linux) nothing is known.
+// Processes of a Chrome, their memory and CPU, from /proc. Without /proc (not Linux) nothing is
+// known.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
@@ -35,8 +36,9 @@ function readChildren(): Map<number, number[]> {
 }
 
 /**
- * Read once for a process that keeps its type: the kernel reads a command line in the memory of its process,
- * which is slow while that one is short of memory. A child of a zygote is a zygote until it has its own.
+ * Read once for a process that keeps its type: the kernel reads a command line in the memory of its
+ * process, which is slow while that one is short of memory. A child of a zygote is a zygote until
+ * it has its own.
  */
 const types = new Map<number, string>();
 
@@ -48,7 +50,10 @@ function typeOf(pid: number): string | undefined {
 function readType(pid: number): string | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-    const type = /--utility-sub-type=([\w.]+)/.exec(line)?.[1] ?? /--type=([\w-]+)/.exec(line)?.[1] ?? 'browser';
+    const type =
+      /--utility-sub-type=([\w.]+)/.exec(line)?.[1] ??
+      /--type=([\w-]+)/.exec(line)?.[1] ??
+      'browser';
     if (type !== 'browser' && type !== 'zygote') types.set(pid, type);
     return type;
   } catch {
@@ -57,12 +62,13 @@ function readType(pid: number): string | undefined {
 }
 
 /**
- * A browser process and all below it, as they were at most `maxAgeMs` ago. Not asked of Chrome: one that
- * its page keeps busy does not answer, and may start processes meanwhile.
+ * A browser process and all below it, as they were at most `maxAgeMs` ago. Not asked of Chrome: one
+ * that its page keeps busy does not answer, and may start processes meanwhile.
  */
 export function processesOf(browserPid: number, maxAgeMs = TABLE_MS): ChromeProcess[] {
   const nowMs = performance.now();
-  if (nowMs - table.readMs >= maxAgeMs && existsSync('/proc/self')) table = { readMs: nowMs, children: readChildren() };
+  if (nowMs - table.readMs >= maxAgeMs && existsSync('/proc/self'))
+    table = { readMs: nowMs, children: readChildren() };
   const pids = [browserPid];
   for (const pid of pids) pids.push(...(table.children.get(pid) ?? []));
   return pids.flatMap(pid => {
@@ -72,14 +78,15 @@ export function processesOf(browserPid: number, maxAgeMs = TABLE_MS): ChromeProc
 }
 
 /**
- * Anonymous and shared memory of a process in bytes. Mapped files (Chrome's own 200 MB of program) are
- * not counted. Undefined when the process is gone. Synchronous: the kernel answers from counters, and
- * the five steps of an asynchronous read were half of a busy worker's wake-ups.
+ * Anonymous and shared memory of a process in bytes. Mapped files (Chrome's own 200 MB of program)
+ * are not counted. Undefined when the process is gone. Synchronous: the kernel answers from
+ * counters, and the five steps of an asynchronous read were half of a busy worker's wake-ups.
  */
 export function residentBytes(pid: number): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0);
+    const kib = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0);
     return (kib('RssAnon') + kib('RssShmem')) * 1024;
   } catch {
     return undefined;
@@ -115,8 +122,8 @@ export function renice(processes: readonly number[], nice: number): void {
     } catch {}
   }
   try {
-    // Outside containers Linux shares the CPU out between sessions first (sched(7), autogroup), and a Chrome is
-    // a session of its own: the values of its threads count only among themselves then.
+    // Outside containers Linux shares the CPU out between sessions first (sched(7), autogroup), and
+    // a Chrome is a session of its own: the values of its threads count only among themselves then.
     writeFileSync(`/proc/${processes[0]}/autogroup`, String(nice));
   } catch {}
 }

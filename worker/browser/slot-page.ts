@@ -1,4 +1,5 @@
-// The page of a slot: a fresh browser context with one blank page and its guard, opened ahead of need and destroyed after one render.
+// The page of a slot: a fresh browser context with one blank page and its guard, opened ahead of
+// need and destroyed after one render.
 import type { EgressDenied, EgressRefused, SlotEnd } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { type CdpPipe, CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
@@ -42,12 +43,18 @@ export interface OpenPage extends SlotPage {
   readonly gone: PromiseWithResolvers<void>;
 }
 
-/** Seconds for a page to open. They are counted, not measured: a worker that stood still itself must not blame its Chrome. */
+/**
+ * Seconds for a page to open. They are counted, not measured: a worker that stood still itself must
+ * not blame its Chrome.
+ */
 const OPEN_S = 10;
 async function countedSeconds<T>(limitS: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   let seconds = 0;
-  const timer = setInterval(() => ++seconds >= limitS && late.reject(new Error(`Chrome opened no page within ${limitS} s`)), 1_000);
+  const timer = setInterval(
+    () => ++seconds >= limitS && late.reject(new Error(`Chrome opened no page within ${limitS} s`)),
+    1_000,
+  );
   try {
     return await Promise.race([work, late.promise]);
   } finally {
@@ -70,13 +77,20 @@ async function buildPage(
   { slot, chrome: { pipe }, nearMemoryLimit, replaceChrome, onCrash }: PageDeps,
   guard: SlotGuard,
 ): Promise<OpenPage> {
-  const { browserContextId } = await pipe.command<{ browserContextId: string }>('Target.createBrowserContext', {
-    proxyServer: `http://127.0.0.1:${guard.port}`,
-    proxyBypassList: '<-loopback>',
-    disposeOnDetach: true,
-  });
+  const { browserContextId } = await pipe.command<{ browserContextId: string }>(
+    'Target.createBrowserContext',
+    {
+      proxyServer: `http://127.0.0.1:${guard.port}`,
+      proxyBypassList: '<-loopback>',
+      disposeOnDetach: true,
+    },
+  );
   const [{ targetId }] = await Promise.all([
-    pipe.command<{ targetId: string }>('Target.createTarget', { url: 'about:blank', browserContextId, windowState: 'minimized' }),
+    pipe.command<{ targetId: string }>('Target.createTarget', {
+      url: 'about:blank',
+      browserContextId,
+      windowState: 'minimized',
+    }),
     pipe.command('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
   ]);
   const [{ sessionId }, { windowId }] = await Promise.all([
@@ -116,10 +130,14 @@ export async function openPage(deps: PageDeps): Promise<OpenPage> {
   }
 }
 
-/** Shows the page, which is hidden and makes no screen frames until then. Not waited for: Chrome shows it before it does what is sent after. */
+/**
+ * Shows the page, which is hidden and makes no screen frames until then. Not waited for: Chrome
+ * shows it before it does what is sent after.
+ */
 export function showPage(page: SlotPage): void {
   const bounds = { windowId: (page as OpenPage).windowId, bounds: { windowState: 'normal' } };
-  page.pipe.command('Browser.setWindowBounds', bounds).catch(() => {}); // it fails with the page, which is reported in other ways
+  // it fails with the page, which is reported in other ways
+  page.pipe.command('Browser.setWindowBounds', bounds).catch(() => {});
 }
 
 /** Destroys the context. Rejects when Chrome does not do it in time. */

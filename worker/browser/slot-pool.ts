@@ -32,12 +32,16 @@ export class SlotPool implements Service {
   constructor(deps: Deps) {
     this.#deps = deps;
     const counters = slotCounters(deps.metrics);
-    const slotOf = (number: number) => new Slot(number, { ...deps, ...counters(number), onChange: () => this.#onChange() });
+    const slotOf = (number: number) =>
+      new Slot(number, { ...deps, ...counters(number), onChange: () => this.#onChange() });
     this.#slots = Array.from({ length: deps.capacity }, (_, index) => slotOf(index + 1));
     slotMetrics(deps.metrics, deps.pool, this.#slots);
   }
 
-  /** Resolves when the first slot is ready. The others follow one after another: a start takes a core of CPU. */
+  /**
+   * Resolves when the first slot is ready. The others follow one after another: a start takes a
+   * core of CPU.
+   */
   async start(signal?: AbortSignal): Promise<void> {
     const [first, ...others] = this.#slots;
     const stop = () => void this.stop();
@@ -57,7 +61,11 @@ export class SlotPool implements Service {
     for (const slot of others) {
       if (this.#draining) return;
       // It tries again by itself.
-      await slot.start().catch(error => this.#deps.log.error({ err: error, slot: slot.number }, 'chrome could not be started'));
+      await slot
+        .start()
+        .catch(error =>
+          this.#deps.log.error({ err: error, slot: slot.number }, 'chrome could not be started'),
+        );
     }
   }
 
@@ -65,7 +73,9 @@ export class SlotPool implements Service {
   claim(account?: string): SlotPage | undefined {
     if (this.#draining) return undefined;
     const ready = this.#slots.filter(({ state }) => state === 'ready');
-    const fit = this.#deps.chromePerAccount ? ready.filter(slot => slot.isFreshFor(account)) : ready;
+    const fit = this.#deps.chromePerAccount
+      ? ready.filter(slot => slot.isFreshFor(account))
+      : ready;
     for (const slot of fit) {
       const page = slot.claim(account);
       if (page) return page;
@@ -89,7 +99,10 @@ export class SlotPool implements Service {
     return this.#slots.filter(slot => slot.state === state).length;
   }
 
-  status(): Pick<WorkerStatus, 'capacity' | 'ready' | 'busy' | 'draining' | 'chrome' | 'chromeVersion'> {
+  status(): Pick<
+    WorkerStatus,
+    'capacity' | 'ready' | 'busy' | 'draining' | 'chrome' | 'chromeVersion'
+  > {
     const [ready, busy] = [this.count('ready'), this.count('claimed')];
     // Between two renders a slot's Chrome is up, too.
     const up = ready + busy + this.count('closing') > 0;
@@ -108,7 +121,10 @@ export class SlotPool implements Service {
     return this.#slots.flatMap(({ chrome }) => chrome ?? []);
   }
 
-  /** Claims nothing more, ends the Chromes that render nothing, and resolves when the last render is over. */
+  /**
+   * Claims nothing more, ends the Chromes that render nothing, and resolves when the last render is
+   * over.
+   */
   drain(): Promise<void> {
     this.#draining = true;
     this.#onChange();
@@ -126,7 +142,8 @@ export class SlotPool implements Service {
   }
 
   #onChange(): void {
-    for (const slot of this.#renewals.keys()) if (slot.state === 'ready') this.#renewals.delete(slot);
+    for (const slot of this.#renewals.keys())
+      if (slot.state === 'ready') this.#renewals.delete(slot);
     this.#started ||= this.count('ready') > 0;
     this.#version = this.chromes()[0]?.version ?? this.#version;
     this.#deps.onChange();
@@ -134,7 +151,8 @@ export class SlotPool implements Service {
   }
 
   #stopUnclaimed(): void {
-    for (const slot of this.#slots) if (slot.state !== 'claimed' && slot.state !== 'stopped') void slot.stop();
+    for (const slot of this.#slots)
+      if (slot.state !== 'claimed' && slot.state !== 'stopped') void slot.stop();
     if (this.count('stopped') === this.#slots.length) this.#drained.resolve();
   }
 }

@@ -1,14 +1,31 @@
-// One slot: owns one Chrome and, in it, the page that waits for or serves one render. Its life is one loop and one printed state.
+// One slot: owns one Chrome and, in it, the page that waits for or serves one render. Its life is
+// one loop and one printed state.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../common/log.ts';
 import type { SlotEnd } from '../../common/protocol.ts';
 import type { Chrome } from './chrome.ts';
 import { byPage, type Death, ENDS, isFault, Over, overBy, type Start } from './chrome-end.ts';
-import { disposeContext, type OpenPage, openPage, type SlotGuard, type SlotPage } from './slot-page.ts';
+import {
+  disposeContext,
+  type OpenPage,
+  openPage,
+  type SlotGuard,
+  type SlotPage,
+} from './slot-page.ts';
 import { CUT_OFF, type SlotLimits, Watchdog } from './watchdog.ts';
 
-/** `closing`: the last page goes and the next one opens in the same Chrome. `restarting`: the next one opens in another Chrome. */
-export const SLOT_STATES = ['starting', 'ready', 'claimed', 'closing', 'restarting', 'stopped'] as const;
+/**
+ * `closing`: the last page goes and the next one opens in the same Chrome. `restarting`: the next
+ * one opens in another Chrome.
+ */
+export const SLOT_STATES = [
+  'starting',
+  'ready',
+  'claimed',
+  'closing',
+  'restarting',
+  'stopped',
+] as const;
 export type SlotState = (typeof SLOT_STATES)[number];
 
 export interface SlotDeps {
@@ -88,7 +105,10 @@ export class Slot {
     return served === undefined || (account !== undefined && served === account);
   }
 
-  /** Resolves when the slot is ready for the first time. Rejects when its first Chrome does not come up; it tries again until it is stopped. */
+  /**
+   * Resolves when the slot is ready for the first time. Rejects when its first Chrome does not come
+   * up; it tries again until it is stopped.
+   */
   async start(): Promise<void> {
     const ready = Promise.withResolvers<void>();
     this.#lived = this.#live(ready);
@@ -112,8 +132,8 @@ export class Slot {
   }
 
   /**
-   * Gives the page back. `doubt`: what the render did that its Chrome may suffer from. Resolves when the
-   * page is gone. Never throws; safe to call twice.
+   * Gives the page back. `doubt`: what the render did that its Chrome may suffer from. Resolves
+   * when the page is gone. Never throws; safe to call twice.
    */
   async release(page: SlotPage, doubt?: string): Promise<void> {
     const open = page as OpenPage;
@@ -127,7 +147,8 @@ export class Slot {
 
   /** Replaces the Chrome of a slot that is ready, because another account is next. */
   renew(): void {
-    if (this.#state === 'ready' && this.#life) this.#condemn(this.#life, new Over('account', 'another account is next'));
+    if (this.#state === 'ready' && this.#life)
+      this.#condemn(this.#life, new Over('account', 'another account is next'));
   }
 
   /** Ends the render that runs, if one does. */
@@ -174,7 +195,11 @@ export class Slot {
         this.#deps.onDeath('not_started');
         // The caller of `start` logs the first failure.
         const isFirst = reason === 'first' && failures === 1;
-        if (!isFirst) this.#log.error({ err: error, failures }, `chrome could not be ${reason === 'first' ? 'started' : 'restarted'}`);
+        if (!isFirst)
+          this.#log.error(
+            { err: error, failures },
+            `chrome could not be ${reason === 'first' ? 'started' : 'restarted'}`,
+          );
         firstReady.reject(error);
       }
     }
@@ -196,10 +221,19 @@ export class Slot {
       condemn: (fault, message) => this.#condemn(life, new Over(fault, message)),
       log: this.#log,
     });
-    const life: Life = { chrome, bornMs: performance.now(), watchdog, over, renders: 0, opening: undefined, account: undefined };
+    const life: Life = {
+      chrome,
+      bornMs: performance.now(),
+      watchdog,
+      over,
+      renders: 0,
+      opening: undefined,
+      account: undefined,
+    };
     void chrome.exited.then(how => this.#condemn(life, new Over('exited', how)));
     chrome.pipe.onBrowserEvent((method, { sessionId }) => {
-      if (method === 'Target.detachedFromTarget' && sessionId === this.#page?.sessionId) this.#onPageGone('the page closed itself');
+      if (method === 'Target.detachedFromTarget' && sessionId === this.#page?.sessionId)
+        this.#onPageGone('the page closed itself');
     });
     return life;
   }
@@ -217,7 +251,10 @@ export class Slot {
   #condemn(life: Life, over: Over): void {
     life.over.reject(over);
     if (life !== this.#life || this.#state !== 'claimed' || !isFault(over.reason)) return;
-    this.#page?.onEnd?.(ENDS[over.reason], over.reason === 'exited' ? 'Chrome ended' : over.message);
+    this.#page?.onEnd?.(
+      ENDS[over.reason],
+      over.reason === 'exited' ? 'Chrome ended' : over.message,
+    );
   }
 
   /** One render after another in one Chrome. Resolves with why there is no next one. */
@@ -226,7 +263,14 @@ export class Slot {
     const { chrome } = life;
     const nearMemoryLimit = () => life.watchdog.nearMemoryLimit();
     const replaceChrome = (message: string) => this.#condemn(life, new Over('unusable', message));
-    const pageDeps = { slot: this.number, chrome, openGuard: this.#deps.openGuard, nearMemoryLimit, replaceChrome, onCrash };
+    const pageDeps = {
+      slot: this.number,
+      chrome,
+      openGuard: this.#deps.openGuard,
+      nearMemoryLimit,
+      replaceChrome,
+      onCrash,
+    };
     this.#life = life;
     try {
       for (;;) {
@@ -240,7 +284,8 @@ export class Slot {
         life.watchdog.end();
         if (doubt) throw doubt;
         if (life.watchdog.reniced()) throw new Over('bound', 'its processes have a lower priority');
-        if (chrome.pipe.overBudget()) throw new Over('bound', 'its page made events faster than they are read');
+        if (chrome.pipe.overBudget())
+          throw new Over('bound', 'its page made events faster than they are read');
         this.#replaceWhenWorn(life);
         this.#close(life, page);
       }
@@ -255,12 +300,17 @@ export class Slot {
     const { recycleRenders, recycleBytes } = this.#deps.limits;
     // Slots are used evenly: not all of them should restart at the same moment.
     const earlier = Math.floor(recycleRenders / 100) * ((this.number - 1) % 10);
-    if (renders >= recycleRenders - earlier) throw new Over('recycle', `it has rendered ${renders} times`);
+    if (renders >= recycleRenders - earlier)
+      throw new Over('recycle', `it has rendered ${renders} times`);
     const grownBytes = watchdog.grownBytes();
-    if (grownBytes > recycleBytes) throw new Over('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
+    if (grownBytes > recycleBytes)
+      throw new Over('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
   }
 
-  /** Destroys the context beside the opening of the next one. A Chrome that cannot do it is of no use. */
+  /**
+   * Destroys the context beside the opening of the next one. A Chrome that cannot do it is of no
+   * use.
+   */
   #close(life: Life, page: OpenPage): void {
     const { pipe, sessionId, guard } = page;
     this.#page = undefined;
@@ -279,7 +329,12 @@ export class Slot {
     this.#life = undefined;
     this.#page = undefined;
     watchdog.stop();
-    const about = { pid: chrome.pid, why: over.message, livedMs: Math.round(performance.now() - life.bornMs), renders: life.renders };
+    const about = {
+      pid: chrome.pid,
+      why: over.message,
+      livedMs: Math.round(performance.now() - life.bornMs),
+      renders: life.renders,
+    };
     if (isFault(over.reason)) {
       this.#log[byPage(over.reason) ? 'warn' : 'error'](about, 'chrome died');
       this.#deps.onDeath(over.reason);
@@ -289,8 +344,13 @@ export class Slot {
     const closed = chrome.close().finally(() => this.#endings--);
     if (page) page.claimed = false;
     // Also a page that came up while its Chrome was given up.
-    const guards = new Set([page?.guard, await life.opening?.then(({ guard }) => guard).catch(() => undefined)]);
-    const gone = Promise.all([closed, ...[...guards].map(guard => guard?.close(closed))]).then(() => page?.gone.resolve());
+    const guards = new Set([
+      page?.guard,
+      await life.opening?.then(({ guard }) => guard).catch(() => undefined),
+    ]);
+    const gone = Promise.all([closed, ...[...guards].map(guard => guard?.close(closed))]).then(() =>
+      page?.gone.resolve(),
+    );
     this.#enter('restarting');
     await this.#ending;
     this.#ending = gone;

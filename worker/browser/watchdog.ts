@@ -1,4 +1,5 @@
-// Watches one Chrome: signs of life, its network process, and while a render runs the memory and CPU of its process tree.
+// Watches one Chrome: signs of life, its network process, and while a render runs the memory and
+// CPU of its process tree.
 import type { Log } from '../../common/log.ts';
 import { answersWithin } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
@@ -17,7 +18,10 @@ export interface SlotLimits extends WatchdogLimits {
   recycleBytes: number;
 }
 
-/** `flooded`: Chrome does not answer because its page keeps it busy. The others are not the page's doing, but for `memory`. */
+/**
+ * `flooded`: Chrome does not answer because its page keeps it busy. The others are not the page's
+ * doing, but for `memory`.
+ */
 export type Fault = 'hung' | 'unusable' | 'memory' | 'flooded';
 
 interface WatchdogDeps {
@@ -31,13 +35,18 @@ interface WatchdogDeps {
 
 export const CUT_OFF = "the process of Chrome's network died";
 
-/** A render that runs while its network dies must end before it is printed; looking costs nothing. */
+/**
+ * A render that runs while its network dies must end before it is printed; looking costs nothing.
+ */
 const NETWORK_MS = 100;
 const USAGE_MS = 250;
 /** A 20-page report takes 0.3 s. Beyond this share a render gets what the others leave. */
 const CPU_SHARE_MS = 2_000;
 const NICE = 10;
-/** A browser that hangs by itself, frozen for instance, uses no CPU. One that its page keeps busy does. */
+/**
+ * A browser that hangs by itself, frozen for instance, uses no CPU. One that its page keeps busy
+ * does.
+ */
 const BUSY_SHARE = 0.1;
 const NEAR = 0.7;
 
@@ -86,23 +95,33 @@ export class Watchdog {
     this.#bytes = 0;
   }
 
-  /** The render is over: what the processes that outlive its page hold now is not the next one's. */
+  /**
+   * The render is over: what the processes that outlive its page hold now is not the next one's.
+   */
   end(): void {
     this.#rendering = false;
     this.#restBytes = sumOf(residentBytes, this.#shared);
   }
 
-  /** What the processes that outlive a page have gained from the first page to the end of the last. */
+  /**
+   * What the processes that outlive a page have gained from the first page to the end of the last.
+   */
   grownBytes(): number {
     return this.#restBytes - (this.#idleBytes ?? 0);
   }
 
-  /** The page's process died close to the memory limit: V8 ends itself just before the watchdog would. */
+  /**
+   * The page's process died close to the memory limit: V8 ends itself just before the watchdog
+   * would.
+   */
   nearMemoryLimit(): boolean {
     return this.#bytes > NEAR * this.#deps.limits.maxBytes;
   }
 
-  /** The render used more than its share of CPU and its processes have a lower priority, which cannot be taken back. */
+  /**
+   * The render used more than its share of CPU and its processes have a lower priority, which
+   * cannot be taken back.
+   */
   reniced(): boolean {
     return this.#reniced;
   }
@@ -131,13 +150,19 @@ export class Watchdog {
     this.#listProcesses();
     this.#bytes = sumOf(residentBytes, this.#pids) - this.#restBytes;
     if (this.#bytes > limits.maxBytes) {
-      return condemn('memory', `the page used ${Math.round(this.#bytes / 2 ** 20)} MiB, more memory than a render may`);
+      return condemn(
+        'memory',
+        `the page used ${Math.round(this.#bytes / 2 ** 20)} MiB, more memory than a render may`,
+      );
     }
     const spentMs = sumOf(cpuMs, this.#pids);
     this.#cpuBeforeMs ??= spentMs;
     if (spentMs - this.#cpuBeforeMs <= CPU_SHARE_MS) return;
     if (!this.#reniced)
-      log.warn({ pid: chrome.pid, cpuShareMs: CPU_SHARE_MS }, 'a render used more than its share of CPU and gets a lower priority');
+      log.warn(
+        { pid: chrome.pid, cpuShareMs: CPU_SHARE_MS },
+        'a render used more than its share of CPU and gets a lower priority',
+      );
     this.#reniced = true;
     renice(this.#pids, NICE);
   }
@@ -146,21 +171,31 @@ export class Watchdog {
     const { chrome, limits, waiting, condemn } = this.#deps;
     const { pipe } = chrome;
     const [beforeMs, sentAtMs, page] = [sumOf(cpuMs, this.#shared), performance.now(), waiting()];
-    // Of the browser's process, and of the one that is the network of all pages: cookies are kept there.
-    const signs = Promise.all([pipe.command('Browser.getVersion'), pipe.command('Storage.getCookies')]);
+    // Of the browser's process, and of the one that is the network of all pages: cookies are kept
+    // there.
+    const signs = Promise.all([
+      pipe.command('Browser.getVersion'),
+      pipe.command('Storage.getCookies'),
+    ]);
     const [answered, pageAnswered] = await Promise.all([
       answersWithin(limits.probeMs, signs),
-      page === undefined || answersWithin(limits.probeMs, pipe.command('Runtime.getIsolateId', {}, page)),
+      page === undefined ||
+        answersWithin(limits.probeMs, pipe.command('Runtime.getIsolateId', {}, page)),
     ]);
     if (this.#stopped) return;
-    // What it has answered may wait unread behind the events of its page, which its memory limit bounds.
+    // What it has answered may wait unread behind the events of its page, which its memory limit
+    // bounds.
     if (!answered && !pipe.paused()) {
       const busyMs = sumOf(cpuMs, this.#shared) - beforeMs;
       const byPage = this.#rendering && busyMs > BUSY_SHARE * (performance.now() - sentAtMs);
-      return condemn(byPage ? 'flooded' : 'hung', byPage ? 'the page kept its browser too busy to answer' : 'Chrome does not answer');
+      return condemn(
+        byPage ? 'flooded' : 'hung',
+        byPage ? 'the page kept its browser too busy to answer' : 'Chrome does not answer',
+      );
     }
     // One that was claimed meanwhile may be busy with its render.
-    if (!pageAnswered && waiting() === page) return condemn('unusable', 'the page of a waiting slot does not answer');
+    if (!pageAnswered && waiting() === page)
+      return condemn('unusable', 'the page of a waiting slot does not answer');
     this.#listProcesses();
     this.#probe = setTimeout(() => this.#check(), limits.probeMs);
   }

@@ -1,5 +1,6 @@
-// What an operator opens beyond the public internet (PRESSROOM_EGRESS_ALLOW: host patterns and networks, each with an optional port). What the rules then mean for a
-// connection, with what is closed (PRESSROOM_EGRESS_DENY), is decide.ts.
+// What an operator opens beyond the public internet (PRESSROOM_EGRESS_ALLOW: host patterns and
+// networks, each with an optional port). What the rules then mean for a connection, with what is
+// closed (PRESSROOM_EGRESS_DENY), is decide.ts.
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Network, networkOf } from '../../common/addresses.ts';
 import { readEach } from '../../common/config.ts';
@@ -12,41 +13,58 @@ export type AllowRule = { port: number | undefined } & (
   | { kind: 'host'; host: string; below: boolean }
 );
 
-const FORMS = '`wiki.corp`, `*.corp.example`, `10.0.0.0/8`, `[fd00::1]`, each with an optional `:port`';
+const FORMS =
+  '`wiki.corp`, `*.corp.example`, `10.0.0.0/8`, `[fd00::1]`, each with an optional `:port`';
 
 const wrong = (entry: string, how: string) => new Error(`\`${entry}\` ${how}`);
 
 function splitPort(entry: string): { place: string; port: number | undefined } {
   if (isIPv6(entry)) return { place: entry, port: undefined };
-  const [, bracketed, plain, digits] = /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::(\d*))?$/.exec(entry) ?? [];
+  const [, bracketed, plain, digits] =
+    /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::(\d*))?$/.exec(entry) ?? [];
   const place = bracketed ?? plain ?? '';
   if (bracketed !== undefined && !bracketed.includes(':'))
     throw wrong(entry, 'has brackets around something else than an IPv6 address: leave them away');
   if (digits === undefined) return { place, port: undefined };
   const port = Number(digits);
   if (digits === '' || port < 1 || port > 65_535)
-    throw wrong(entry, 'has a wrong port: write a number from 1 to 65535 after the colon, or leave both away');
+    throw wrong(
+      entry,
+      'has a wrong port: write a number from 1 to 65535 after the colon, or leave both away',
+    );
   return { place, port };
 }
 
 function hostOf(entry: string, place: string): { host: string; below: boolean } {
   const below = place.startsWith('*.');
   const name = (below ? place.slice(2) : place).replace(/\.$/, '');
-  if (/^[a-z]+:\/\//i.test(entry) || name.includes('/')) throw wrong(entry, `is an URL or has a path: write only the host, as in ${FORMS}`);
+  if (/^[a-z]+:\/\//i.test(entry) || name.includes('/'))
+    throw wrong(entry, `is an URL or has a path: write only the host, as in ${FORMS}`);
   if (name.includes('*') || name === '')
-    throw wrong(entry, 'has its `*` in the wrong place: it stands for all below a domain, as in `*.corp.example`');
+    throw wrong(
+      entry,
+      'has its `*` in the wrong place: it stands for all below a domain, as in `*.corp.example`',
+    );
   if (/(^|\.)(\d+|0x[0-9a-f]*)$/i.test(name))
-    throw wrong(entry, 'is no IPv4 address: write four numbers from 0 to 255, such as `10.1.2.3`, or a network such as `10.0.0.0/8`');
+    throw wrong(
+      entry,
+      'is no IPv4 address: write four numbers from 0 to 255, such as `10.1.2.3`, or a network such as `10.0.0.0/8`',
+    );
   const host = URL.parse(`http://${name}/`)?.hostname ?? '';
   if (/[^\p{L}\p{N}._-]/u.test(name) || !isHostName(host))
     throw wrong(entry, `is neither a host pattern nor a network: accepted are ${FORMS}`);
   if (isLoopbackName(host))
-    throw wrong(entry, 'would never match: no name opens this machine. Write its network, such as `127.0.0.0/8:3000` or `[::1]:3000`');
+    throw wrong(
+      entry,
+      'would never match: no name opens this machine. Write its network, such as `127.0.0.0/8:3000` or `[::1]:3000`',
+    );
   return { host, below };
 }
 
 const looksLikeNetwork = (place: string) =>
-  /^[0-9a-f:.]+$/i.test(place) ? isIPv4(place) || place.includes(':') : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
+  /^[0-9a-f:.]+$/i.test(place)
+    ? isIPv4(place) || place.includes(':')
+    : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
 
 /** Reads one entry. Throws an Error whose message names the entry and how to mend it. */
 export function parseAllowRule(entry: string): AllowRule {

@@ -1,5 +1,11 @@
-// Plain http: a request in absolute form goes out over a connection of the guard's agent, and the answer comes back as a stream.
-import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
+// Plain http: a request in absolute form goes out over a connection of the guard's agent, and the
+// answer comes back as a stream.
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  request as openRequest,
+  type ServerResponse,
+} from 'node:http';
 import { pipeline } from 'node:stream';
 import type { Guard } from './guard.ts';
 import { endToEnd, headBytes } from './headers.ts';
@@ -12,13 +18,16 @@ const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function requestHeaders(request: IncomingMessage, authority: string): [string, string][] {
   const rest = endToEnd(request.rawHeaders).filter(([name]) => name.toLowerCase() !== 'host');
-  const chunked: [string, string][] = request.headers['transfer-encoding'] === undefined ? [] : [['Transfer-Encoding', 'chunked']];
+  const chunked: [string, string][] =
+    request.headers['transfer-encoding'] === undefined ? [] : [['Transfer-Encoding', 'chunked']];
   return [['Host', authority], ...rest, ...chunked];
 }
 
 /**
- * Serves one plain request. Whatever goes wrong before the answer's head destroys the socket instead of answering: a page must not be able to show, print or
- * read an error of ours as if it were the site's. Requests in another form than absolute come from somebody who is not a browser with a proxy.
+ * Serves one plain request. Whatever goes wrong before the answer's head destroys the socket
+ * instead of answering: a page must not be able to show, print or read an error of ours as if it
+ * were the site's. Requests in another form than absolute come from somebody who is not a browser
+ * with a proxy.
  */
 export function forward(guard: Guard, request: IncomingMessage, response: ServerResponse): void {
   const drop = () => void request.socket.destroy();
@@ -28,7 +37,9 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
   if (!goal) return drop();
   const { target, authority, path } = goal;
   const method = request.method ?? 'GET';
-  const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+  const hasBody =
+    request.headers['transfer-encoding'] !== undefined ||
+    Number(request.headers['content-length'] ?? 0) > 0;
   const spend = (bytes: number) => guard.spend(bytes, target);
   const onData = guard.edge((chunk: Buffer) => spend(chunk.length), drop);
 
@@ -36,7 +47,11 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
     if (!spend(headBytes(incoming.rawHeaders))) return;
     try {
       response.sendDate = false;
-      response.writeHead(incoming.statusCode!, incoming.statusMessage, endToEnd(incoming.rawHeaders).flat());
+      response.writeHead(
+        incoming.statusCode!,
+        incoming.statusMessage,
+        endToEnd(incoming.rawHeaders).flat(),
+      );
     } catch {
       outgoing.destroy(); // a status or a field that node:http takes but does not send
       return drop();
@@ -66,7 +81,8 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
     outgoing.on('response', guard.edge(onResponse, drop));
     const onClose = () => {
       if (answered || request.socket.destroyed) return;
-      // A kept connection may have been closed by the far end just now: that says nothing about the site. Each try uses one up, so it ends.
+      // A kept connection may have been closed by the far end just now: that says nothing about the
+      // site. Each try uses one up, so it ends.
       if (outgoing.reusedSocket && REPEATABLE.has(method) && !hasBody) attempt();
       else drop();
     };

@@ -1,5 +1,5 @@
-// The egress guard of one slot: admission, quota, outbound connections, and every socket that was opened. The proxy's two paths
-// (forward.ts, tunnel.ts) use it and nothing else.
+// The egress guard of one slot: admission, quota, outbound connections, and every socket that was
+// opened. The proxy's two paths (forward.ts, tunnel.ts) use it and nothing else.
 import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -35,11 +35,20 @@ export interface EgressConfig {
 
 export interface Guard {
   admit(policy: EgressPolicy): void;
-  /** Takes the budget of one exchange; the returned function releases it. Throws Denied, which is reported already. */
+  /**
+   * Takes the budget of one exchange; the returned function releases it. Throws Denied, which is
+   * reported already.
+   */
   begin(target: Target): () => void;
-  /** A connected socket for this exchange alone. Throws Denied (reported already) or the network's error. */
+  /**
+   * A connected socket for this exchange alone. Throws Denied (reported already) or the network's
+   * error.
+   */
   reach(target: Target, signal: AbortSignal): Promise<Socket>;
-  /** Counts bytes of an exchange. False when there are none left: every socket of the guard is gone then. */
+  /**
+   * Counts bytes of an exchange. False when there are none left: every socket of the guard is gone
+   * then.
+   */
   spend(bytes: number, target: Target): boolean;
   /** Keeps connections for plain http, each by host and port, and gets new ones from `reach`. */
   agent(): Agent;
@@ -47,7 +56,10 @@ export interface Guard {
   idleMs: number;
   counts(): Counts;
   /** See edge.ts. */
-  edge<A extends unknown[]>(handler: (...args: A) => unknown, close: (...args: A) => void): (...args: A) => void;
+  edge<A extends unknown[]>(
+    handler: (...args: A) => unknown,
+    close: (...args: A) => void,
+  ): (...args: A) => void;
   /** The socket is destroyed when the guard closes. */
   hold(socket: Socket): void;
   /** Ends look-ups and sockets, and resolves when the last one has closed. */
@@ -64,7 +76,10 @@ class GuardedAgent extends Agent {
     this.#reach = reach;
   }
 
-  override createConnection(to: ClientRequestArgs, done?: (error: Error | null, socket: Duplex) => void): undefined {
+  override createConnection(
+    to: ClientRequestArgs,
+    done?: (error: Error | null, socket: Duplex) => void,
+  ): undefined {
     // With an error there is no socket, whatever the type of Node's callback asks for.
     const fail = done as ((error: Error) => void) | undefined;
     this.#reach({ host: to.host!, port: Number(to.port) }).then(
@@ -91,7 +106,11 @@ function createSockets() {
   };
 }
 
-/** `report` receives every denial and names without an address, `refused` servers that refuse the connection. Resolver and agent are made when a page first needs them. Throws when the upstream proxy is written wrongly. */
+/**
+ * `report` receives every denial and names without an address, `refused` servers that refuse the
+ * connection. Resolver and agent are made when a page first needs them. Throws when the upstream
+ * proxy is written wrongly.
+ */
 export function createGuard(
   config: EgressConfig,
   report: (target: Target, reason: DenyReason) => void,
@@ -110,7 +129,8 @@ export function createGuard(
     if (error instanceof Denied) report(target, error.reason);
     else if (error instanceof LookupFailed) report(target, 'unresolved');
     // Only allowed addresses are dialed. With an upstream proxy, the refusal would be the proxy's.
-    else if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !config.upstreamProxy) refused(target);
+    else if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !config.upstreamProxy)
+      refused(target);
     return error;
   };
 
@@ -156,7 +176,11 @@ export function createGuard(
     reach,
     spend,
     agent: () => {
-      const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: config.idleTimeoutMs };
+      const options = {
+        keepAlive: true,
+        maxFreeSockets: MAX_IDLE_CONNECTIONS,
+        timeout: config.idleTimeoutMs,
+      };
       agent ??= new GuardedAgent(options, target => reach(target, ending.signal));
       return agent;
     },

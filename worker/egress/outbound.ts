@@ -7,7 +7,8 @@ import { isHostName, isLoopbackName, type Target } from './target.ts';
 import { dialThrough, parseUpstreamProxy, type UpstreamProxy } from './upstream.ts';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
-const MAX_ATTEMPTS_UPSTREAM = 2; // one of each family; the company's proxy tries no second address by itself
+// one of each family; the company's proxy tries no second address by itself
+const MAX_ATTEMPTS_UPSTREAM = 2;
 
 async function addressesOf(host: string, names: Names): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
@@ -17,7 +18,13 @@ async function addressesOf(host: string, names: Names): Promise<string[]> {
 }
 
 /** The operator named the proxy, so no rule is asked about its address. */
-async function dialUpstream(proxy: UpstreamProxy, allowed: string[], port: number, names: Names, limits: DialLimits): Promise<Socket> {
+async function dialUpstream(
+  proxy: UpstreamProxy,
+  allowed: string[],
+  port: number,
+  names: Names,
+  limits: DialLimits,
+): Promise<Socket> {
   const proxyAddresses = await addressesOf(proxy.target.host, names);
   let failure: unknown;
   for (const address of allowed.slice(0, MAX_ATTEMPTS_UPSTREAM)) {
@@ -30,16 +37,25 @@ async function dialUpstream(proxy: UpstreamProxy, allowed: string[], port: numbe
   throw failure;
 }
 
-/** Throws Denied when the rules say no, LookupFailed or the network's error when they say yes and it still does not work. */
+/**
+ * Throws Denied when the rules say no, LookupFailed or the network's error when they say yes and it
+ * still does not work.
+ */
 export type Outbound = (target: Target, rules: Rules, signal: AbortSignal) => Promise<Socket>;
 
-export function createOutbound(names: Names, connectTimeoutMs: number, upstreamProxy: string | undefined): Outbound {
+export function createOutbound(
+  names: Names,
+  connectTimeoutMs: number,
+  upstreamProxy: string | undefined,
+): Outbound {
   const proxy = upstreamProxy === undefined ? undefined : parseUpstreamProxy(upstreamProxy);
   return async (target, rules, signal) => {
     if (!portMayBeOpen(target.port, rules)) throw new Denied('port');
     const decision = decideEgress(target, await addressesOf(target.host, names), rules);
     if ('denied' in decision) throw new Denied(decision.denied);
     const limits = { timeoutMs: connectTimeoutMs, signal };
-    return proxy ? dialUpstream(proxy, decision.allowed, target.port, names, limits) : dial(decision.allowed, target.port, limits);
+    return proxy
+      ? dialUpstream(proxy, decision.allowed, target.port, names, limits)
+      : dial(decision.allowed, target.port, limits);
   };
 }

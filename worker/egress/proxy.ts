@@ -1,4 +1,5 @@
-// The egress proxy of one slot: an HTTP proxy on a loopback port of its own, the only way from the slot's pages to any network.
+// The egress proxy of one slot: an HTTP proxy on a loopback port of its own, the only way from the
+// slot's pages to any network.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,14 +20,17 @@ export interface EgressProxy {
   readonly port: number;
   /** Opens the way out, once. Until then everything is refused with reason `closed`. */
   admit(policy: EgressPolicy): void;
-  /** A quota, and requests before `admit`, are reported once per reason; a refused target each time. */
+  /**
+   * A quota, and requests before `admit`, are reported once per reason; a refused target each time.
+   */
   onDenied(listener: (denied: EgressDenied) => void): void;
   /** Called for each allowed server that refuses a connection. */
   onRefused(listener: (refused: EgressRefused) => void): void;
   counts(): Counts;
   /**
-   * Ends every socket and look-up, and refuses all that comes from now on. The port is given back only when `unused` has settled: what is left of the pages could
-   * reach another guard there, with another render's policy. Calling it again waits for the same end.
+   * Ends every socket and look-up, and refuses all that comes from now on. The port is given back
+   * only when `unused` has settled: what is left of the pages could reach another guard there, with
+   * another render's policy. Calling it again waits for the same end.
    */
   close(unused?: Promise<unknown>): Promise<void>;
 }
@@ -34,9 +38,15 @@ export interface EgressProxy {
 const REPORTED_ONCE = new Set<DenyReason>(['closed', 'requests', 'connections', 'bytes']);
 
 async function openProxy(guard: Guard): Promise<Server> {
-  const server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES, keepAliveTimeout: guard.idleMs, requestTimeout: 0, headersTimeout: 0 });
+  const server = createServer({
+    maxHeaderSize: MAX_HTTP_HEAD_BYTES,
+    keepAliveTimeout: guard.idleMs,
+    requestTimeout: 0,
+    headersTimeout: 0,
+  });
   const onRequest: RequestListener = (request, response) => forward(guard, request, response);
-  const onConnect = (request: IncomingMessage, socket: Duplex, head: Buffer) => tunnel(guard, request, socket as Socket, head);
+  const onConnect = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    tunnel(guard, request, socket as Socket, head);
   server.on(
     'connection',
     guard.edge(guard.hold, socket => socket.destroy()),
@@ -50,11 +60,15 @@ async function openProxy(guard: Guard): Promise<Server> {
     guard.edge(onConnect, (_request, socket) => socket.destroy()),
   );
   server.on('clientError', (_error, socket) => socket.destroy());
-  await listen(server, 0, '127.0.0.1', () => {}); // Chrome sees the connection fail, the worker lives
+  // Chrome sees the connection fail, the worker lives
+  await listen(server, 0, '127.0.0.1', () => {});
   return server;
 }
 
-/** Opens an egress proxy on a free port; it costs little more than the `listen`. Throws when the upstream proxy is written wrongly. */
+/**
+ * Opens an egress proxy on a free port; it costs little more than the `listen`. Throws when the
+ * upstream proxy is written wrongly.
+ */
 export async function openEgressProxy(config: EgressConfig, log: Log): Promise<EgressProxy> {
   const listeners: ((denied: EgressDenied) => void)[] = [];
   const refusedListeners: ((refused: EgressRefused) => void)[] = [];

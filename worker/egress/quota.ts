@@ -1,4 +1,5 @@
-// What one render may use of the network: exchanges (a request or a tunnel each), exchanges at once, and bytes both ways together.
+// What one render may use of the network: exchanges (a request or a tunnel each), exchanges at
+// once, and bytes both ways together.
 import { Denied } from './decide.ts';
 
 export interface Counts {
@@ -15,7 +16,11 @@ export interface Quota {
   counts(): Counts;
 }
 
-export function createQuota(max: { maxRequests: number; maxConnections: number; maxBytes: number }): Quota {
+export function createQuota(max: {
+  maxRequests: number;
+  maxConnections: number;
+  maxBytes: number;
+}): Quota {
   const now: Counts = { requests: 0, bytes: 0, open: 0 };
 
   function begin() {

@@ -1,4 +1,5 @@
-// Names to addresses for one guard, by c-ares: getaddrinfo has four threads for the whole process, and one page with slow names could hold them all.
+// Names to addresses for one guard, by c-ares: getaddrinfo has four threads for the whole process,
+// and one page with slow names could hold them all.
 import { promises as dns } from 'node:dns';
 import { isIP, isIPv6 } from 'node:net';
 import { parseAuthority } from './target.ts';
@@ -12,13 +13,18 @@ export class LookupFailed extends Error {
 export function parseNameServers(entries: string[]): string[] {
   const read = entries.map(entry => parseAuthority(isIPv6(entry) ? `[${entry}]` : entry, 53));
   const wrong = entries.filter((_, at) => isIP(read[at]?.host ?? '') === 0);
-  const how = 'is no name server: write an address with an optional port, such as `10.0.0.53`, `10.0.0.53:5353` or `[fd00::53]:53`';
+  const how =
+    'is no name server: write an address with an optional port, such as `10.0.0.53`, `10.0.0.53:5353` or `[fd00::53]:53`';
   if (wrong.length > 0) throw new Error(wrong.map(entry => `\`${entry}\` ${how}`).join('\n'));
-  return read.map(at => (isIPv6(at!.host) ? `[${at!.host}]:${at!.port}` : `${at!.host}:${at!.port}`));
+  return read.map(at =>
+    isIPv6(at!.host) ? `[${at!.host}]:${at!.port}` : `${at!.host}:${at!.port}`,
+  );
 }
 
 export interface Names {
-  /** Every IPv4 and IPv6 address of the name, IPv4 first. Asked anew each time. Throws LookupFailed. */
+  /**
+   * Every IPv4 and IPv6 address of the name, IPv4 first. Asked anew each time. Throws LookupFailed.
+   */
   addresses(name: string): Promise<string[]>;
   /** Ends the look-ups under way; they throw. */
   cancel(): void;
@@ -47,7 +53,10 @@ export function createNames(servers: string[], timeoutMs: number): Names {
           cause = error;
         },
       );
-    const both = Promise.all([into(v4, resolver().resolve4(absolute)), into(v6, resolver().resolve6(absolute))]);
+    const both = Promise.all([
+      into(v4, resolver().resolve4(absolute)),
+      into(v6, resolver().resolve6(absolute)),
+    ]);
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise(resolve => {
       timer = setTimeout(resolve, timeoutMs);

@@ -1,4 +1,5 @@
-// CONNECT: https, WebSockets and whatever else a page speaks through a tunnel. Bytes are carried and counted, never read.
+// CONNECT: https, WebSockets and whatever else a page speaks through a tunnel. Bytes are carried
+// and counted, never read.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Denied } from './decide.ts';
@@ -23,14 +24,23 @@ function join(guard: Guard, target: Target, client: Socket, upstream: Socket): v
       guard.edge(onData, () => from.destroy()),
     );
     from.pipe(to);
-    // What came before the end is still delivered; a far end that takes nothing is cut by the idle limit.
+    // What came before the end is still delivered; a far end that takes nothing is cut by the idle
+    // limit.
     from.once('close', () => to.destroySoon());
     from.setTimeout(guard.idleMs, () => from.destroy());
   }
 }
 
-/** Serves one CONNECT: 200 and the tunnel, 400 for a broken authority, 403 when refused, 502 when the far end is not to be had. */
-export async function tunnel(guard: Guard, request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+/**
+ * Serves one CONNECT: 200 and the tunnel, 400 for a broken authority, 403 when refused, 502 when
+ * the far end is not to be had.
+ */
+export async function tunnel(
+  guard: Guard,
+  request: IncomingMessage,
+  client: Socket,
+  head: Buffer,
+): Promise<void> {
   client.on('error', () => {}); // `close` follows, and all that there is to do is done there
   const target = parseAuthority(request.url ?? '');
   if (!target) return refuse(client, '400 Bad Request');

@@ -1,7 +1,11 @@
-// What a page writes to its console, within a limit. Writing in a loop fails no render and must not slow others: beyond the limit Chrome stops sending the messages.
+// What a page writes to its console, within a limit. Writing in a loop fails no render and must not
+// slow others: beyond the limit Chrome stops sending the messages.
 import type { SlotPage } from '../browser/slot-page.ts';
 
-/** More messages than this, or more bytes, are cut. Chrome keeps 1,000 and sends them when an API asks for them. */
+/**
+ * More messages than this, or more bytes, are cut. Chrome keeps 1,000 and sends them when an API
+ * asks for them.
+ */
 const MAX_EVENTS = 5_000;
 const MAX_BYTES = 4 * 2 ** 20;
 
@@ -18,7 +22,10 @@ export class ConsoleOutput {
     this.#sendLine = sendLine;
   }
 
-  /** Counts a message or an error of the page. False when it is beyond the limit and must not be passed on. */
+  /**
+   * Counts a message or an error of the page. False when it is beyond the limit and must not be
+   * passed on.
+   */
   take(bytes: number): boolean {
     this.#events++;
     this.#bytes += bytes;

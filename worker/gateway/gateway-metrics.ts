@@ -2,8 +2,25 @@
 import type { Metrics } from '../../common/operations.ts';
 import { type GatewayRefusal, REFUSALS } from './refusals.ts';
 
-const SLOT_ENDS = ['chrome_died', 'worker_stopping', 'renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] as const;
-const EGRESS_DENIALS = ['address', 'port', 'name', 'unresolved', 'requests', 'connections', 'bytes', 'closed'] as const;
+const SLOT_ENDS = [
+  'chrome_died',
+  'worker_stopping',
+  'renderer_crashed',
+  'memory',
+  'deadline',
+  'flooded',
+  'refused',
+] as const;
+const EGRESS_DENIALS = [
+  'address',
+  'port',
+  'name',
+  'unresolved',
+  'requests',
+  'connections',
+  'bytes',
+  'closed',
+] as const;
 
 export interface GatewayMetrics {
   countRefusal(reason: GatewayRefusal): void;
@@ -13,10 +30,21 @@ export interface GatewayMetrics {
 
 export function gatewayMetrics(metrics: Metrics, pool: string): GatewayMetrics {
   return {
-    countRefusal: metrics.counterBy('pressroom_gateway_refused_total', 'Connections that the gateway refused, by why.', 'reason', REFUSALS),
-    countSlotEnd: metrics.counterBy('pressroom_slot_ends_total', 'Slots that the worker ended on its own, by why.', 'reason', SLOT_ENDS, {
-      pool,
-    }),
+    countRefusal: metrics.counterBy(
+      'pressroom_gateway_refused_total',
+      'Connections that the gateway refused, by why.',
+      'reason',
+      REFUSALS,
+    ),
+    countSlotEnd: metrics.counterBy(
+      'pressroom_slot_ends_total',
+      'Slots that the worker ended on its own, by why.',
+      'reason',
+      SLOT_ENDS,
+      {
+        pool,
+      },
+    ),
     countEgressDenial: metrics.counterBy(
       'pressroom_egress_denied_total',
       'Connections of pages that the guard did not make, by why.',

@@ -1,4 +1,5 @@
-// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their tickets, and the end of all sockets when the worker stops.
+// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their
+// tickets, and the end of all sockets when the worker stops.
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +13,12 @@ import { createTicketChecker } from '../../common/ticket.ts';
 import { oncePerTurn } from '../browser/cdp-pipe.ts';
 import type { SlotPool } from '../browser/slot-pool.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
-import { createGatewayServer, MAX_GATEWAY_CONNECTIONS, Refuser, type Tls } from './gateway-server.ts';
+import {
+  createGatewayServer,
+  MAX_GATEWAY_CONNECTIONS,
+  Refuser,
+  type Tls,
+} from './gateway-server.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { isOrdinary } from './refusals.ts';
 import { type SlotClaim, SlotSocket, type SlotSocketDeps } from './slot-socket.ts';
@@ -23,11 +29,16 @@ import { UnauthenticatedConnections } from './unauthenticated-connections.ts';
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
 /** Of the connections, how many may have shown no ticket yet. */
 const MAX_UNAUTHENTICATED = 512;
-/** At the end of the worker: for pages to be closed, and for clients to answer the closing handshake. */
+/**
+ * At the end of the worker: for pages to be closed, and for clients to answer the closing
+ * handshake.
+ */
 const CLOSING_MS = 500;
 
 interface GatewayDeps {
-  /** With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority. */
+  /**
+   * With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority.
+   */
   config: { host: string; port: number; tls?: Tls };
   pool: string;
   secret: string;
@@ -41,7 +52,11 @@ export class Gateway implements Service {
   readonly name = 'gateway';
   readonly #deps: GatewayDeps;
   readonly #checkTicket: ReturnType<typeof createTicketChecker>;
-  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_FRAME_BYTES,
+  });
   readonly #statusSockets: StatusSockets;
   readonly #slotSocketDeps: SlotSocketDeps;
   readonly #refuser: Refuser;
@@ -65,11 +80,14 @@ export class Gateway implements Service {
     };
     this.#refuser = new Refuser(counts.countRefusal, log);
     this.#server = createGatewayServer(config.tls, this.#refuser, log);
-    this.#unauthenticated = new UnauthenticatedConnections(this.#server, MAX_UNAUTHENTICATED, socket =>
-      this.#refuser.note(socket, 503, 'crowded'),
+    this.#unauthenticated = new UnauthenticatedConnections(
+      this.#server,
+      MAX_UNAUTHENTICATED,
+      socket => this.#refuser.note(socket, 503, 'crowded'),
     );
     this.#keepAlive = new KeepAlive(log);
-    const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => this.#onUpgrade(request, socket, head);
+    const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.#onUpgrade(request, socket, head);
     this.#server.on(
       'upgrade',
       edge(log, onUpgrade, (_request, socket) => socket.destroy()),
@@ -87,7 +105,9 @@ export class Gateway implements Service {
 
   async start(): Promise<void> {
     const { config, log } = this.#deps;
-    await listen(this.#server, config.port, config.host, error => log.error({ err: error }, 'the gateway failed'));
+    await listen(this.#server, config.port, config.host, error =>
+      log.error({ err: error }, 'the gateway failed'),
+    );
     this.#ticker = setInterval(() => {
       this.#keepAlive.check();
       this.#statusSockets.sendAll();
@@ -133,8 +153,10 @@ export class Gateway implements Service {
 
   #openSlotSocket(ticket: string, request: IncomingMessage, socket: Socket, head: Buffer): void {
     const claimed = this.#claim(ticket);
-    if (!claimed.ok) return this.#refuser.refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
-    // A socket that dies inside the handshake never reaches the callback: then the slot must not stay claimed.
+    if (!claimed.ok)
+      return this.#refuser.refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
+    // A socket that dies inside the handshake never reaches the callback: then the slot must not
+    // stay claimed.
     const onEarlyClose = () => void this.#deps.slots.release(claimed.page);
     socket.once('close', onEarlyClose);
     this.#unauthenticated.authenticated(socket);
@@ -149,7 +171,9 @@ export class Gateway implements Service {
     const { slots, status } = this.#deps;
     const checked = this.#checkTicket(text, 'slot');
     if (!checked.ok) return checked;
-    const page = this.#statusSockets.admit(checked.ticket.api) ? slots.claim(checked.ticket.account) : undefined;
+    const page = this.#statusSockets.admit(checked.ticket.api)
+      ? slots.claim(checked.ticket.account)
+      : undefined;
     if (!page) return { ok: false, reason: status().draining ? 'draining' : 'full' };
     return { ok: true, page, ticket: checked.ticket };
   }

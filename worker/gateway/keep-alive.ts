@@ -21,12 +21,18 @@ export class KeepAlive {
     ws.on('close', () => this.#receivedAt.delete(ws));
   }
 
-  /** A frozen or partitioned API cannot keep a render running past its lease: it is cut off after SILENCE_MS, and seen in time for SLOT_ENDS_MS. */
+  /**
+   * A frozen or partitioned API cannot keep a render running past its lease: it is cut off after
+   * SILENCE_MS, and seen in time for SLOT_ENDS_MS.
+   */
   check(): void {
     const now = performance.now();
     for (const [ws, receivedAt] of this.#receivedAt) {
       if (now - receivedAt > SILENCE_MS) {
-        this.#log.warn({ silentMs: Math.round(now - receivedAt) }, 'an API was silent for too long and is cut off');
+        this.#log.warn(
+          { silentMs: Math.round(now - receivedAt) },
+          'an API was silent for too long and is cut off',
+        );
         ws.terminate();
       } else if (ws.readyState === ws.OPEN) ws.ping();
     }

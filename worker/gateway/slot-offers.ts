@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { WAITING, type Waiting } from '../../common/protocol.ts';
 
 /**
- * A slot whose offer is not taken within this time is ready for all: its API may be frozen. It is not
- * offered again, since on a busy machine every API can be later than this. An API that died loses its
- * offers with its link; a frozen one is offered nothing until it announces again.
+ * A slot whose offer is not taken within this time is ready for all: its API may be frozen. It is
+ * not offered again, since on a busy machine every API can be later than this. An API that died
+ * loses its offers with its link; a frozen one is offered nothing until it announces again.
  */
 const OFFER_MS = 1_000;
 /** An API repeats its announcement more often than this, or it is frozen. */
@@ -24,11 +24,21 @@ const count = z.number().min(0);
 const shape = z.object({
   method: z.literal(WAITING),
   params: z
-    .object({ waitedMs: count, count, trial: z.boolean(), account: z.string(), held: count, heldBack: z.boolean().optional() })
+    .object({
+      waitedMs: count,
+      count,
+      trial: z.boolean(),
+      account: z.string(),
+      held: count,
+      heldBack: z.boolean().optional(),
+    })
     .optional(),
 });
 
-/** An announcement of an API, without `params` when nothing waits in it; undefined when the message is another. */
+/**
+ * An announcement of an API, without `params` when nothing waits in it; undefined when the message
+ * is another.
+ */
 export function readWaiting(message: Buffer): { params?: Waiting | undefined } | undefined {
   if (message.length > MAX_BYTES) return undefined;
   try {
@@ -76,10 +86,17 @@ export class SlotOffers {
   announce(api: string, waiting: Waiting | undefined, nowMs: number): void {
     if (!waiting) return this.#forget(api);
     const sinceMs = nowMs - waiting.waitedMs;
-    this.#waiting.set(api, { ...waiting, sinceMs, announcedMs: nowMs, offered: this.offeredTo(api) });
+    this.#waiting.set(api, {
+      ...waiting,
+      sinceMs,
+      announcedMs: nowMs,
+      offered: this.offeredTo(api),
+    });
   }
 
-  /** Offers the free slots to the APIs whose turn it is. Returns when the first of the offers ends. */
+  /**
+   * Offers the free slots to the APIs whose turn it is. Returns when the first of the offers ends.
+   */
   offer(free: number, nowMs: number): number | undefined {
     this.#expire(nowMs);
     this.#offers.splice(free);
@@ -100,7 +117,10 @@ export class SlotOffers {
     return this.#offers.filter(offer => offer.api === api).length;
   }
 
-  /** How many of the free slots a claim of that API would get now. An API without a name knows no offers: it claims what is free. */
+  /**
+   * How many of the free slots a claim of that API would get now. An API without a name knows no
+   * offers: it claims what is free.
+   */
   readyFor(api: string | undefined, free: number): number {
     return api === undefined ? free : this.#unofferedOr(api, free);
   }
@@ -120,7 +140,10 @@ export class SlotOffers {
     return true;
   }
 
-  /** Slots offered to that API or to none. Offers may be more than the slots that are free, until they are cut. */
+  /**
+   * Slots offered to that API or to none. Offers may be more than the slots that are free, until
+   * they are cut.
+   */
   #unofferedOr(api: string, free: number): number {
     return Math.max(0, free - this.#offers.length + this.offeredTo(api));
   }
@@ -136,12 +159,13 @@ export class SlotOffers {
       this.#open += this.offeredTo(api);
       this.#forget(api);
     }
-    for (const [api, { announcedMs }] of this.#waiting) if (nowMs - announcedMs > REMEMBERED_MS) this.#forget(api);
+    for (const [api, { announcedMs }] of this.#waiting)
+      if (nowMs - announcedMs > REMEMBERED_MS) this.#forget(api);
   }
 
   /**
-   * The API whose turn it is: paid before trial, then the account that holds least, then the longest wait. The last free slot is not for
-   * throttled accounts, unless others want it too.
+   * The API whose turn it is: paid before trial, then the account that holds least, then the
+   * longest wait. The last free slot is not for throttled accounts, unless others want it too.
    */
   #next(isLast: boolean): string | undefined {
     const rated = [...this.#waiting].map(([api, waiting]) => ({
@@ -151,18 +175,26 @@ export class SlotOffers {
       load: this.#loadOf(waiting),
     }));
     const unserved = rated.filter(({ waiting }) => waiting > 0);
-    const [first, ...others] = unserved.sort((a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs);
+    const [first, ...others] = unserved.sort(
+      (a, b) => Number(a.trial) - Number(b.trial) || a.load - b.load || a.sinceMs - b.sinceMs,
+    );
     if (!first) return undefined;
     if (isLast && unserved.every(({ heldBack }) => heldBack)) return undefined;
-    if (this.#unnamedWaits && this.#passed * this.#unnamedApis() >= this.#waiting.size) return UNNAMED;
-    const isEqual = ({ trial, load, sinceMs }: Rated) => trial === first.trial && load === first.load && sinceMs - first.sinceMs < EQUAL_MS;
+    if (this.#unnamedWaits && this.#passed * this.#unnamedApis() >= this.#waiting.size)
+      return UNNAMED;
+    const isEqual = ({ trial, load, sinceMs }: Rated) =>
+      trial === first.trial && load === first.load && sinceMs - first.sinceMs < EQUAL_MS;
     return this.#draw([first, ...others.filter(isEqual)])?.api;
   }
 
-  /** In whole slots, over all APIs: accounts that hold about the same are served in the order of time. */
+  /**
+   * In whole slots, over all APIs: accounts that hold about the same are served in the order of
+   * time.
+   */
   #loadOf({ account }: WaitingApi): number {
     let load = 0;
-    for (const other of this.#waiting.values()) if (other.account === account) load += other.held + other.offered;
+    for (const other of this.#waiting.values())
+      if (other.account === account) load += other.held + other.offered;
     return Math.floor(load);
   }
 

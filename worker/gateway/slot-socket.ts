@@ -1,4 +1,5 @@
-// An API's socket and the slots that it opens on it, one after another. Owns what passes between the API and a slot's page, and what ends a slot.
+// An API's socket and the slots that it opens on it, one after another. Owns what passes between
+// the API and a slot's page, and what ends a slot.
 import type { WebSocket } from 'ws';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
@@ -26,16 +27,28 @@ import { ConsoleOutput } from './console-output.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { type GatewayRefusal, isOrdinary } from './refusals.ts';
 
-/** The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB can hold one. A piece of a PDF is 1.4 MiB. */
+/**
+ * The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB
+ * can hold one. A piece of a PDF is 1.4 MiB.
+ */
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
 const PASSED_ON = new Set<string>(PAGE_EVENTS);
 const CONSOLE_CALLED = 'Runtime.consoleAPICalled' satisfies PageEvent;
 const EXCEPTION_THROWN = 'Runtime.exceptionThrown' satisfies PageEvent;
-/** The render log keeps a few hundred characters of a console message: a longer one is replaced by its size, and fails no render. */
+/**
+ * The render log keeps a few hundred characters of a console message: a longer one is replaced by
+ * its size, and fails no render.
+ */
 const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
-/** The most that may wait to be sent to one API before the slot is ended: a page can make events faster than a network takes them. */
+/**
+ * The most that may wait to be sent to one API before the slot is ended: a page can make events
+ * faster than a network takes them.
+ */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
-/** An API waits for a few answers at a time. A client that reads none of them and sends more commands would fill the worker's memory. */
+/**
+ * An API waits for a few answers at a time. A client that reads none of them and sends more
+ * commands would fill the worker's memory.
+ */
 const MAX_ANSWERS_WAITING = 10_000;
 /** A peer that does not answer the closing handshake is cut off. */
 const CLOSING_MS = 1_000;
@@ -89,7 +102,8 @@ export class SlotSocket {
 
   /** Serves the socket, whose own ticket has opened the first slot. */
   serve(first: ClaimedSlot): void {
-    // The library has answered bytes that are no WebSocket frame, or too large a one, with a closing frame already.
+    // The library has answered bytes that are no WebSocket frame, or too large a one, with a
+    // closing frame already.
     const onError = (error: Error) => {
       void this.#endSlot('refused', error.message);
       this.#terminateLater();
@@ -99,7 +113,8 @@ export class SlotSocket {
       'close',
       this.#safely(() => this.#slot && void this.#release(this.#slot)),
     );
-    const onMessage = (data: Buffer, isBinary: boolean) => (isBinary ? this.#end('refused', 'a binary frame') : this.#onFrame(data));
+    const onMessage = (data: Buffer, isBinary: boolean) =>
+      isBinary ? this.#end('refused', 'a binary frame') : this.#onFrame(data);
     this.#ws.on('message', this.#safely(onMessage));
     this.#begin(first.page, first.ticket);
   }
@@ -109,7 +124,12 @@ export class SlotSocket {
   #begin(page: SlotPage, ticket: Ticket): void {
     const onDeadline = () => this.#end('deadline', `the slot was open for ${ticket.maxMs} ms`);
     const deadline = setTimeout(this.#safely(onDeadline), ticket.maxMs);
-    this.#slot = { page, renderId: ticket.renderId, deadline, console: new ConsoleOutput(page, text => this.#sendConsoleLine(text)) };
+    this.#slot = {
+      page,
+      renderId: ticket.renderId,
+      deadline,
+      console: new ConsoleOutput(page, text => this.#sendConsoleLine(text)),
+    };
     this.#unanswered = 0;
     this.#deps.log.debug({ slot: page.slot, renderId: ticket.renderId }, 'a slot was claimed');
     page.onEnd = (reason, message) => this.#slot?.page === page && this.#end(reason, message);
@@ -142,14 +162,21 @@ export class SlotSocket {
   async #endSlot(reason: SlotEnd, message: string): Promise<void> {
     const { log, counts } = this.#deps;
     const slot = this.#slot;
-    if (!slot?.page.claimed) return log.warn({ reason, message }, 'a socket without a slot was closed');
-    log.warn({ reason, message, renderId: slot.renderId, slot: slot.page.slot }, 'a slot was ended');
+    if (!slot?.page.claimed)
+      return log.warn({ reason, message }, 'a socket without a slot was closed');
+    log.warn(
+      { reason, message, renderId: slot.renderId, slot: slot.page.slot },
+      'a slot was ended',
+    );
     counts.countSlotEnd(reason);
     await this.#release(slot, NOT_BY_PAGE.has(reason) ? undefined : message);
   }
 
   /** A page that owes answers may hang, or have a command of its own under way. */
-  #release({ page, deadline }: OpenSlot, doubt = this.#unanswered > 0 ? 'the render was aborted' : undefined): Promise<void> {
+  #release(
+    { page, deadline }: OpenSlot,
+    doubt = this.#unanswered > 0 ? 'the render was aborted' : undefined,
+  ): Promise<void> {
     clearTimeout(deadline);
     return this.#deps.slots.release(page, doubt);
   }
@@ -158,13 +185,17 @@ export class SlotSocket {
 
   #onFrame(data: Buffer): void {
     if (this.#ending || !this.#isOpen()) return;
-    if (this.#unsentAnswers > MAX_ANSWERS_WAITING) return this.#end('flooded', 'the client asked more than it took answers');
+    if (this.#unsentAnswers > MAX_ANSWERS_WAITING)
+      return this.#end('flooded', 'the client asked more than it took answers');
     const filtered = filterFrame(data, this.#slot?.page.sessionId ?? '');
     if (filtered.kind === 'garbage') return this.#end('refused', filtered.problem);
     if (filtered.kind === 'own') return this.#handleOwn(filtered);
     if (filtered.kind === 'refused') {
       const { method, problem } = filtered;
-      this.#deps.log.warn({ method, problem, renderId: this.#slot?.renderId }, 'a command was refused');
+      this.#deps.log.warn(
+        { method, problem, renderId: this.#slot?.renderId },
+        'a command was refused',
+      );
       return this.#answerError(filtered.id, NOT_ALLOWED, `${method}: ${problem}`);
     }
     this.#forward(filtered.parts);
@@ -182,7 +213,8 @@ export class SlotSocket {
 
   #handleOwn({ id, method, params }: Filtered & { kind: 'own' }): void {
     if (method === OPEN) return this.#openNext(id, params.ticket);
-    if (!this.#slot?.page.claimed) return this.#answerError(id, NOT_NOW, 'no slot is open on this socket');
+    if (!this.#slot?.page.claimed)
+      return this.#answerError(id, NOT_NOW, 'no slot is open on this socket');
     if (method === PING) return this.#answer(id, this.#pingAnswer(this.#slot.page));
     if (method === END) return void this.#endByRequest(id, this.#slot);
     method satisfies typeof STILL;
@@ -222,15 +254,23 @@ export class SlotSocket {
       return page.nearMemoryLimit()
         ? this.#end('memory', 'the page used more memory than a render may')
         : this.#end('renderer_crashed', "the page's process crashed");
-    if (isProcessGone(event, frame)) return page.replaceChrome("the page's process ended without a crash");
+    if (isProcessGone(event, frame))
+      return page.replaceChrome("the page's process ended without a crash");
     if (event !== undefined && !PASSED_ON.has(event)) return;
-    if ((event === CONSOLE_CALLED || event === EXCEPTION_THROWN) && !this.#slot?.console.take(frame.length)) return;
+    if (
+      (event === CONSOLE_CALLED || event === EXCEPTION_THROWN) &&
+      !this.#slot?.console.take(frame.length)
+    )
+      return;
     if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
       return this.#sendConsoleLine(`(a message of ${Math.round(frame.length / 1024)} KiB)`);
     }
-    // The API cannot count what it has not read yet, and reads a frame as a whole: a page can make an error's message as long as it likes.
-    if (frame.length > MAX_PAGE_FRAME_BYTES) return this.#end('flooded', `the page made a frame of ${frame.length} bytes`);
-    if (this.#ws.bufferedAmount > MAX_WAITING_BYTES) return this.#end('flooded', 'the page made more events than the network took');
+    // The API cannot count what it has not read yet, and reads a frame as a whole: a page can make
+    // an error's message as long as it likes.
+    if (frame.length > MAX_PAGE_FRAME_BYTES)
+      return this.#end('flooded', `the page made a frame of ${frame.length} bytes`);
+    if (this.#ws.bufferedAmount > MAX_WAITING_BYTES)
+      return this.#end('flooded', 'the page made more events than the network took');
     this.#cork();
     this.#ws.send(frame, { binary: false });
   }

@@ -1,4 +1,5 @@
-// The status sockets of the APIs: sends each its status when it has changed, and reads what waits in it.
+// The status sockets of the APIs: sends each its status when it has changed, and reads what waits
+// in it.
 import type { WebSocket } from 'ws';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
@@ -14,7 +15,10 @@ interface Watcher {
 
 export interface StatusSockets {
   serve(ws: WebSocket, api: string | undefined): void;
-  /** Whether a claim of that API may take one of the slots that are ready. It must be taken in the same turn. */
+  /**
+   * Whether a claim of that API may take one of the slots that are ready. It must be taken in the
+   * same turn.
+   */
   admit(api: string | undefined): boolean;
   /** Sends the status at the end of this turn, to those to whom it is new. */
   push(): void;
@@ -33,7 +37,11 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
 
   function send(ws: WebSocket, watcher: Watcher, now: WorkerStatus): void {
     const offered = watcher.api === undefined ? undefined : offers.offeredTo(watcher.api);
-    const text = JSON.stringify({ ...now, ready: offers.readyFor(watcher.api, now.ready), offered });
+    const text = JSON.stringify({
+      ...now,
+      ready: offers.readyFor(watcher.api, now.ready),
+      offered,
+    });
     if (text !== watcher.sent && ws.readyState === ws.OPEN) ws.send(text);
     watcher.sent = text;
   }
@@ -86,7 +94,8 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
     },
     admit(api) {
       if (!offers.admit(api, status().ready, performance.now())) return false;
-      // An API counts its claim until the next status, which a release in the same turn could leave unchanged.
+      // An API counts its claim until the next status, which a release in the same turn could leave
+      // unchanged.
       sendNext();
       push();
       return true;

@@ -1,4 +1,5 @@
-// The connections of a server that have not shown a valid ticket yet, and which of them is closed when there are too many.
+// The connections of a server that have not shown a valid ticket yet, and which of them is closed
+// when there are too many.
 import type { Server, Socket } from 'node:net';
 
 type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
@@ -6,8 +7,9 @@ type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 const nameOf = ({ remoteAddress, remotePort }: Peer) => `${remoteAddress} ${remotePort}`;
 
 /**
- * Keeps at most `max` of them: beyond that the oldest is closed and reported to `onDropped`. Refusing the newest instead would let a client that opens
- * sockets and sends nothing lock out all others, while a client with a ticket needs its place for a few milliseconds only.
+ * Keeps at most `max` of them: beyond that the oldest is closed and reported to `onDropped`.
+ * Refusing the newest instead would let a client that opens sockets and sends nothing lock out all
+ * others, while a client with a ticket needs its place for a few milliseconds only.
  */
 export class UnauthenticatedConnections {
   readonly #waiting = new Map<string, Socket>();
@@ -20,7 +22,10 @@ export class UnauthenticatedConnections {
     server.on('connection', (socket: Socket) => this.#add(socket));
   }
 
-  /** The connection has shown a ticket and is not counted any more. With TLS, its inner socket has the same addresses. */
+  /**
+   * The connection has shown a ticket and is not counted any more. With TLS, its inner socket has
+   * the same addresses.
+   */
   authenticated(socket: Peer): void {
     this.#waiting.delete(nameOf(socket));
   }

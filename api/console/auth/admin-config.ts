@@ -14,7 +14,9 @@ export const adminVariables = z.object({
   PRESSROOM_ADMIN_EMAIL: text(undefined, 'an email address').describe(
     'The first administrator, made at the start when nobody has this address; the password must be given too. Without both, the log shows a link that works once.',
   ),
-  PRESSROOM_ADMIN_PASSWORD: secret(12).describe("The first administrator's password. Whoever exists already keeps their own."),
+  PRESSROOM_ADMIN_PASSWORD: secret(12).describe(
+    "The first administrator's password. Whoever exists already keeps their own.",
+  ),
 });
 
 /** Throws ConfigError. */
@@ -28,8 +30,14 @@ export function readAdminConfig(e: z.output<typeof adminVariables>): FirstAdmin 
       `PRESSROOM_ADMIN_EMAIL and PRESSROOM_ADMIN_PASSWORD (or PRESSROOM_ADMIN_PASSWORD_FILE) belong together: ${written === undefined ? 'the first' : 'the second'} is missing`,
     );
   const email = emailText.safeParse(written);
-  if (!email.success) throw new ConfigError(`PRESSROOM_ADMIN_EMAIL=${written}: must be ${email.error.issues[0]!.message}`);
+  if (!email.success)
+    throw new ConfigError(
+      `PRESSROOM_ADMIN_EMAIL=${written}: must be ${email.error.issues[0]!.message}`,
+    );
   const good = newPassword.safeParse(password);
-  if (!good.success) throw new ConfigError(`PRESSROOM_ADMIN_PASSWORD=(secret): must have ${good.error.issues[0]!.message}`);
+  if (!good.success)
+    throw new ConfigError(
+      `PRESSROOM_ADMIN_PASSWORD=(secret): must have ${good.error.issues[0]!.message}`,
+    );
   return { email: email.data, password };
 }

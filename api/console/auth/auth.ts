@@ -33,7 +33,18 @@ export interface AuthDeps {
 export type Auth = ReturnType<typeof createAuth>;
 
 export function createAuth(deps: AuthDeps) {
-  const { publicUrl, secret, store, cookies, sessions, audit, plans, trustedProxies, sso, passwordSignIn } = deps;
+  const {
+    publicUrl,
+    secret,
+    store,
+    cookies,
+    sessions,
+    audit,
+    plans,
+    trustedProxies,
+    sso,
+    passwordSignIn,
+  } = deps;
   const users = createUsers(store, passwords);
   const devices = createDevices(secret, cookies);
   return {
@@ -41,8 +52,9 @@ export function createAuth(deps: AuthDeps) {
     sso,
     passwordSignIn,
     /**
-     * Whether somebody new with this address gets a password. Not whom the company knows: the link of an invitation goes to who invites, and would make a person
-     * of an address that is another's.
+     * Whether somebody new with this address gets a password. Not whom the company knows: the link
+     * of an invitation goes to who invites, and would make a person of an address that is
+     * another's.
      */
     newWithPassword: (email: string) => passwordSignIn && !(sso && isSsoEmail(email, sso)),
     cookies,

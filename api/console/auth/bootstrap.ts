@@ -1,5 +1,5 @@
-// How the first person signs in to a new installation: as the administrator of the configuration, or by a setup link
-// that works once. The page of the link is pages/setup.ts.
+// How the first person signs in to a new installation: as the administrator of the configuration,
+// or by a setup link that works once. The page of the link is pages/setup.ts.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Service } from '../../../common/lifecycle.ts';
@@ -23,7 +23,10 @@ export interface FirstOwner {
   own(accountId: string, userId: string): Promise<boolean>;
   /** Makes the person one of the owners. False when there is no account of this name. */
   addOwner(accountName: string, userId: string): Promise<boolean>;
-  /** Makes the account with the largest plan, and the person its owner. Rejects with ApiError `validation_error` for a name that is taken. */
+  /**
+   * Makes the account with the largest plan, and the person its owner. Rejects with ApiError
+   * `validation_error` for a name that is taken.
+   */
   ownNew(name: string, userId: string): Promise<string>;
   isTaken(name: string): Promise<boolean>;
   /** Whether there is any account. */
@@ -33,9 +36,11 @@ export interface FirstOwner {
 export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwner {
   const teams = createTeams(store);
   const { limits, limited } = store;
-  const byName = (name: string) => limited(store.accounts.findOne({ name }, { projection: { _id: 1 }, ...limits }));
+  const byName = (name: string) =>
+    limited(store.accounts.findOne({ name }, { projection: { _id: 1 }, ...limits }));
 
-  const hasOwner = async (accountId: string) => (await teams.of(accountId)).members.some(({ role }) => role === 'owner');
+  const hasOwner = async (accountId: string) =>
+    (await teams.of(accountId)).members.some(({ role }) => role === 'owner');
 
   const withOwner = (members: TeamDocument['members'], user: string): TeamDocument['members'] => [
     ...members.filter(member => member.user !== user),
@@ -55,7 +60,8 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
     own,
     addOwner: async (name, userId) => {
       const account = await byName(name);
-      if (account) await teams.change(account._id, ({ members }) => ({ members: withOwner(members, userId) }));
+      if (account)
+        await teams.change(account._id, ({ members }) => ({ members: withOwner(members, userId) }));
       return account !== null;
     },
     waiting: async () => {
@@ -66,17 +72,25 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
       const largest = plans.reduce((best, plan) => (plan.parallel > best.parallel ? plan : best));
       const settings: AccountSettings = { plan: largest.name };
       // Keys are not touched here, so no pepper is needed.
-      const { id } = await createAccounts(store, { plans, peppers: [] }).createAccount(name, settings);
+      const { id } = await createAccounts(store, { plans, peppers: [] }).createAccount(
+        name,
+        settings,
+      );
       await own(id, userId);
       return id;
     },
     isTaken: async name => (await byName(name)) !== null,
-    hasAccounts: async () => (await limited(store.accounts.findOne({}, { projection: { _id: 1 }, ...limits }))) !== null,
+    hasAccounts: async () =>
+      (await limited(store.accounts.findOne({}, { projection: { _id: 1 }, ...limits }))) !== null,
   };
 }
 
-/** Whether the error says that another process of the installation, which started at the same moment, was quicker. */
-const wasTaken = (error: unknown) => error instanceof ApiError && (error.code === 'conflict' || error.code === 'validation_error');
+/**
+ * Whether the error says that another process of the installation, which started at the same
+ * moment, was quicker.
+ */
+const wasTaken = (error: unknown) =>
+  error instanceof ApiError && (error.code === 'conflict' || error.code === 'validation_error');
 
 /** Without any account there would be nothing to look at. */
 async function ownFirstAccount(firstOwner: FirstOwner, userId: string): Promise<void> {
@@ -88,16 +102,27 @@ async function ownFirstAccount(firstOwner: FirstOwner, userId: string): Promise<
   if (waiting) await firstOwner.own(waiting, userId);
 }
 
-/** Creates the administrator of the configuration. A user who has that address already is left unchanged. True when it was created. */
+/**
+ * Creates the administrator of the configuration. A user who has that address already is left
+ * unchanged. True when it was created.
+ */
 async function makeAdmin(
   { users, audit, firstOwner }: { users: Users; audit: Audit; firstOwner: FirstOwner },
   { email, password }: FirstAdmin,
 ): Promise<boolean> {
   if (await users.byEmail(email)) return false;
   try {
-    const user = await users.create({ email, password, name: email.split('@')[0]!, operator: true });
+    const user = await users.create({
+      email,
+      password,
+      name: email.split('@')[0]!,
+      operator: true,
+    });
     await ownFirstAccount(firstOwner, user._id);
-    await audit.note({ actor: 'configuration' }, { action: 'operator.created', target: user.email });
+    await audit.note(
+      { actor: 'configuration' },
+      { action: 'operator.created', target: user.email },
+    );
     return true;
   } catch (error) {
     if (wasTaken(error)) return false;
@@ -106,7 +131,13 @@ async function makeAdmin(
 }
 
 /** The setup link; undefined once there is a user. */
-async function setupLink({ setup, publicUrl }: { setup: Setup; publicUrl: string }): Promise<string | undefined> {
+async function setupLink({
+  setup,
+  publicUrl,
+}: {
+  setup: Setup;
+  publicUrl: string;
+}): Promise<string | undefined> {
   return (await setup.needed()) ? `${publicUrl}/app/setup#${await setup.createToken()}` : undefined;
 }
 
@@ -134,18 +165,27 @@ export function createSetup(store: Store, now = () => Date.now()): Setup {
   });
 
   return {
-    needed: async () => (await limited(store.console.users.findOne({}, { projection: { _id: 1 }, ...limits }))) === null,
+    needed: async () =>
+      (await limited(store.console.users.findOne({}, { projection: { _id: 1 }, ...limits }))) ===
+      null,
     createToken: async () => {
       const token = createToken();
       const made = { hash: hashToken(token), expires: new Date(now() + LASTS_MS) };
       await limited(
-        meta.updateOne({ _id: ID }, { $push: { tokens: { $each: [made], $slice: -MAX_TOKENS } } }, { upsert: true, ...limits }),
+        meta.updateOne(
+          { _id: ID },
+          { $push: { tokens: { $each: [made], $slice: -MAX_TOKENS } } },
+          { upsert: true, ...limits },
+        ),
       );
       return token;
     },
     use: async token =>
-      isToken(token) && (await limited(meta.findOneAndUpdate(withToken(token), { $set: { tokens: [] } }, limits))) !== null,
-    isGood: async token => isToken(token) && (await limited(meta.findOne(withToken(token), limits))) !== null,
+      isToken(token) &&
+      (await limited(meta.findOneAndUpdate(withToken(token), { $set: { tokens: [] } }, limits))) !==
+        null,
+    isGood: async token =>
+      isToken(token) && (await limited(meta.findOne(withToken(token), limits))) !== null,
   };
 }
 
@@ -157,7 +197,10 @@ interface BootstrapDeps {
   onSetupLink?: ((url: string) => void) | undefined;
 }
 
-/** At the start: creates the configured administrator, or publishes the setup link while there is no user. */
+/**
+ * At the start: creates the configured administrator, or publishes the setup link while there is no
+ * user.
+ */
 export function bootstrapService(
   auth: { users: Users; audit: Audit; firstOwner: FirstOwner; setup: Setup; publicUrl: string },
   { secure }: { secure: boolean },
@@ -166,8 +209,13 @@ export function bootstrapService(
   return {
     name: 'first person',
     start: async () => {
-      if (admin && (await makeAdmin(auth, admin))) log.info('the administrator of the configuration was made');
-      if (!secure) log.warn({ publicUrl }, 'the dashboard is reached by plain http: passwords travel in the open, give it https');
+      if (admin && (await makeAdmin(auth, admin)))
+        log.info('the administrator of the configuration was made');
+      if (!secure)
+        log.warn(
+          { publicUrl },
+          'the dashboard is reached by plain http: passwords travel in the open, give it https',
+        );
       if (new URL(publicUrl).pathname !== '/')
         log.warn(
           { publicUrl },
@@ -176,7 +224,8 @@ export function bootstrapService(
       const link = await setupLink(auth);
       if (!link) return;
       if (onSetupLink) onSetupLink(link);
-      else log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
+      else
+        log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
     },
     stop: async () => {},
   };

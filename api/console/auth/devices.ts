@@ -1,4 +1,5 @@
-// Remembers in a cookie that a person signed in on this device before: strangers' tries to guess a password then do not keep the person out. It opens nothing.
+// Remembers in a cookie that a person signed in on this device before: strangers' tries to guess a
+// password then do not keep the person out. It opens nothing.
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
@@ -27,7 +28,12 @@ export function createDevices(secret: string, cookies: Cookies, now = () => Date
     known,
     remember: (ctx, userId) => {
       const id = known(ctx, userId) ?? randomBase62(20);
-      cookies.setPassing(ctx, 'device', encryption.encrypt(`${id} ${now() + KEPT_MS}`, userId), KEPT_MS);
+      cookies.setPassing(
+        ctx,
+        'device',
+        encryption.encrypt(`${id} ${now() + KEPT_MS}`, userId),
+        KEPT_MS,
+      );
     },
   };
 }

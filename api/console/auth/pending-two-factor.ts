@@ -1,4 +1,5 @@
-// A sign-in whose password was right and whose second factor is missing: a encrypted cookie of five minutes, good only as long as what it was given for is the same.
+// A sign-in whose password was right and whose second factor is missing: a encrypted cookie of five
+// minutes, good only as long as what it was given for is the same.
 import { createHash } from 'node:crypto';
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
@@ -14,7 +15,10 @@ type Method = SessionDocument['method'];
 export interface PendingTwoFactor {
   /** `method`: how the first step was done. */
   begin(ctx: Context, user: UserDocument, method: Method): void;
-  /** Who has done the first step; undefined when it is too long ago, or the password or the second factor was changed since. */
+  /**
+   * Who has done the first step; undefined when it is too long ago, or the password or the second
+   * factor was changed since.
+   */
   waiting(ctx: Context): Promise<{ user: UserDocument; id: string; method: Method } | undefined>;
   end(ctx: Context): void;
 }
@@ -25,22 +29,41 @@ export const credentialsHash = ({ password, twoFactor }: UserDocument): string =
     .update(JSON.stringify([password ?? null, twoFactor?.secret ?? null]))
     .digest('base64url');
 
-export function createPendingTwoFactor(secret: string, cookies: Cookies, users: Users, now = () => Date.now()): PendingTwoFactor {
+export function createPendingTwoFactor(
+  secret: string,
+  cookies: Cookies,
+  users: Users,
+  now = () => Date.now(),
+): PendingTwoFactor {
   const encryption = createEncryption(secret, 'second step');
 
   async function waiting(ctx: Context) {
     const cookie = cookies.passing(ctx, 'second-factor');
     const text = cookie && encryption.decrypt(cookie);
     if (!text) return undefined;
-    const [id, userId, method, until, given] = JSON.parse(text) as [string, string, Method, number, string];
+    const [id, userId, method, until, given] = JSON.parse(text) as [
+      string,
+      string,
+      Method,
+      number,
+      string,
+    ];
     if (until <= now()) return undefined;
     const user = await users.byId(userId);
-    return user?.twoFactor && !user.disabled && credentialsHash(user) === given ? { user, id, method } : undefined;
+    return user?.twoFactor && !user.disabled && credentialsHash(user) === given
+      ? { user, id, method }
+      : undefined;
   }
 
   return {
     begin: (ctx, user, method) => {
-      const text = JSON.stringify([randomBase62(20), user._id, method, now() + LASTS_MS, credentialsHash(user)]);
+      const text = JSON.stringify([
+        randomBase62(20),
+        user._id,
+        method,
+        now() + LASTS_MS,
+        credentialsHash(user),
+      ]);
       cookies.setPassing(ctx, 'second-factor', encryption.encrypt(text), LASTS_MS);
     },
     waiting,

@@ -1,4 +1,5 @@
-// Sessions of people in a browser: a random token in a cookie, its hash in MongoDB. Owns their limits in time; who may open one is for others to decide.
+// Sessions of people in a browser: a random token in a cookie, its hash in MongoDB. Owns their
+// limits in time; who may open one is for others to decide.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
@@ -26,7 +27,10 @@ export interface NewSession {
 export interface Sessions {
   /** The token for the cookie, which is stored nowhere, and how long it can last. */
   open(session: NewSession): Promise<{ token: string; publicId: string; maxAgeMs: number }>;
-  /** Who that is, or undefined when the session is over or the person disabled. Keeps the session alive. */
+  /**
+   * Who that is, or undefined when the session is over or the person disabled. Keeps the session
+   * alive.
+   */
   find(token: string): Promise<SignedIn | undefined>;
   listOf(user: string): Promise<SessionDocument[]>;
   /** By its public id. False when there is none. */
@@ -36,7 +40,8 @@ export interface Sessions {
 }
 
 /** The same whether there never was one, it is over, or its person is gone. */
-export const notSignedIn = () => new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
+export const notSignedIn = () =>
+  new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
 
 export function createSessions(store: Store, now = () => Date.now()): Sessions {
   const { sessions, users } = store.console;
@@ -64,9 +69,15 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
       ),
     );
     const surplus = await limited(
-      sessions.find({ user }, { sort: { createdAt: -1 }, skip: MAX_SESSIONS, projection: { _id: 1 }, ...limits }).toArray(),
+      sessions
+        .find(
+          { user },
+          { sort: { createdAt: -1 }, skip: MAX_SESSIONS, projection: { _id: 1 }, ...limits },
+        )
+        .toArray(),
     );
-    if (surplus.length > 0) await limited(sessions.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } }, limits));
+    if (surplus.length > 0)
+      await limited(sessions.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } }, limits));
     return { token, publicId, maxAgeMs: SESSION_MAX_MS };
   }
 
@@ -74,26 +85,51 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
     if (!isToken(token)) return undefined;
     const _id = hashToken(token);
     const at = now();
-    const session = await limited(sessions.findOne({ _id, expiresAt: { $gt: new Date(at) } }, limits));
+    const session = await limited(
+      sessions.findOne({ _id, expiresAt: { $gt: new Date(at) } }, limits),
+    );
     if (!session) return undefined;
     const user = await limited(
-      users.findOne({ _id: session.user, disabled: { $ne: true } }, { projection: { email: 1, name: 1, operator: 1 }, ...limits }),
+      users.findOne(
+        { _id: session.user, disabled: { $ne: true } },
+        { projection: { email: 1, name: 1, operator: 1 }, ...limits },
+      ),
     );
     if (!user) return undefined;
     if (at - session.lastSeenAt.getTime() > TOUCH_EVERY_MS) {
       const expiresAt = new Date(Math.min(at + SESSION_IDLE_MS, session.endsAt.getTime()));
-      await limited(sessions.updateOne({ _id }, { $set: { lastSeenAt: new Date(at), expiresAt } }, limits));
+      await limited(
+        sessions.updateOne({ _id }, { $set: { lastSeenAt: new Date(at), expiresAt } }, limits),
+      );
     }
-    return { sessionId: session.publicId, user: { id: user._id, email: user.email, name: user.name, operator: user.operator } };
+    return {
+      sessionId: session.publicId,
+      user: { id: user._id, email: user.email, name: user.name, operator: user.operator },
+    };
   }
 
   return {
     open,
     find,
     listOf: user =>
-      limited(sessions.find({ user, expiresAt: { $gt: new Date(now()) } }, { sort: { lastSeenAt: -1 }, ...limits }).toArray()),
-    end: async (user, publicId) => (await limited(sessions.deleteOne({ user, publicId }, limits))).deletedCount > 0,
+      limited(
+        sessions
+          .find(
+            { user, expiresAt: { $gt: new Date(now()) } },
+            { sort: { lastSeenAt: -1 }, ...limits },
+          )
+          .toArray(),
+      ),
+    end: async (user, publicId) =>
+      (await limited(sessions.deleteOne({ user, publicId }, limits))).deletedCount > 0,
     endAll: async (user, exceptPublicId) =>
-      (await limited(sessions.deleteMany({ user, ...(exceptPublicId && { publicId: { $ne: exceptPublicId } }) }, limits))).deletedCount,
+      (
+        await limited(
+          sessions.deleteMany(
+            { user, ...(exceptPublicId && { publicId: { $ne: exceptPublicId } }) },
+            limits,
+          ),
+        )
+      ).deletedCount,
   };
 }

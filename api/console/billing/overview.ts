@@ -6,12 +6,17 @@ import type { AccountDocument, Store } from '../../store/store.ts';
 import type { billing } from '../contract/accounts.ts';
 import type { PlanPrice } from './price-list.ts';
 
-export type BilledAccount = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'pastDueSince' | 'billing'>;
+export type BilledAccount = Pick<
+  AccountDocument,
+  '_id' | 'name' | 'plan' | 'state' | 'pastDueSince' | 'billing'
+>;
 
 /** Throws ApiError `not_found`. */
 export async function billedAccount(store: Store, id: string): Promise<BilledAccount> {
   const projection = { name: 1, plan: 1, state: 1, pastDueSince: 1, billing: 1 } as const;
-  const found = await store.limited(store.accounts.findOne({ _id: id }, { projection, ...store.limits }));
+  const found = await store.limited(
+    store.accounts.findOne({ _id: id }, { projection, ...store.limits }),
+  );
   if (!found) throw new ApiError('not_found', 'There is no such account.');
   return found;
 }
@@ -27,13 +32,19 @@ export interface OverviewOf {
 }
 
 /** Pure. */
-export function billingOverview(account: BilledAccount, { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOf) {
+export function billingOverview(
+  account: BilledAccount,
+  { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOf,
+) {
   const { plan, state, pastDueSince, billing: paid } = account;
   return {
     mode,
     plan,
     state,
-    graceUntil: state === 'past_due' && pastDueSince ? new Date(pastDueSince.getTime() + pastDueGraceMs).toISOString() : null,
+    graceUntil:
+      state === 'past_due' && pastDueSince
+        ? new Date(pastDueSince.getTime() + pastDueGraceMs).toISOString()
+        : null,
     periodEnd: paid?.periodEnd?.toISOString() ?? null,
     cancelAtPeriodEnd: paid?.cancelAtPeriodEnd ?? false,
     canManage: mode === 'stripe' && paid !== undefined,

@@ -1,4 +1,5 @@
-// What the plans cost, as the payment provider says: asked for once in ten minutes, and the last answer while it is away.
+// What the plans cost, as the payment provider says: asked for once in ten minutes, and the last
+// answer while it is away.
 import type { Log } from '../../../common/log.ts';
 import type { Payments } from './payments.ts';
 import type { Prices } from './prices.ts';
@@ -7,7 +8,10 @@ import type { Prices } from './prices.ts';
 export type PlanPrice = Awaited<ReturnType<Payments['price']>>;
 
 export interface PriceList {
-  /** By plan. `complete` is false when the provider is away and did not tell all of them before. Never throws. */
+  /**
+   * By plan. `complete` is false when the provider is away and did not tell all of them before.
+   * Never throws.
+   */
   read(): Promise<{ prices: ReadonlyMap<string, PlanPrice>; complete: boolean }>;
 }
 
@@ -25,9 +29,15 @@ export function createPriceList(
   let againAtMs = Number.NEGATIVE_INFINITY;
 
   async function ask(): Promise<void> {
-    const answers = await Promise.allSettled([...prices.sold].map(async ([plan, id]) => void known.set(plan, await payments.price(id))));
+    const answers = await Promise.allSettled(
+      [...prices.sold].map(async ([plan, id]) => void known.set(plan, await payments.price(id))),
+    );
     const failed = answers.filter(answer => answer.status === 'rejected');
-    if (failed.length > 0) log.warn({ plans: failed.length, reason: String(failed[0]!.reason) }, 'what plans cost could not be read');
+    if (failed.length > 0)
+      log.warn(
+        { plans: failed.length, reason: String(failed[0]!.reason) },
+        'what plans cost could not be read',
+      );
     againAtMs = nowMs() + (failed.length > 0 ? KEPT_AFTER_FAILURE_MS : KEPT_MS);
   }
 

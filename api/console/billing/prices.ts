@@ -8,8 +8,14 @@ export interface Prices {
   plans: ReadonlyMap<string, string>;
 }
 
-/** Reads `starter=price_…` entries. A plan may have several prices: the first is sold, the others are of those who bought before. Throws ConfigError. */
-export function parsePrices(entries: readonly string[], plans: readonly { name: string }[]): Prices {
+/**
+ * Reads `starter=price_…` entries. A plan may have several prices: the first is sold, the others
+ * are of those who bought before. Throws ConfigError.
+ */
+export function parsePrices(
+  entries: readonly string[],
+  plans: readonly { name: string }[],
+): Prices {
   const wrong = (entry: string, why: string) =>
     new ConfigError(
       `PRESSROOM_STRIPE_PRICES: \`${entry.slice(0, 200)}\` is wrong: ${why}. Write a price as plan=id, such as growth=price_1Abc.`,
@@ -18,9 +24,14 @@ export function parsePrices(entries: readonly string[], plans: readonly { name: 
   const ofPrices = new Map<string, string>();
   for (const entry of entries) {
     const [, name, price] = /^([^=\s]+)\s*=\s*(price_\w{1,200})$/.exec(entry) ?? [];
-    if (name === undefined || price === undefined) throw wrong(entry, 'it is not a plan, `=` and the id of a price');
+    if (name === undefined || price === undefined)
+      throw wrong(entry, 'it is not a plan, `=` and the id of a price');
     const plan = plans.find(known => known.name === name.toLowerCase())?.name;
-    if (plan === undefined) throw wrong(entry, `there is no plan \`${name}\`; the plans are ${plans.map(known => known.name).join(', ')}`);
+    if (plan === undefined)
+      throw wrong(
+        entry,
+        `there is no plan \`${name}\`; the plans are ${plans.map(known => known.name).join(', ')}`,
+      );
     if (ofPrices.has(price)) throw wrong(entry, 'the price is given twice');
     ofPrices.set(price, plan);
     if (!sold.has(plan)) sold.set(plan, price);

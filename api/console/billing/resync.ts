@@ -1,4 +1,5 @@
-// Asks the payment provider about every customer once a day, since an event can be lost for good. Of several API processes one asks about each account.
+// Asks the payment provider about every customer once a day, since an event can be lost for good.
+// Of several API processes one asks about each account.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
@@ -12,7 +13,9 @@ export interface ResyncTimes {
   staleMs: number;
   /** For so long an account is left to the process that asks about it. */
   claimMs: number;
-  /** Between two calls: the provider allows some tens a second for all that the company does there. */
+  /**
+   * Between two calls: the provider allows some tens a second for all that the company does there.
+   */
   pauseMs: number;
 }
 
@@ -22,7 +25,10 @@ const TIMES: ResyncTimes = { everyMs: 3600e3, staleMs: 86_400e3, claimMs: 600e3,
 const MAX_FAILURES = 3;
 
 export interface Resync extends Service {
-  /** One round: until nothing is stale, or the provider is away. Returns how many accounts were synchronized. */
+  /**
+   * One round: until nothing is stale, or the provider is away. Returns how many accounts were
+   * synchronized.
+   */
   round(): Promise<number>;
 }
 
@@ -45,7 +51,10 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
       store.accounts.findOneAndUpdate(
         {
           'billing.syncedAt': { $lt: new Date(now - staleMs) },
-          $or: [{ 'billing.claimedUntil': { $exists: false } }, { 'billing.claimedUntil': { $lt: new Date(now) } }],
+          $or: [
+            { 'billing.claimedUntil': { $exists: false } },
+            { 'billing.claimedUntil': { $lt: new Date(now) } },
+          ],
         },
         { $set: { 'billing.claimedUntil': new Date(now + claimMs) } },
         { sort: { 'billing.syncedAt': 1 }, projection: { _id: 1 }, ...store.limits },
@@ -54,7 +63,8 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
     return found?._id;
   }
 
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const pause = (ms: number) =>
+    sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
 
   async function round(): Promise<number> {
     let failures = 0;
@@ -66,7 +76,10 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
         asked += 1;
         failures = 0;
       } catch (error) {
-        log.warn({ accountId, reason: (error as Error).message }, 'an account could not be asked about at the payment provider');
+        log.warn(
+          { accountId, reason: (error as Error).message },
+          'an account could not be asked about at the payment provider',
+        );
         failures += 1;
         if (failures >= MAX_FAILURES) return asked;
       }
@@ -78,9 +91,13 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
     while (!stopping.signal.aborted) {
       try {
         const asked = await round();
-        if (asked > 0) log.info({ accounts: asked }, 'synchronized accounts without a payment event for a day');
+        if (asked > 0)
+          log.info({ accounts: asked }, 'synchronized accounts without a payment event for a day');
       } catch (error) {
-        log.warn({ reason: (error as Error).message }, 'the daily look at the payment provider broke off');
+        log.warn(
+          { reason: (error as Error).message },
+          'the daily look at the payment provider broke off',
+        );
       }
       await pause(everyMs);
     }

@@ -1,4 +1,5 @@
-// Payments by Stripe: the calls that are sent, their limits in time, and what is said when they fail.
+// Payments by Stripe: the calls that are sent, their limits in time, and what is said when they
+// fail.
 import { Stripe } from 'stripe';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
@@ -22,10 +23,14 @@ const RETRIES = 2;
 const TOLERANCE_S = 300;
 
 const away = (cause: unknown) =>
-  new ApiError('unavailable', 'The payment provider does not answer at the moment. Nothing was changed. Try again in a minute.', {
-    cause,
-    retryAfterS: 60,
-  });
+  new ApiError(
+    'unavailable',
+    'The payment provider does not answer at the moment. Nothing was changed. Try again in a minute.',
+    {
+      cause,
+      retryAfterS: 60,
+    },
+  );
 
 function createClient({ secretKey, apiUrl, callMs = CALL_MS }: StripeAccess): Stripe {
   const { protocol, hostname, port } = new URL(apiUrl);
@@ -41,7 +46,10 @@ function createClient({ secretKey, apiUrl, callMs = CALL_MS }: StripeAccess): St
   });
 }
 
-/** Maps errors of Stripe to ApiError. Its messages can contain user input: only its codes are logged. */
+/**
+ * Maps errors of Stripe to ApiError. Its messages can contain user input: only its codes are
+ * logged.
+ */
 async function asked<T>(log: Log, what: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -52,9 +60,16 @@ async function asked<T>(log: Log, what: string, call: () => Promise<T>): Promise
     if (cause instanceof Stripe.errors.StripeInvalidRequestError) {
       log.error(fields, 'Stripe refused a call');
       if (code === 'resource_missing' && param === 'customer') throw new UnknownCustomer(cause);
-      throw new ApiError('conflict', `The payment provider refused: ${cause.message.slice(0, 300)}`, { cause });
+      throw new ApiError(
+        'conflict',
+        `The payment provider refused: ${cause.message.slice(0, 300)}`,
+        { cause },
+      );
     }
-    if (cause instanceof Stripe.errors.StripeAuthenticationError || cause instanceof Stripe.errors.StripePermissionError)
+    if (
+      cause instanceof Stripe.errors.StripeAuthenticationError ||
+      cause instanceof Stripe.errors.StripePermissionError
+    )
       log.error(fields, 'Stripe does not accept PRESSROOM_STRIPE_SECRET_KEY for a call');
     else log.warn(fields, 'Stripe does not answer');
     throw away(cause);
@@ -79,10 +94,15 @@ export function stripePayments(access: StripeAccess, log: Log): Payments {
   return {
     createCustomer: (accountId, instead) =>
       ask('create customer', async () => {
-        // What the key was first used with must be the same each time, so names, which change, come afterwards.
+        // What the key was first used with must be the same each time, so names, which change, come
+        // afterwards.
         const customer = await stripe.customers.create(
           { metadata: { [ACCOUNT_METADATA]: accountId } },
-          { idempotencyKey: ['pressroom-customer', accountId, ...(instead ? [instead] : [])].join('-') },
+          {
+            idempotencyKey: ['pressroom-customer', accountId, ...(instead ? [instead] : [])].join(
+              '-',
+            ),
+          },
         );
         return customer.id;
       }),
@@ -93,7 +113,10 @@ export function stripePayments(access: StripeAccess, log: Log): Payments {
       }),
 
     subscriptionsOf: customer =>
-      ask('list subscriptions', async () => (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data),
+      ask(
+        'list subscriptions',
+        async () => (await stripe.subscriptions.list({ customer, status: 'all', limit: 100 })).data,
+      ),
 
     checkoutPage: ({ customer, accountId, price, backUrl }) =>
       ask('create checkout', async () => {
@@ -125,7 +148,10 @@ export function stripePayments(access: StripeAccess, log: Log): Payments {
                 subscription: change.subscription,
                 items: [{ id: change.item, price: change.price, quantity: 1 }],
               },
-              after_completion: { type: 'redirect', redirect: { return_url: `${backUrl}?checkout=done` } },
+              after_completion: {
+                type: 'redirect',
+                redirect: { return_url: `${backUrl}?checkout=done` },
+              },
             },
           }),
         });
@@ -136,14 +162,26 @@ export function stripePayments(access: StripeAccess, log: Log): Payments {
       ask('read price', async () => {
         const price = await stripe.prices.retrieve(id, { expand: ['product'] });
         const { product } = price;
-        return { title: typeof product === 'object' && 'name' in product ? product.name : '', amount: priceLabel(price) };
+        return {
+          title: typeof product === 'object' && 'name' in product ? product.name : '',
+          amount: priceLabel(price),
+        };
       }),
 
     async readEvent(body, signature) {
       try {
-        const { id, type, data } = stripe.webhooks.constructEvent(body, signature, access.webhookSecret, TOLERANCE_S);
+        const { id, type, data } = stripe.webhooks.constructEvent(
+          body,
+          signature,
+          access.webhookSecret,
+          TOLERANCE_S,
+        );
         const { customer } = data.object as { customer?: string | { id: string } | null };
-        return { id, type, ...(customer && { customer: typeof customer === 'string' ? customer : customer.id }) };
+        return {
+          id,
+          type,
+          ...(customer && { customer: typeof customer === 'string' ? customer : customer.id }),
+        };
       } catch {
         // The library's error holds the whole event.
         throw invalid('The signature of the event is not valid.');

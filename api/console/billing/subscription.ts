@@ -1,4 +1,5 @@
-// What Stripe's subscriptions of one customer mean for an account: which of them counts, and the state, plan and period it gives. Pure.
+// What Stripe's subscriptions of one customer mean for an account: which of them counts, and the
+// state, plan and period it gives. Pure.
 import type { Stripe } from 'stripe';
 import { ACCOUNT_STATES, type AccountState } from '../../store/store.ts';
 
@@ -7,7 +8,14 @@ export type SubscriptionFacts = Pick<
   Stripe.Subscription,
   'id' | 'status' | 'created' | 'cancel_at' | 'cancel_at_period_end' | 'metadata'
 > & {
-  items: { data: { id: string; price: { id: string }; current_period_start: number; current_period_end: number }[] };
+  items: {
+    data: {
+      id: string;
+      price: { id: string };
+      current_period_start: number;
+      current_period_end: number;
+    }[];
+  };
 };
 
 /** In the metadata of customers and subscriptions: which account they are of. */
@@ -28,9 +36,13 @@ export interface Taken {
 export const ENDED: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired']);
 
 /** A subscription whose first payment is still on its way stands behind one that works. */
-const rank = ({ status }: SubscriptionFacts) => (ENDED.has(status) ? 2 : status === 'incomplete' ? 1 : 0);
+const rank = ({ status }: SubscriptionFacts) =>
+  ENDED.has(status) ? 2 : status === 'incomplete' ? 1 : 0;
 
-const planOf = ({ items }: SubscriptionFacts, plans: ReadonlyMap<string, string>): string | undefined =>
+const planOf = (
+  { items }: SubscriptionFacts,
+  plans: ReadonlyMap<string, string>,
+): string | undefined =>
   items.data.map(({ price }) => plans.get(price.id)).find(plan => plan !== undefined);
 
 interface About {
@@ -41,23 +53,40 @@ interface About {
   plans: ReadonlyMap<string, string>;
 }
 
-/** The newest of the account's that has not ended, else the newest. A customer may have bought something else of the same company. */
-export function relevant(subscriptions: readonly SubscriptionFacts[], { accountId, before, plans }: About): SubscriptionFacts | undefined {
+/**
+ * The newest of the account's that has not ended, else the newest. A customer may have bought
+ * something else of the same company.
+ */
+export function relevant(
+  subscriptions: readonly SubscriptionFacts[],
+  { accountId, before, plans }: About,
+): SubscriptionFacts | undefined {
   return subscriptions
-    .filter(each => planOf(each, plans) !== undefined || each.metadata?.[ACCOUNT_METADATA] === accountId || each.id === before.subscription)
+    .filter(
+      each =>
+        planOf(each, plans) !== undefined ||
+        each.metadata?.[ACCOUNT_METADATA] === accountId ||
+        each.id === before.subscription,
+    )
     .sort((one, other) => rank(one) - rank(other) || other.created - one.created)[0];
 }
 
 const date = (seconds: number) => new Date(seconds * 1_000);
 
 /** https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses */
-function stateOf({ id, status }: SubscriptionFacts, before: About['before']): AccountState | undefined | 'unknown' {
+function stateOf(
+  { id, status }: SubscriptionFacts,
+  before: About['before'],
+): AccountState | undefined | 'unknown' {
   // The end is applied once: what the operator sets afterwards stays.
-  if (ENDED.has(status) && before.subscription === id && before.state === 'canceled') return undefined;
+  if (ENDED.has(status) && before.subscription === id && before.state === 'canceled')
+    return undefined;
   if (status === 'incomplete') return undefined;
-  // Of an account that never had a subscription: its first payment did not come, and it goes on with what it has.
+  // Of an account that never had a subscription: its first payment did not come, and it goes on
+  // with what it has.
   if (status === 'incomplete_expired') return before.state === undefined ? undefined : 'canceled';
-  // An ended subscription is `canceled`, which is not served. The plan stays, for who pays again; the free plan would be the operator's gift.
+  // An ended subscription is `canceled`, which is not served. The plan stays, for who pays again;
+  // the free plan would be the operator's gift.
   return ACCOUNT_STATES.find(state => state === status) ?? 'unknown';
 }
 
@@ -70,7 +99,8 @@ export function taken(subscription: SubscriptionFacts, about: About): Taken {
   const paid = items.data.find(({ price }) => about.plans.has(price.id)) ?? items.data[0];
   const problems: Taken['problems'] = [];
   if (state === 'unknown') problems.push({ what: 'a status that is not known', value: status });
-  if (plan === undefined) problems.push({ what: 'a price that is no plan’s', value: items.data[0]?.price.id ?? 'none' });
+  if (plan === undefined)
+    problems.push({ what: 'a price that is no plan’s', value: items.data[0]?.price.id ?? 'none' });
   return {
     subscription: id,
     ...(state !== undefined && state !== 'unknown' && { state }),
@@ -78,8 +108,11 @@ export function taken(subscription: SubscriptionFacts, about: About): Taken {
     ...(plan !== undefined && state !== undefined && status !== 'incomplete_expired' && { plan }),
     ...(paid &&
       !ended &&
-      status !== 'incomplete' && { period: { start: date(paid.current_period_start), end: date(paid.current_period_end) } }),
-    cancelAtPeriodEnd: !ended && (subscription.cancel_at_period_end || subscription.cancel_at !== null),
+      status !== 'incomplete' && {
+        period: { start: date(paid.current_period_start), end: date(paid.current_period_end) },
+      }),
+    cancelAtPeriodEnd:
+      !ended && (subscription.cancel_at_period_end || subscription.cancel_at !== null),
     problems,
   };
 }

@@ -1,4 +1,5 @@
-// Billing without a payment provider: the modes in which nobody pays here, because all is active or because the operator sets plan and state.
+// Billing without a payment provider: the modes in which nobody pays here, because all is active or
+// because the operator sets plan and state.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
@@ -9,7 +10,10 @@ const MESSAGES = {
   manual: 'Plans are set by who runs this installation. Ask them for another.',
 };
 
-export function billingWithoutPayments(store: Store, of: OverviewOf & { mode: 'none' | 'manual' }): Billing {
+export function billingWithoutPayments(
+  store: Store,
+  of: OverviewOf & { mode: 'none' | 'manual' },
+): Billing {
   const refuse = async () => {
     throw new ApiError('conflict', MESSAGES[of.mode]);
   };

@@ -1,4 +1,5 @@
-// An account in the management API: its state at a glance, keys, renders, usage and billing; and what operators see of all accounts and of the installation.
+// An account in the management API: its state at a glance, keys, renders, usage and billing; and
+// what operators see of all accounts and of the installation.
 import { z } from 'zod';
 import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
@@ -16,10 +17,16 @@ export const renderSummary = z.object({
   reason: z.enum(RENDER_FAILED_REASONS).nullable(),
   via: z.enum(['api', 'playground', 'mcp']),
   key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
-  app: z.string().nullable().meta({ description: 'What the app calls itself that asked for it by the MCP tool.' }),
+  app: z
+    .string()
+    .nullable()
+    .meta({ description: 'What the app calls itself that asked for it by the MCP tool.' }),
   sandbox: z.boolean(),
   counted: z.boolean(),
-  source: z.enum(['html', 'url']).nullable().meta({ description: 'Null when the request was refused before it was read as one.' }),
+  source: z
+    .enum(['html', 'url'])
+    .nullable()
+    .meta({ description: 'Null when the request was refused before it was read as one.' }),
   url: z.string().nullable(),
   totalMs: z.number(),
   pages: count.nullable(),
@@ -30,7 +37,9 @@ export const renderPage = page(renderSummary);
 export const renderDetail = renderSummary.extend({
   message: z.string().nullable(),
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  timings: z.partialRecord(z.enum(PHASES), z.number()).meta({ description: 'Milliseconds of each phase.' }),
+  timings: z
+    .partialRecord(z.enum(PHASES), z.number())
+    .meta({ description: 'Milliseconds of each phase.' }),
   console: z.array(z.object({ level: z.string(), text: z.string() })),
   user: z.string().nullable().meta({ description: 'Who rendered it in the dashboard.' }),
 });
@@ -39,7 +48,11 @@ export const renderQuery = z.object({
   ...cursorQuery,
   status: z.enum(['ok', 'error', 'client_closed']).optional(),
   code: z.string().max(40).optional(),
-  key: z.string().max(40).optional().meta({ description: 'The id of a key; `none` for renders without one.' }),
+  key: z
+    .string()
+    .max(40)
+    .optional()
+    .meta({ description: 'The id of a key; `none` for renders without one.' }),
   from: time.optional(),
   to: time.optional(),
 });
@@ -55,14 +68,18 @@ export const overview = z.object({
     createdAt: time,
   }),
   usage: z.object({
-    period: z.string().meta({ description: '`2026-11`, a month in UTC, or `2026-11-15`, the first day of a period that is paid for.' }),
+    period: z.string().meta({
+      description:
+        '`2026-11`, a month in UTC, or `2026-11-15`, the first day of a period that is paid for.',
+    }),
     count,
   }),
   running: count,
   waiting: count.meta({ description: 'Of the running: how many wait for a worker.' }),
   lastDay: z.object({
     since: time.meta({
-      description: '24 hours ago, or later for an account with very many renders: of those only the last are looked at.',
+      description:
+        '24 hours ago, or later for an account with very many renders: of those only the last are looked at.',
     }),
     ok: count,
     failed: count,
@@ -88,7 +105,9 @@ export const key = z.object({
   expired: z.boolean(),
   allowedIps: z.array(z.string()),
   lastUsedAt: time.nullable(),
-  replacedBy: id.nullable().meta({ description: 'The key that takes its place: it was rotated, and only runs out.' }),
+  replacedBy: id
+    .nullable()
+    .meta({ description: 'The key that takes its place: it was rotated, and only runs out.' }),
 });
 export type Key = z.output<typeof key>;
 export const keys = z.object({ items: z.array(key) });
@@ -96,16 +115,28 @@ export const newKey = z.strictObject({
   name: nameText(),
   expiresAt: time.optional(),
   allowedIps: z
-    .array(z.string({ error: 'a network such as 203.0.113.0/24' }).max(64, 'at most 64 characters'), { error: 'a list of networks' })
+    .array(
+      z.string({ error: 'a network such as 203.0.113.0/24' }).max(64, 'at most 64 characters'),
+      { error: 'a list of networks' },
+    )
     .max(MAX_NETWORKS, `at most ${MAX_NETWORKS} networks`)
     .optional(),
 });
 /** For how long the key before still works. */
-export const ROTATION_OVERLAPS = { none: 0, hour: 3600e3, day: 86400e3, week: 7 * 86400e3 } as const;
-export const keyRotation = z.strictObject({ overlap: z.enum(['none', 'hour', 'day', 'week'], { error: 'none, hour, day or week' }) });
+export const ROTATION_OVERLAPS = {
+  none: 0,
+  hour: 3600e3,
+  day: 86400e3,
+  week: 7 * 86400e3,
+} as const;
+export const keyRotation = z.strictObject({
+  overlap: z.enum(['none', 'hour', 'day', 'week'], { error: 'none, hour, day or week' }),
+});
 export const createdKey = z.object({
   key,
-  text: z.string().meta({ description: 'The key itself. It is shown here once and stored nowhere.' }),
+  text: z
+    .string()
+    .meta({ description: 'The key itself. It is shown here once and stored nowhere.' }),
 });
 export type CreatedKeyView = z.output<typeof createdKey>;
 
@@ -113,7 +144,11 @@ const day = z.iso.date({ error: 'a day in UTC such as 2027-01-31' });
 export const usageQuery = z.object({
   from: day.optional().meta({ description: 'The first day; 29 days before the last when absent.' }),
   to: day.optional().meta({ description: 'The last day; today when absent. At most 366 days.' }),
-  key: z.string().max(40).optional().meta({ description: 'The id of a key, for the days; `none` for renders without one.' }),
+  key: z
+    .string()
+    .max(40)
+    .optional()
+    .meta({ description: 'The id of a key, for the days; `none` for renders without one.' }),
 });
 export const usageDay = z.object({
   day,
@@ -128,7 +163,9 @@ export const usageDay = z.object({
 export const usage = z.object({
   from: day,
   to: day,
-  days: z.array(usageDay).meta({ description: 'Every day of the range, also those without a render.' }),
+  days: z
+    .array(usageDay)
+    .meta({ description: 'Every day of the range, also those without a render.' }),
   keys: z.array(
     z.object({
       id: z.string().nullable(),
@@ -146,14 +183,16 @@ export const billing = z.object({
   mode: z.enum(['none', 'manual', 'stripe']),
   plan: z.string(),
   state,
-  graceUntil: time.nullable().meta({ description: 'Until when an account that is past due is still served.' }),
+  graceUntil: time
+    .nullable()
+    .meta({ description: 'Until when an account that is past due is still served.' }),
   periodEnd: time.nullable(),
   cancelAtPeriodEnd: z.boolean(),
   canManage: z.boolean().meta({ description: 'There is a customer to open the portal for.' }),
-  notice: z
-    .string()
-    .nullable()
-    .meta({ description: 'A sentence for people when the payment provider does not answer, and prices or state may be old.' }),
+  notice: z.string().nullable().meta({
+    description:
+      'A sentence for people when the payment provider does not answer, and prices or state may be old.',
+  }),
   plans: z.array(
     z.object({
       name: z.string(),
@@ -167,7 +206,9 @@ export const billing = z.object({
   ),
 });
 export type BillingView = z.output<typeof billing>;
-export const checkout = z.strictObject({ plan: z.string({ error: 'the name of a plan' }).max(40, 'at most 40 characters') });
+export const checkout = z.strictObject({
+  plan: z.string({ error: 'the name of a plan' }).max(40, 'at most 40 characters'),
+});
 export const redirect = z.object({ url: z.string() });
 
 // For operators.
@@ -185,7 +226,11 @@ export const operatorAccount = z.object({
 });
 export type OperatorAccount = z.output<typeof operatorAccount>;
 export const operatorAccounts = page(operatorAccount);
-export const operatorAccountsQuery = z.object({ ...cursorQuery, search: searchText.optional(), state: state.optional() });
+export const operatorAccountsQuery = z.object({
+  ...cursorQuery,
+  search: searchText.optional(),
+  state: state.optional(),
+});
 export const newAccount = z.strictObject({ name: nameText(), plan: z.string().max(40).optional() });
 export const accountChange = z.strictObject({
   plan: z.string().max(40).optional(),
@@ -225,7 +270,9 @@ export const live = z.object({
       at: time,
       startedAt: time,
       queue: z.object({ waiting: count, oldestMs: z.number() }),
-      workers: z.array(z.object({ address: z.string(), state: z.string(), capacity: count, busy: count })),
+      workers: z.array(
+        z.object({ address: z.string(), state: z.string(), capacity: count, busy: count }),
+      ),
     }),
   ),
   waitingByAccount: z.array(z.object({ id, name: z.string().nullable(), waiting: count })),
@@ -237,6 +284,13 @@ export type Live = z.output<typeof live>;
 
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
-  checks: z.array(z.object({ name: z.string(), status: z.enum(['ok', 'warn', 'fail']), message: z.string(), hint: z.string().nullable() })),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      status: z.enum(['ok', 'warn', 'fail']),
+      message: z.string(),
+      hint: z.string().nullable(),
+    }),
+  ),
 });
 export type Health = z.output<typeof health>;

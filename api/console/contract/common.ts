@@ -3,7 +3,9 @@ import { z } from 'zod';
 
 export const id = z.string().meta({ description: 'An id.' });
 /** ISO 8601, UTC. */
-export const time = z.iso.datetime({ error: 'a time in UTC such as 2027-01-31T00:00:00Z' }).meta({ description: 'A time in UTC.' });
+export const time = z.iso
+  .datetime({ error: 'a time in UTC such as 2027-01-31T00:00:00Z' })
+  .meta({ description: 'A time in UTC.' });
 export const count = z.int().nonnegative();
 
 /** What people call things: no control characters, which could forge a line of a log or a mail. */
@@ -21,14 +23,16 @@ export const MAX_EMAIL = 254;
 export const emailText = z
   .string({ error: 'an email address' })
   .trim()
-  // Before the letters are made small: the Kelvin sign would become a `k`, and its address somebody else's.
+  // Before the letters are made small: the Kelvin sign would become a `k`, and its address somebody
+  // else's.
   .regex(/^\p{ASCII}*$/u, 'an email address such as ada@example.com')
   .toLowerCase()
   .max(MAX_EMAIL, `at most ${MAX_EMAIL} characters`)
   .pipe(z.email('an email address such as ada@example.com'));
 
 /** A page of a list, newest first; `next` is the cursor of the following page, null on the last. */
-export const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() });
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), next: z.string().nullable() });
 
 export const cursorQuery = {
   cursor: z.string().max(200).optional().meta({ description: 'The `next` of the page before.' }),

@@ -1,4 +1,5 @@
-// Who may do what: the permissions of each role in an account. The server checks them on every route; the page only hides what would be refused.
+// Who may do what: the permissions of each role in an account. The server checks them on every
+// route; the page only hides what would be refused.
 import type { Role } from '../../store/console-documents.ts';
 
 export const PERMISSIONS = [
@@ -17,7 +18,13 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-const READS: Permission[] = ['account.read', 'keys.read', 'renders.read', 'usage.read', 'team.read'];
+const READS: Permission[] = [
+  'account.read',
+  'keys.read',
+  'renders.read',
+  'usage.read',
+  'team.read',
+];
 
 /** Only an owner may make or unmake owners: that is checked where roles are changed. */
 export const MAY: Record<Role, readonly Permission[]> = {

@@ -18,18 +18,23 @@ export const me = z.object({
     twoFactor: z.object({ on: z.boolean(), recoveryCodesLeft: count }),
     company: z.boolean().meta({ description: 'Linked to the company’s sign-in.' }),
   }),
-  accounts: z.array(z.object({ id, name: z.string(), role, permissions: z.array(z.enum(PERMISSIONS)) })),
+  accounts: z.array(
+    z.object({ id, name: z.string(), role, permissions: z.array(z.enum(PERMISSIONS)) }),
+  ),
   installation: z.object({
     version: z.string(),
     publicUrl: z.string(),
     billing: z.enum(['none', 'manual', 'stripe']),
-    companySignIn: z.string().nullable().meta({ description: 'What the company’s sign-in is called; null without one.' }),
-    plans: z.array(plan),
-    renderLogDays: count,
-    mcpUrl: z
+    companySignIn: z
       .string()
       .nullable()
-      .meta({ description: 'Where chat programs connect (Model Context Protocol); null when that is switched off.' }),
+      .meta({ description: 'What the company’s sign-in is called; null without one.' }),
+    plans: z.array(plan),
+    renderLogDays: count,
+    mcpUrl: z.string().nullable().meta({
+      description:
+        'Where chat programs connect (Model Context Protocol); null when that is switched off.',
+    }),
   }),
 });
 export type Me = z.output<typeof me>;
@@ -38,7 +43,9 @@ export const profileChange = z.strictObject({ name: nameText() });
 /** Length protects, rules about characters do not (NIST SP 800-63B). */
 export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 200;
-const password = z.string({ error: 'a text' }).max(MAX_PASSWORD, `at most ${MAX_PASSWORD} characters`);
+const password = z
+  .string({ error: 'a text' })
+  .max(MAX_PASSWORD, `at most ${MAX_PASSWORD} characters`);
 export const newPassword = password.min(MIN_PASSWORD, `at least ${MIN_PASSWORD} characters`);
 export const passwordChange = z.strictObject({
   current: password.optional(),
@@ -78,11 +85,21 @@ export const member = z.object({
   lastSignInAt: time.nullable(),
   you: z.boolean(),
 });
-export const invitation = z.object({ id, email: z.string(), role, invitedBy: z.string(), createdAt: time, expiresAt: time });
+export const invitation = z.object({
+  id,
+  email: z.string(),
+  role,
+  invitedBy: z.string(),
+  createdAt: time,
+  expiresAt: time,
+});
 export const team = z.object({ members: z.array(member), invitations: z.array(invitation) });
 export type Team = z.output<typeof team>;
 export const newInvitation = z.strictObject({ email: emailText, role });
-export const invited = z.object({ invitation, link: z.string().meta({ description: 'To be sent to the person; shown once.' }) });
+export const invited = z.object({
+  invitation,
+  link: z.string().meta({ description: 'To be sent to the person; shown once.' }),
+});
 export type Invited = z.output<typeof invited>;
 export const roleChange = z.strictObject({ role });
 
@@ -100,7 +117,10 @@ export type AuditPage = z.output<typeof auditPage>;
 export const auditQuery = z.object(cursorQuery);
 export const operatorAuditPage = page(
   auditEntry.extend({
-    account: z.object({ id, name: z.string().nullable() }).nullable().meta({ description: 'Null for the installation.' }),
+    account: z
+      .object({ id, name: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'Null for the installation.' }),
   }),
 );
 export type OperatorAuditPage = z.output<typeof operatorAuditPage>;
@@ -109,8 +129,13 @@ export const connectedApps = z.object({
   items: z.array(
     z.object({
       id,
-      name: z.string().nullable().meta({ description: 'What the app calls itself; null when it says nothing.' }),
-      redirect: z.string().meta({ description: 'Where its consent was sent: a host, or the scheme of a program.' }),
+      name: z
+        .string()
+        .nullable()
+        .meta({ description: 'What the app calls itself; null when it says nothing.' }),
+      redirect: z
+        .string()
+        .meta({ description: 'Where its consent was sent: a host, or the scheme of a program.' }),
       scope: z.string(),
       account: z.object({ id, name: z.string().nullable() }),
       connectedAt: time,

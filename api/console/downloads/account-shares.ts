@@ -1,4 +1,5 @@
-// How much of the memory for renders answers may hold that are read as slowly as their readers like: a part of it, and of that no account more than half.
+// How much of the memory for renders answers may hold that are read as slowly as their readers
+// like: a part of it, and of that no account more than half.
 import { accountHolder, type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
 import type { Context } from '../../http/state.ts';
 
@@ -6,12 +7,22 @@ import type { Context } from '../../http/state.ts';
 export const OF_ONE_ACCOUNT = 1 / 2;
 
 export interface AccountShares {
-  /** Until the answer is out. False, and nothing taken, when there is no room or nobody waits for the answer any more. */
+  /**
+   * Until the answer is out. False, and nothing taken, when there is no room or nobody waits for
+   * the answer any more.
+   */
   take(ctx: Pick<Context, 'res'>, account: string, bytes: number): boolean;
 }
 
-/** `whole`: of the process; `share`: of it. `minBytes`: what must be possible, however small the whole is. */
-export function createAccountShares(whole: ByteBudget, share: number, minBytes: number): AccountShares {
+/**
+ * `whole`: of the process; `share`: of it. `minBytes`: what must be possible, however small the
+ * whole is.
+ */
+export function createAccountShares(
+  whole: ByteBudget,
+  share: number,
+  minBytes: number,
+): AccountShares {
   const all = createByteBudget(Math.max(minBytes, whole.maxBytes * share), {
     whole,
     shareBytes: Math.max(minBytes, whole.maxBytes * share * OF_ONE_ACCOUNT),

@@ -1,10 +1,14 @@
-// The name under which a PDF is saved: of its title, and nothing in it that a file system or a header could take for more than a name. Pure.
+// The name under which a PDF is saved: of its title, and nothing in it that a file system or a
+// header could take for more than a name. Pure.
 
 const MAX_CHARACTERS = 80;
 /** Windows takes these for devices, whatever follows the first dot. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** `title`: what the request calls the document, if it does. Letters of every script stay; all else becomes a dash. Always ends in `.pdf`. */
+/**
+ * `title`: what the request calls the document, if it does. Letters of every script stay; all else
+ * becomes a dash. Always ends in `.pdf`.
+ */
 export function pdfFilename(title: string | undefined): string {
   const name = (title ?? '')
     .toWellFormed()

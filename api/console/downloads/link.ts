@@ -13,17 +13,29 @@ import { sendPage } from '../html/page.ts';
 import { createAccountShares } from './account-shares.ts';
 import { CHUNK_BYTES, type PdfStore } from './pdf-store.ts';
 
-/** The share of the memory for renders that downloads may hold: enough for dozens at a time, too little to delay renders. */
+/**
+ * The share of the memory for renders that downloads may hold: enough for dozens at a time, too
+ * little to delay renders.
+ */
 export const LINKS_SHARE = 1 / 16;
 /** The piece that is read and the one that is sent. */
 const HELD_BYTES = 2 * CHUNK_BYTES;
 
-const unknown = () => new ApiError('not_found', 'There is no PDF behind this link. Check that the link is complete.');
-const gone = () => new ApiError('gone', 'The link has ended: PDFs are kept for a short time only. Render the document again.');
-const busy = () => new ApiError('unavailable', 'Too many PDFs are being downloaded at the moment. Try again.', { retryAfterS: 2 });
+const unknown = () =>
+  new ApiError('not_found', 'There is no PDF behind this link. Check that the link is complete.');
+const gone = () =>
+  new ApiError(
+    'gone',
+    'The link has ended: PDFs are kept for a short time only. Render the document again.',
+  );
+const busy = () =>
+  new ApiError('unavailable', 'Too many PDFs are being downloaded at the moment. Try again.', {
+    retryAfterS: 2,
+  });
 
 function describe(ctx: Context, pdf: StoredPdfDocument): void {
-  // `attachment`: with the policy below browsers show no PDF, and from the dashboard's origin none should be shown. It sets the type by the name.
+  // `attachment`: with the policy below browsers show no PDF, and from the dashboard's origin none
+  // should be shown. It sets the type by the name.
   ctx.attachment(pdf.filename, {
     fallback: pdf.filename
       .normalize('NFKD')
@@ -41,7 +53,10 @@ function describe(ctx: Context, pdf: StoredPdfDocument): void {
   ctx.length = pdf.length;
 }
 
-async function* startingWith(first: IteratorResult<Buffer, void>, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* startingWith(
+  first: IteratorResult<Buffer, void>,
+  rest: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
   if (!first.done) yield first.value;
   yield* rest;
 }
@@ -64,7 +79,11 @@ const errorPage: Middleware = async (ctx, next) => {
     ctx.state.code = code;
     ctx.set(headers);
     const detail = markup`<p class="hint">Request id: ${ctx.state.requestId}</p>`;
-    sendPage(ctx, { title: TITLES[code] ?? 'The PDF cannot be had now', error: message, body: detail }, status);
+    sendPage(
+      ctx,
+      { title: TITLES[code] ?? 'The PDF cannot be had now', error: message, body: detail },
+      status,
+    );
     // The address contains the token.
     ctx.set('Referrer-Policy', 'no-referrer');
   }
@@ -95,7 +114,8 @@ export function linkRoute({ pdfs, budget, log }: LinkDeps): Route {
     try {
       await sendPieces(ctx.res, startingWith(first, chunks));
     } catch (error) {
-      if (!(error instanceof ClientClosed)) log.warn({ reason: (error as Error).message }, 'a stored PDF could not be sent completely');
+      if (!(error instanceof ClientClosed))
+        log.warn({ reason: (error as Error).message }, 'a stored PDF could not be sent completely');
       // The answer has begun: only a broken connection can report the failure.
       throw new ClientClosed();
     }

@@ -38,12 +38,23 @@ const full = (accountMaxBytes: number, retryAfterS: number) =>
     { retryAfterS },
   );
 
-/** In batches, since hashing and sending 100 MiB at once would block every other render for 0.1 s. */
+/**
+ * In batches, since hashing and sending 100 MiB at once would block every other render for 0.1 s.
+ */
 function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<StoredPdfChunk[], void> {
   for (let from = 0; from < pdf.length; from += CHUNKS_AT_ONCE * CHUNK_BYTES) {
     const chunks: StoredPdfChunk[] = [];
-    for (let at = from; at < Math.min(pdf.length, from + CHUNKS_AT_ONCE * CHUNK_BYTES); at += CHUNK_BYTES)
-      chunks.push({ files_id: renderId, n: at / CHUNK_BYTES, data: pdf.subarray(at, at + CHUNK_BYTES), expiresAt });
+    for (
+      let at = from;
+      at < Math.min(pdf.length, from + CHUNKS_AT_ONCE * CHUNK_BYTES);
+      at += CHUNK_BYTES
+    )
+      chunks.push({
+        files_id: renderId,
+        n: at / CHUNK_BYTES,
+        data: pdf.subarray(at, at + CHUNK_BYTES),
+        expiresAt,
+      });
     yield chunks;
   }
 }
@@ -66,7 +77,10 @@ export class PdfStore {
     this.#now = now;
   }
 
-  /** Throws ApiError `rate_limited`, with the time until a PDF expires, while the account has reached its quota. */
+  /**
+   * Throws ApiError `rate_limited`, with the time until a PDF expires, while the account has
+   * reached its quota.
+   */
   async checkQuota(account: string): Promise<void> {
     const { accountMaxBytes } = this.#limits;
     const at = new Date(this.#now());
@@ -75,18 +89,33 @@ export class PdfStore {
         .aggregate<{ bytes: number; first: Date }>(
           [
             { $match: { 'metadata.account': account, 'metadata.expiresAt': { $gt: at } } },
-            { $group: { _id: null, bytes: { $sum: '$length' }, first: { $min: '$metadata.expiresAt' } } },
+            {
+              $group: {
+                _id: null,
+                bytes: { $sum: '$length' },
+                first: { $min: '$metadata.expiresAt' },
+              },
+            },
           ],
           this.#store.limits,
         )
         .toArray(),
     );
     if (found && found.bytes >= accountMaxBytes)
-      throw full(accountMaxBytes, Math.max(1, Math.ceil((found.first.getTime() - at.getTime()) / 1_000)));
+      throw full(
+        accountMaxBytes,
+        Math.max(1, Math.ceil((found.first.getTime() - at.getTime()) / 1_000)),
+      );
   }
 
-  /** Resolves when every process can serve the PDF. `token` is the link's and is stored nowhere. Rejects with the signal's reason when it aborts. */
-  async save(given: NewPdf, signal: AbortSignal): Promise<{ token: string; sha256: string; expiresAt: Date }> {
+  /**
+   * Resolves when every process can serve the PDF. `token` is the link's and is stored nowhere.
+   * Rejects with the signal's reason when it aborts.
+   */
+  async save(
+    given: NewPdf,
+    signal: AbortSignal,
+  ): Promise<{ token: string; sha256: string; expiresAt: Date }> {
     const { renderId, account, user, filename, pages, pdf } = given;
     const { limits } = this.#store;
     const token = createToken();
@@ -104,10 +133,28 @@ export class PdfStore {
         last = batch;
       }
       const sha256 = hash.digest('hex');
-      const metadata = { account, user, hash: hashToken(token), sha256, pages, expiresAt, rememberedUntil };
-      const file = { _id: renderId, length: pdf.length, chunkSize: CHUNK_BYTES, uploadDate: new Date(at), filename, metadata };
+      const metadata = {
+        account,
+        user,
+        hash: hashToken(token),
+        sha256,
+        pages,
+        expiresAt,
+        rememberedUntil,
+      };
+      const file = {
+        _id: renderId,
+        length: pdf.length,
+        chunkSize: CHUNK_BYTES,
+        uploadDate: new Date(at),
+        filename,
+        metadata,
+      };
       // Both writes at once take a third less time. The link is returned after both.
-      await allOf([this.#insertChunks(last), this.#limited(() => this.#files.insertOne(file, limits))]);
+      await allOf([
+        this.#insertChunks(last),
+        this.#limited(() => this.#files.insertOne(file, limits)),
+      ]);
       return { token, sha256, expiresAt };
     } catch (error) {
       await this.#remove(renderId);
@@ -118,18 +165,28 @@ export class PdfStore {
   /** `gone`: the link has expired. */
   async byToken(token: string): Promise<StoredPdfDocument | 'gone' | undefined> {
     if (!isToken(token)) return undefined;
-    const file = await this.#limited(() => this.#files.findOne({ 'metadata.hash': hashToken(token) }, this.#store.limits));
+    const file = await this.#limited(() =>
+      this.#files.findOne({ 'metadata.hash': hashToken(token) }, this.#store.limits),
+    );
     return file ? (this.#unexpired(file) ?? 'gone') : undefined;
   }
 
   /** The user's own PDF of this account; undefined for any other, and for one that has expired. */
-  async byRender(renderId: string, { account, user }: { account: string; user: string }): Promise<StoredPdfDocument | undefined> {
+  async byRender(
+    renderId: string,
+    { account, user }: { account: string; user: string },
+  ): Promise<StoredPdfDocument | undefined> {
     const owned = { _id: renderId, 'metadata.account': account, 'metadata.user': user };
-    return this.#unexpired(await this.#limited(() => this.#files.findOne(owned, this.#store.limits)));
+    return this.#unexpired(
+      await this.#limited(() => this.#files.findOne(owned, this.#store.limits)),
+    );
   }
 
   /** The bytes, in chunks of at most CHUNK_BYTES. Throws Error when a chunk is missing. */
-  async *read({ _id, length }: Pick<StoredPdfDocument, '_id' | 'length'>): AsyncGenerator<Buffer, void> {
+  async *read({
+    _id,
+    length,
+  }: Pick<StoredPdfDocument, '_id' | 'length'>): AsyncGenerator<Buffer, void> {
     const options = { ...this.#store.limits, promoteBuffers: true };
     for (let n = 0; n * CHUNK_BYTES < length; n++) {
       const chunk = await this.#limited(() => this.#chunks.findOne({ files_id: _id, n }, options));
@@ -156,7 +213,9 @@ export class PdfStore {
   }
 
   #insertChunks(chunks: StoredPdfChunk[]) {
-    return this.#limited(() => this.#chunks.insertMany(chunks, { ordered: false, ...this.#store.limits }));
+    return this.#limited(() =>
+      this.#chunks.insertMany(chunks, { ordered: false, ...this.#store.limits }),
+    );
   }
 
   /** Best effort: what stays is deleted by its TTL index, and no caller has its link. */

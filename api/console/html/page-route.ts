@@ -1,4 +1,5 @@
-// What every page of a form shares: it takes no post of another site, and says what went wrong as a page.
+// What every page of a form shares: it takes no post of another site, and says what went wrong as a
+// page.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
@@ -16,10 +17,12 @@ export interface PageRoute {
   handle: Middleware[];
 }
 
-const away = (cause: unknown) => new ApiError('unavailable', OUTAGE.sentence, { cause, retryAfterS: OUTAGE.retryAfterS });
+const away = (cause: unknown) =>
+  new ApiError('unavailable', OUTAGE.sentence, { cause, retryAfterS: OUTAGE.retryAfterS });
 
 /** Also behind an error of a library that asked it for us. */
-const isAway = (error: unknown) => isDatabaseUnavailable(error) || (error instanceof Error && isDatabaseUnavailable(error.cause));
+const isAway = (error: unknown) =>
+  isDatabaseUnavailable(error) || (error instanceof Error && isDatabaseUnavailable(error.cause));
 
 /** A body that was not read to its end needs the care that the application's own errors take. */
 const isRead = (ctx: Context) => ctx.method !== 'POST' || ctx.req.complete;
@@ -34,18 +37,24 @@ const asPage = (log: Log): Middleware => {
       if (error instanceof ClientClosed || !isRead(ctx)) throw error;
       const known = error instanceof ApiError ? error : isAway(error) ? away(error) : undefined;
       const { requestId } = ctx.state;
-      if (known?.code === 'unavailable') log.warn({ requestId, reason: (error as Error).message }, 'the database failed a request');
-      else if (!known || known.code === 'internal') log.error({ err: known?.cause ?? error, requestId }, 'unexpected error');
+      if (known?.code === 'unavailable')
+        log.warn({ requestId, reason: (error as Error).message }, 'the database failed a request');
+      else if (!known || known.code === 'internal')
+        log.error({ err: known?.cause ?? error, requestId }, 'unexpected error');
       ctx.state.code = known?.code ?? 'internal';
       ctx.set(known?.headers ?? {});
       const body = markup`<p class="hint">Request ${requestId}</p><p class="below"><a href="/app">To the dashboard</a></p>`;
-      const message = known?.message ?? 'Something went wrong on our side. Try again; if it happens again, report the request id.';
+      const message =
+        known?.message ??
+        'Something went wrong on our side. Try again; if it happens again, report the request id.';
       sendPage(ctx, { title: 'This did not work', error: message, body }, known?.status ?? 500);
     }
   };
 };
 
-/** The error of a client that is rate-limited, to be shown in its form; throws every other error. */
+/**
+ * The error of a client that is rate-limited, to be shown in its form; throws every other error.
+ */
 export function asThrottled(ctx: Context, error: unknown): ApiError {
   if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
   ctx.state.code = error.code;

@@ -21,7 +21,10 @@ for (const field of document.querySelectorAll('input[aria-invalid]')) {
   const forget = () => {
     error.remove();
     field.removeAttribute('aria-invalid');
-    field.setAttribute('aria-describedby', field.getAttribute('aria-describedby').replace(error.id, '').trim());
+    field.setAttribute(
+      'aria-describedby',
+      field.getAttribute('aria-describedby').replace(error.id, '').trim(),
+    );
   };
   field.addEventListener('input', forget, { once: true });
 }

@@ -1,4 +1,5 @@
-// How the pages before the dashboard look: its colours and measures (Mantine's indigo), light and dark, from a phone to a desktop. Nothing is loaded.
+// How the pages before the dashboard look: its colours and measures (Mantine's indigo), light and
+// dark, from a phone to a desktop. Nothing is loaded.
 
 export const pageStyle = `
 :root {

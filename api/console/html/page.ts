@@ -1,4 +1,5 @@
-// The frame of the pages that the server itself makes: sign-in, setup, invitation. They need no script. Owns their policy, and how their fields are written.
+// The frame of the pages that the server itself makes: sign-in, setup, invitation. They need no
+// script. Owns their policy, and how their fields are written.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Markup, markup } from '../../../common/contract/markup.ts';
@@ -59,8 +60,8 @@ ${body}
 `.text;
 
 /**
- * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a window of another site, which waits for its end;
- * by default the path decides.
+ * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a
+ * window of another site, which waits for its end; by default the path decides.
  */
 export interface Loosened {
   formAction?: boolean;
@@ -86,7 +87,8 @@ export function sendPage(
   ctx.set('Content-Security-Policy', formAction ? POLICY : POLICY_OF_FORMS_THAT_LEAD_AWAY);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'same-origin');
-  // One page of the way that has it, and the app takes the window for closed (https://html.spec.whatwg.org/#cross-origin-opener-policies).
+  // One page of the way that has it, and the app takes the window for closed
+  // (https://html.spec.whatwg.org/#cross-origin-opener-policies).
   if (!opener) ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = pageHtml(shown);
@@ -115,8 +117,21 @@ const attribute = (name: string, value: string | number | undefined) =>
   value === undefined ? undefined : markup` ${new Markup(name)}="${value}"`;
 
 /** A labelled field with its hint and its error, which are tied to it for screen readers. */
-export function field({ name, label, type = 'text', value, autocomplete, hint, error, focus, optional, ...rest }: FormField): Markup {
-  const described = [...(hint ? [`${name}-hint`] : []), ...(error ? [`${name}-error`] : [])].join(' ');
+export function field({
+  name,
+  label,
+  type = 'text',
+  value,
+  autocomplete,
+  hint,
+  error,
+  focus,
+  optional,
+  ...rest
+}: FormField): Markup {
+  const described = [...(hint ? [`${name}-hint`] : []), ...(error ? [`${name}-error`] : [])].join(
+    ' ',
+  );
   const more = [
     attribute('value', value),
     attribute('inputmode', rest.inputmode),
@@ -138,7 +153,8 @@ export function seeOther(ctx: Context, to: string): void {
   ctx.redirect(to);
 }
 
-export const hidden = (name: string, value: string): Markup => markup`<input type="hidden" name="${name}" value="${value}">`;
+export const hidden = (name: string, value: string): Markup =>
+  markup`<input type="hidden" name="${name}" value="${value}">`;
 
 /** `action` is a path of ours. */
 export const form = (action: string, fields: readonly Markup[], button: string): Markup =>

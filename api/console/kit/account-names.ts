@@ -2,8 +2,13 @@
 import type { Store } from '../../store/store.ts';
 
 /** By id; an account that is gone is missing. */
-export async function accountNames({ accounts, limited, limits }: Store, ids: readonly string[]): Promise<Map<string, string>> {
+export async function accountNames(
+  { accounts, limited, limits }: Store,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const found = await limited(accounts.find({ _id: { $in: [...ids] } }, { projection: { name: 1 }, ...limits }).toArray());
+  const found = await limited(
+    accounts.find({ _id: { $in: [...ids] } }, { projection: { name: 1 }, ...limits }).toArray(),
+  );
   return new Map(found.map(({ _id, name }) => [_id, name]));
 }

@@ -7,7 +7,8 @@ const MAX_NAME = 60;
 const MAX_SENTENCES = 5;
 
 const quoted = (name: string) => `\`${name.slice(0, MAX_NAME).replace(/\p{C}/gu, '\ufffd')}\``;
-const noSuch = (names: readonly string[]) => `${names.slice(0, MAX_SENTENCES).map(quoted).join(', ')}: no such field.`;
+const noSuch = (names: readonly string[]) =>
+  `${names.slice(0, MAX_SENTENCES).map(quoted).join(', ')}: no such field.`;
 
 const TYPES: Record<string, string> = {
   string: 'a text',
@@ -17,7 +18,10 @@ const TYPES: Record<string, string> = {
   object: 'an object',
   array: 'a list',
 };
-const FORMATS: Record<string, string> = { date: 'a day such as 2026-11-30', datetime: 'a time in UTC such as 2026-11-30T12:00:00Z' };
+const FORMATS: Record<string, string> = {
+  date: 'a day such as 2026-11-30',
+  datetime: 'a time in UTC such as 2026-11-30T12:00:00Z',
+};
 const UNITS: Record<string, string> = { string: ' characters', array: ' entries' };
 
 /** For a schema without a message of its own: the text after "must be". */
@@ -32,7 +36,8 @@ function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
 
 function sentence(issue: z.core.$ZodIssue): string {
   const field = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') return noSuch(issue.keys.map(key => (field === '' ? key : `${field}.${key}`)));
+  if (issue.code === 'unrecognized_keys')
+    return noSuch(issue.keys.map(key => (field === '' ? key : `${field}.${key}`)));
   if (field === '') return 'The body must be a JSON object.';
   return `${quoted(field)} must be ${issue.message.replace(/^must be /, '')}.`;
 }
@@ -41,7 +46,10 @@ function sentence(issue: z.core.$ZodIssue): string {
 export const strict = (schema: z.ZodType | undefined): z.ZodType =>
   schema instanceof z.ZodObject ? schema.strict() : (schema ?? z.strictObject({}));
 
-/** The value as the schema returns it. Throws ApiError `validation_error` that names each wrong field. */
+/**
+ * The value as the schema returns it. Throws ApiError `validation_error` that names each wrong
+ * field.
+ */
 export function checked(schema: z.ZodType, value: unknown): unknown {
   const parsed = schema.safeParse(value, { error: messageOf });
   if (parsed.success) return parsed.data;

@@ -1,4 +1,5 @@
-// The shape of a route of the management API: one row says who may call it, what goes in and what comes out. Router, description and tests read the same rows.
+// The shape of a route of the management API: one row says who may call it, what goes in and what
+// comes out. Router, description and tests read the same rows.
 import type { z } from 'zod';
 import type { Context } from '../../http/state.ts';
 import type { Role } from '../../store/store.ts';
@@ -14,7 +15,10 @@ export interface SignedIn {
 /** What a handler gets. All of it has been checked. */
 export interface ConsoleCall<Q = unknown, B = unknown> {
   signedIn: SignedIn;
-  /** The account in the path, of which the caller is a member (an operator need not be). Present on every route with `:account`. */
+  /**
+   * The account in the path, of which the caller is a member (an operator need not be). Present on
+   * every route with `:account`.
+   */
   account: { id: string; role: Role | 'operator' };
   params: Record<string, string>;
   query: Q;
@@ -33,7 +37,8 @@ declare module '../../http/state.ts' {
 }
 
 /**
- * `permission`: a member of the account whose role has it (and any operator, for reading). `signed-in`: anybody with a session; `operator`: who runs the installation.
+ * `permission`: a member of the account whose role has it (and any operator, for reading).
+ * `signed-in`: anybody with a session; `operator`: who runs the installation.
  */
 export type RouteAccess = { permission: Permission } | 'signed-in' | 'operator';
 
@@ -49,7 +54,10 @@ export interface ConsoleRoute {
   body?: z.ZodType | undefined;
   /** Of a JSON body; 64 KiB when absent. */
   bodyMaxBytes?: number;
-  /** A schema of the JSON answer, `none` for 204, or a media type that the handler itself puts into `ctx.body`. */
+  /**
+   * A schema of the JSON answer, `none` for 204, or a media type that the handler itself puts into
+   * `ctx.body`.
+   */
   answer: z.ZodType | 'none' | 'application/pdf' | 'text/csv';
   /** 201 for what creates. */
   status?: 201;
@@ -61,7 +69,9 @@ interface Typed<Q extends z.ZodType, B extends z.ZodType, A extends ConsoleRoute
   query?: Q;
   body?: B;
   answer: A;
-  handle(call: ConsoleCall<z.output<Q>, z.output<B>>): Promise<A extends z.ZodType ? z.input<A> : void>;
+  handle(
+    call: ConsoleCall<z.output<Q>, z.output<B>>,
+  ): Promise<A extends z.ZodType ? z.input<A> : void>;
 }
 
 /** A row whose handler's types follow from its schemas. */

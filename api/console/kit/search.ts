@@ -2,4 +2,7 @@
 import type { Document } from '../../store/store.ts';
 
 /** A filter for texts that begin with `typed`, whatever their case. Nothing in it is a pattern. */
-export const beginsWith = (typed: string): Document => ({ $regex: `^${typed.replace(/[\\^$.*+?()[\]{}|#/-]/g, '\\$&')}`, $options: 'i' });
+export const beginsWith = (typed: string): Document => ({
+  $regex: `^${typed.replace(/[\\^$.*+?()[\]{}|#/-]/g, '\\$&')}`,
+  $options: 'i',
+});

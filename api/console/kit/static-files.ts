@@ -1,4 +1,5 @@
-// The built page (dashboard/dist) from memory: files with hashed names for ever, the page itself for every path below /app. Owns its Content-Security-Policy.
+// The built page (dashboard/dist) from memory: files with hashed names for ever, the page itself
+// for every path below /app. Owns its Content-Security-Policy.
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -39,8 +40,9 @@ export interface StaticFiles {
 }
 
 /**
- * Nothing from elsewhere, no inline script, no plug-in. PDFs are shown from blobs in a frame. `style`: the page's components put style elements into the document,
- * which carry the nonce of this one answer.
+ * Nothing from elsewhere, no inline script, no plug-in. PDFs are shown from blobs in a frame.
+ * `style`: the page's components put style elements into the document, which carry the nonce of
+ * this one answer.
  */
 export const contentSecurityPolicy = (nonce?: string) =>
   [
@@ -64,24 +66,38 @@ async function prepare(name: string, plain: Buffer): Promise<File> {
     plain,
   };
   if (!COMPRESSED.has(extension)) {
-    file.br = await promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+    file.br = await promisify(brotliCompress)(plain, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 9 },
+    });
     file.gzip = await promisify(gzip)(plain);
   }
   return file;
 }
 
-/** Reads the folder once. Each file is compressed when it is first asked for: at the start nobody waits for it. */
+/**
+ * Reads the folder once. Each file is compressed when it is first asked for: at the start nobody
+ * waits for it.
+ */
 export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFiles> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => undefined);
   const names = index === undefined ? [] : await readdir(join(folder, 'assets')).catch(() => []);
-  // All at once: a build that replaces the folder while this process runs must not leave its page without its parts.
-  const sources = new Map(await Promise.all(names.map(async name => [name, await readFile(join(folder, 'assets', name))] as const)));
+  // All at once: a build that replaces the folder while this process runs must not leave its page
+  // without its parts.
+  const sources = new Map(
+    await Promise.all(
+      names.map(async name => [name, await readFile(join(folder, 'assets', name))] as const),
+    ),
+  );
   const files = new Map<string, Promise<File>>();
 
   async function sendAsset(ctx: Context): Promise<void> {
     const name = ctx.path.slice('/app/assets/'.length);
     const source = sources.get(name);
-    if (!source) throw new ApiError('not_found', 'There is no such file. The page was updated perhaps: load it again.');
+    if (!source)
+      throw new ApiError(
+        'not_found',
+        'There is no such file. The page was updated perhaps: load it again.',
+      );
     if (!files.has(name)) files.set(name, prepare(name, source));
     const file = await files.get(name)!;
     ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
@@ -100,7 +116,10 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
     asset: sendAsset,
     page(ctx) {
       if (index === undefined)
-        throw new ApiError('not_found', 'The dashboard has not been built here. `npm start` builds it; in a clone `npm run build` does.');
+        throw new ApiError(
+          'not_found',
+          'The dashboard has not been built here. `npm start` builds it; in a clone `npm run build` does.',
+        );
       const nonce = randomBytes(16).toString('base64');
       ctx.set('Content-Security-Policy', contentSecurityPolicy(nonce));
       ctx.set('Cache-Control', 'no-store');

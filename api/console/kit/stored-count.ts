@@ -1,5 +1,11 @@
-// Counts by name in windows of time, in the database: what all API processes together bound to so many a minute or an hour.
-import { type Document, type SignInLimitDocument, type Store, upserted } from '../../store/store.ts';
+// Counts by name in windows of time, in the database: what all API processes together bound to so
+// many a minute or an hour.
+import {
+  type Document,
+  type SignInLimitDocument,
+  type Store,
+  upserted,
+} from '../../store/store.ts';
 
 export interface CountWindow {
   max: number;
@@ -7,7 +13,10 @@ export interface CountWindow {
 }
 
 export interface StoredCount {
-  /** Counts one more of `name` and returns how long to wait, or 0: at most `max` in a window that begins with the first. */
+  /**
+   * Counts one more of `name` and returns how long to wait, or 0: at most `max` in a window that
+   * begins with the first.
+   */
   within(name: string, window: CountWindow): Promise<number>;
   /** Changes what is kept of `name` in one step and returns what was before. */
   change(name: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined>;
@@ -18,9 +27,16 @@ export interface StoredCount {
 export function createStoredCount(store: Store, now = () => Date.now()): StoredCount {
   const { signInLimits } = store.console;
 
-  async function change(_id: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined> {
+  async function change(
+    _id: string,
+    pipeline: Document[],
+  ): Promise<SignInLimitDocument | undefined> {
     const options = { upsert: true, returnDocument: 'before' as const, ...store.limits };
-    return (await upserted(() => store.limited(signInLimits.findOneAndUpdate({ _id }, pipeline, options)))) ?? undefined;
+    return (
+      (await upserted(() =>
+        store.limited(signInLimits.findOneAndUpdate({ _id }, pipeline, options)),
+      )) ?? undefined
+    );
   }
 
   return {
@@ -36,8 +52,11 @@ export function createStoredCount(store: Store, now = () => Date.now()): StoredC
           },
         },
       ]);
-      return before && before.expires > at && before.count >= max ? before.expires.getTime() - at.getTime() : 0;
+      return before && before.expires > at && before.count >= max
+        ? before.expires.getTime() - at.getTime()
+        : 0;
     },
-    forget: async name => void (await store.limited(signInLimits.deleteOne({ _id: name }, store.limits))),
+    forget: async name =>
+      void (await store.limited(signInLimits.deleteOne({ _id: name }, store.limits))),
   };
 }

@@ -1,4 +1,5 @@
-// What the tool answers, in the words and parts that clients read: some show the text alone, some the link, some hand all of it to a model. Pure.
+// What the tool answers, in the words and parts that clients read: some show the text alone, some
+// the link, some hand all of it to a model. Pure.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ApiError } from '../../../common/contract/errors.ts';
 import type { RenderResult } from './tool.ts';
@@ -8,7 +9,8 @@ export const MIME_TYPE = 'application/pdf';
 /** Read back by `resources/read`, by the same person alone. */
 export const resourceUri = (renderId: string): string => `render://${renderId}`;
 
-const size = (bytes: number) => (bytes < 2 ** 20 ? `${Math.ceil(bytes / 1_024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`);
+const size = (bytes: number) =>
+  bytes < 2 ** 20 ? `${Math.ceil(bytes / 1_024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const untilMinute = (iso: string) => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 export interface Success {
@@ -36,23 +38,42 @@ export function success({ result, sandbox, embedded, note }: Success): CallToolR
   return {
     content: [
       { type: 'text', text },
-      { type: 'resource_link', uri: resourceUri(render_id), name: filename, mimeType: MIME_TYPE, size: bytes },
-      ...(embedded ? [{ type: 'resource' as const, resource: embeddedPdf(render_id, embedded) }] : []),
+      {
+        type: 'resource_link',
+        uri: resourceUri(render_id),
+        name: filename,
+        mimeType: MIME_TYPE,
+        size: bytes,
+      },
+      ...(embedded
+        ? [{ type: 'resource' as const, resource: embeddedPdf(render_id, embedded) }]
+        : []),
     ],
     structuredContent: { ...result },
   };
 }
 
 /** Nobody waits for it. */
-export const CANCELLED: CallToolResult = { isError: true, content: [{ type: 'text', text: 'The call was cancelled.' }] };
+export const CANCELLED: CallToolResult = {
+  isError: true,
+  content: [{ type: 'text', text: 'The call was cancelled.' }],
+};
 
-/** For people and models alike. No `structuredContent`: clients would hold it against the schema of a success. */
-export function failure({ code, reason, message, headers }: ApiError, requestId: string): CallToolResult {
+/**
+ * For people and models alike. No `structuredContent`: clients would hold it against the schema of
+ * a success.
+ */
+export function failure(
+  { code, reason, message, headers }: ApiError,
+  requestId: string,
+): CallToolResult {
   const retryAfter = headers['Retry-After'];
   const text = [
     `${code}${reason ? ` (${reason})` : ''}: ${message}`,
     // Some sentences say it themselves.
-    ...(retryAfter === undefined || message.includes(` in ${retryAfter} s`) ? [] : [`Try again in ${retryAfter} s.`]),
+    ...(retryAfter === undefined || message.includes(` in ${retryAfter} s`)
+      ? []
+      : [`Try again in ${retryAfter} s.`]),
     `Request id: ${requestId}`,
   ].join('\n');
   return { isError: true, content: [{ type: 'text', text }] };

@@ -27,7 +27,8 @@ const ownOrigin = (publicUrl: string): Middleware => {
   const { origin } = new URL(publicUrl);
   return (ctx, next) => {
     const given = ctx.get('Origin');
-    if (given !== '' && given !== origin) throw new ApiError('forbidden', 'Pages of other sites may not call this. Use an MCP client.');
+    if (given !== '' && given !== origin)
+      throw new ApiError('forbidden', 'Pages of other sites may not call this. Use an MCP client.');
     return next();
   };
 };
@@ -51,5 +52,7 @@ export const authenticate = (deps: Deps): Middleware[] => [ownOrigin(deps.public
 
 /** There is no session to end and no stream to open. */
 export const postsAlone: Middleware = () => {
-  throw new ApiError('method_not_allowed', 'This path takes POST only.', { headers: { Allow: 'POST' } });
+  throw new ApiError('method_not_allowed', 'This path takes POST only.', {
+    headers: { Allow: 'POST' },
+  });
 };

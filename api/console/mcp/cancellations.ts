@@ -1,22 +1,36 @@
-// The running calls of 2025-era clients in this process, so that a later message can cancel one, also
-// when another process receives it. Clients of the present revision disconnect instead.
+// The running calls of 2025-era clients in this process, so that a later message can cancel one,
+// also when another process receives it. Clients of the present revision disconnect instead.
 import { createHash } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { type Store, upserted } from '../../store/store.ts';
 
 /** Message ids come from clients; longer ones are ignored. */
 const ID_MAX_LENGTH = 200;
-/** Interval at which cancellations received by other processes are read, while such calls run here. */
+/**
+ * Interval at which cancellations received by other processes are read, while such calls run here.
+ */
 const LOOK_EVERY_MS = 1_000;
-/** A cancellation waits so long for its call, which it may overtake. Ids are used once in a session. */
+/**
+ * A cancellation waits so long for its call, which it may overtake. Ids are used once in a session.
+ */
 const KEPT_MS = 60_000;
 /** Per consent. Calls whose cancellation is dropped run to their end. */
 const MAX_KEPT = 50;
 
 export interface Cancellations {
-  /** `session`: as returned at `initialize`; without one a call cannot be cancelled, since message ids repeat from client to client. */
-  begin(grantId: string, session: string | undefined, id: unknown): { signal: AbortSignal; end(): void };
-  /** Resolves when the call is cancelled here, or the cancellation is stored for the other processes. Never rejects: without it the render runs to its end. */
+  /**
+   * `session`: as returned at `initialize`; without one a call cannot be cancelled, since message
+   * ids repeat from client to client.
+   */
+  begin(
+    grantId: string,
+    session: string | undefined,
+    id: unknown,
+  ): { signal: AbortSignal; end(): void };
+  /**
+   * Resolves when the call is cancelled here, or the cancellation is stored for the other
+   * processes. Never rejects: without it the render runs to its end.
+   */
   cancel(grantId: string, session: string | undefined, id: unknown): Promise<void>;
 }
 
@@ -41,14 +55,17 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
   const keyOf = (grantId: string, name: string) => `${grantId} ${name}`;
   let timer: NodeJS.Timeout | undefined;
 
-  const failed = (error: Error) => log.debug({ reason: error.message }, 'could not exchange cancellations with other processes');
+  const failed = (error: Error) =>
+    log.debug({ reason: error.message }, 'could not exchange cancellations with other processes');
 
   async function look(): Promise<void> {
     store.primary.throwIfMissing();
     const grants = [...new Set([...running.values()].map(({ grantId }) => grantId))];
     const found = await limited(cancelledCalls.find({ _id: { $in: grants } }, limits).toArray());
     for (const { _id, calls } of found)
-      for (const { name, at } of calls) if (Date.now() - at.getTime() < KEPT_MS) running.get(keyOf(_id, name))?.controller.abort(reason());
+      for (const { name, at } of calls)
+        if (Date.now() - at.getTime() < KEPT_MS)
+          running.get(keyOf(_id, name))?.controller.abort(reason());
   }
 
   function watch(): void {
@@ -66,7 +83,9 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
       $push: { calls: { $each: [{ name, at }], $slice: -MAX_KEPT } },
       $max: { expiresAt: new Date(at.getTime() + KEPT_MS) },
     };
-    await upserted(() => limited(cancelledCalls.updateOne({ _id: grantId }, update, { upsert: true, ...limits })));
+    await upserted(() =>
+      limited(cancelledCalls.updateOne({ _id: grantId }, update, { upsert: true, ...limits })),
+    );
   }
 
   return {

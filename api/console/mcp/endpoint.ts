@@ -1,4 +1,5 @@
-// POST /mcp: Streamable HTTP of the Model Context Protocol, in its present revision and those of 2025. Owns how a message gets to the SDK; what is said then is the SDK's.
+// POST /mcp: Streamable HTTP of the Model Context Protocol, in its present revision and those of
+// 2025. Owns how a message gets to the SDK; what is said then is the SDK's.
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../common/contract/errors.ts';
 import { ClientClosed, untilClientDisconnects } from '../../http/client-disconnect.ts';
@@ -25,7 +26,8 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
       takeForAnswer: bytes => shares.take(ctx, access.account, bytes),
       failed: error => {
         if (error instanceof ClientClosed) state.code = 'client_closed';
-        else Object.assign(state, { code: error.code, ...(error.reason && { reason: error.reason }) });
+        else
+          Object.assign(state, { code: error.code, ...(error.reason && { reason: error.reason }) });
       },
     };
   }
@@ -37,8 +39,10 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const { grantId } = ctx.state.access!;
     const { method, id, params } = message(body);
     const session = ctx.get('Mcp-Session-Id') || undefined;
-    if (method === 'notifications/cancelled') await cancellations.cancel(grantId, session, message(params).requestId);
-    // Only names the client's calls, so that it can cancel them: nothing is kept of it, and every process takes every one.
+    if (method === 'notifications/cancelled')
+      await cancellations.cancel(grantId, session, message(params).requestId);
+    // Only names the client's calls, so that it can cancel them: nothing is kept of it, and every
+    // process takes every one.
     if (method === 'initialize') ctx.set('Mcp-Session-Id', randomUUID());
     const isCall = method === 'tools/call';
     const cancellable = cancellations.begin(grantId, isCall ? session : undefined, id);
@@ -46,12 +50,17 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const handler = loaded.createMcpHandler(() => createServer(loaded, deps, call), {
       // Nothing here ever changes, and who waits for it would hold a connection for ever.
       maxSubscriptions: 0,
-      // A stream says something every 15 s, and no proxy takes the connection for a dead one while a render waits.
+      // A stream says something every 15 s, and no proxy takes the connection for a dead one while
+      // a render waits.
       ...(isCall && { responseMode: 'sse' }),
       onerror: error => log.debug({ requestId, reason: error.name }, 'an MCP message was refused'),
     });
     try {
-      const request = new Request(publicUrl + MCP_PATH, { method: 'POST', headers: headersOf(ctx), signal });
+      const request = new Request(publicUrl + MCP_PATH, {
+        method: 'POST',
+        headers: headersOf(ctx),
+        signal,
+      });
       await write(ctx, await handler.fetch(request, { parsedBody: body }));
     } catch (error) {
       // After `ctx.respond = false` only a broken connection can report a failure.
@@ -65,7 +74,8 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const { body } = ctx.state;
     ctx.state.body = undefined;
     // The protocol has none since 2025; a thousand renders in one call would be no call.
-    if (Array.isArray(body)) throw invalid('Send one message in a call: batches are not supported.');
+    if (Array.isArray(body))
+      throw invalid('Send one message in a call: batches are not supported.');
     await untilClientDisconnects(ctx, signal => answer(ctx, body, signal));
   };
 }

@@ -1,4 +1,5 @@
-// Between Koa and the SDK, which speaks in fetch's requests and responses: what of the one goes into the other, and what the log learns of it.
+// Between Koa and the SDK, which speaks in fetch's requests and responses: what of the one goes
+// into the other, and what the log learns of it.
 import type { ErrorCode } from '../../../common/contract/errors.ts';
 import { ClientClosed } from '../../http/client-disconnect.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
@@ -15,7 +16,10 @@ const takesStream = (ctx: Context) => ctx.get('Accept').toLowerCase().includes(S
 /** What the protocol says in headers. The token stays here. */
 export function headersOf(ctx: Context): Headers {
   const accept = ctx.get('Accept');
-  const headers = new Headers({ 'content-type': 'application/json', accept: TAKES_ONE.test(accept) ? BOTH : accept });
+  const headers = new Headers({
+    'content-type': 'application/json',
+    accept: TAKES_ONE.test(accept) ? BOTH : accept,
+  });
   for (const [name, value] of Object.entries(ctx.headers))
     if (typeof value === 'string' && name.startsWith('mcp-')) headers.set(name, value);
   return headers;
@@ -24,7 +28,8 @@ export function headersOf(ctx: Context): Headers {
 type Words = Partial<Record<'method' | 'id' | 'params' | 'requestId', unknown>>;
 
 /** A message, or the parameters of one, whatever was sent as such. */
-export const message = (body: unknown): Words => (typeof body === 'object' && body !== null ? body : {});
+export const message = (body: unknown): Words =>
+  typeof body === 'object' && body !== null ? body : {};
 
 function codeOf(status: number): ErrorCode {
   if (status >= 500) return 'internal';
@@ -54,7 +59,10 @@ async function send({ res }: Context, { status, headers, body }: Response): Prom
   else await sendPieces(res, body);
 }
 
-/** Writes the answer while it comes. Koa writes after its middleware has ended, and what the request holds of the memory would be given back before. */
+/**
+ * Writes the answer while it comes. Koa writes after its middleware has ended, and what the request
+ * holds of the memory would be given back before.
+ */
 export async function write(ctx: Context, response: Response): Promise<void> {
   ctx.respond = false;
   // What the SDK refuses never was a call of ours.

@@ -1,4 +1,5 @@
-// Wires the MCP endpoint: its metadata, the endpoint itself, and the links that its answers carry. Returns what the application routes.
+// Wires the MCP endpoint: its metadata, the endpoint itself, and the links that its answers carry.
+// Returns what the application routes.
 import type { Log } from '../../../common/log.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
 import { BODY_TIMES, jsonBody } from '../../http/body.ts';
@@ -32,20 +33,47 @@ export interface McpDeps extends PlaygroundDeps {
   log: Log;
 }
 
-/** What PDFs within answers may hold of the memory for renders. They are not counted, and no lease bounds how many a client reads at a time. */
+/**
+ * What PDFs within answers may hold of the memory for renders. They are not counted, and no lease
+ * bounds how many a client reads at a time.
+ */
 export const ANSWERS_SHARE = 1 / 4;
 
-const MESSAGES = { missing: 'Send a JSON-RPC message.', tooLarge: 'Send less html, or let the page load its images from a URL.' };
+const MESSAGES = {
+  missing: 'Send a JSON-RPC message.',
+  tooLarge: 'Send less html, or let the page load its images from a URL.',
+};
 
 export function mcpRoutes(deps: McpDeps): Route[] {
-  const { publicUrl, resource, links, budget, requests, bodyMaxBytes, renderMs, outputMaxBytes, log } = deps;
+  const {
+    publicUrl,
+    resource,
+    links,
+    budget,
+    requests,
+    bodyMaxBytes,
+    renderMs,
+    outputMaxBytes,
+    log,
+  } = deps;
   const pdfs = new PdfStore(deps.store, links);
-  const description = toolDescription({ bodyMaxBytes, renderMs, outputMaxBytes, linkMs: links.ttlMs });
+  const description = toolDescription({
+    bodyMaxBytes,
+    renderMs,
+    outputMaxBytes,
+    linkMs: links.ttlMs,
+  });
   const linkOf = (token: string) => `${publicUrl}${LINK_PATH}/${token}`;
-  const shares = createAccountShares(budget, ANSWERS_SHARE, RESOURCE_MAX_BYTES * HELD_PER_EMBEDDED_BYTE);
+  const shares = createAccountShares(
+    budget,
+    ANSWERS_SHARE,
+    RESOURCE_MAX_BYTES * HELD_PER_EMBEDDED_BYTE,
+  );
   const serve = endpoint({ ...deps, pdfs, description, linkOf, shares });
-  const body = jsonBody({ maxBytes: bodyMaxBytes, ...BODY_TIMES, words: MESSAGES }, budget, ({ state }) =>
-    accountHolder(state.access!.account),
+  const body = jsonBody(
+    { maxBytes: bodyMaxBytes, ...BODY_TIMES, words: MESSAGES },
+    budget,
+    ({ state }) => accountHolder(state.access!.account),
   );
   const authenticated = authenticate(deps);
   const bound = boundRequests(requests, ({ state }) => ({ accountId: state.access!.account }));

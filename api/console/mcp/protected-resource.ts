@@ -1,4 +1,5 @@
-// How a client finds out who lets it in: the metadata of the protected resource (RFC 9728), and the refusal that points to it.
+// How a client finds out who lets it in: the metadata of the protected resource (RFC 9728), and the
+// refusal that points to it.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Middleware, Route } from '../../http/state.ts';
 import { SCOPE } from '../oauth/access.ts';
@@ -12,7 +13,9 @@ export const mcpResource = (publicUrl: string): string => new URL(publicUrl + MC
 /** RFC 6750 §3: the error is named only when there was a token. */
 export function challenge(publicUrl: string, given: boolean): ApiError {
   const parts = [
-    ...(given ? ['error="invalid_token"', 'error_description="The access token is not valid any more"'] : []),
+    ...(given
+      ? ['error="invalid_token"', 'error_description="The access token is not valid any more"']
+      : []),
     `resource_metadata="${publicUrl}${ROOT}${MCP_PATH}"`,
     `scope="${SCOPE}"`,
   ];

@@ -1,10 +1,16 @@
-// The MCP server of one HTTP request: the tool, and the resources that its answers name. Stateless, so that any process answers any call.
+// The MCP server of one HTTP request: the tool, and the resources that its answers name. Stateless,
+// so that any process answers any call.
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { API_VERSION } from '../../../common/contract/openapi.ts';
 import { asApiError } from '../../http/errors.ts';
 import { embeddedPdf, MIME_TYPE, resourceUri } from './answers.ts';
-import { HELD_PER_EMBEDDED_BYTE, type McpCall, type RenderPdfDeps, renderPdf } from './render-pdf.ts';
+import {
+  HELD_PER_EMBEDDED_BYTE,
+  type McpCall,
+  type RenderPdfDeps,
+  renderPdf,
+} from './render-pdf.ts';
 import { ANNOTATIONS, inputSchema, outputSchema, TOOL_NAME } from './tool.ts';
 
 /** Loaded at the first call. */
@@ -30,21 +36,36 @@ const CACHE_HINTS = {
   'resources/templates/list': DESCRIPTION,
 };
 
-const noSuchPdf = () => new ApiError('not_found', 'There is no such PDF of yours, or its time is over. Render the document again.');
-const busy = () => new ApiError('unavailable', 'The service is busy at the moment. Try again.', { retryAfterS: 1 });
+const noSuchPdf = () =>
+  new ApiError(
+    'not_found',
+    'There is no such PDF of yours, or its time is over. Render the document again.',
+  );
+const busy = () =>
+  new ApiError('unavailable', 'The service is busy at the moment. Try again.', { retryAfterS: 1 });
 
-async function pdfOf({ pdfs }: ServerDeps, { access, takeForAnswer }: McpCall, renderId: string): Promise<Buffer> {
+async function pdfOf(
+  { pdfs }: ServerDeps,
+  { access, takeForAnswer }: McpCall,
+  renderId: string,
+): Promise<Buffer> {
   const found = await pdfs.byRender(renderId, access);
   // The same for one of somebody else's.
   if (!found) throw noSuchPdf();
-  if (found.length > RESOURCE_MAX_BYTES) throw invalid('The PDF is too large to be read here. Download it by the link.');
+  if (found.length > RESOURCE_MAX_BYTES)
+    throw invalid('The PDF is too large to be read here. Download it by the link.');
   if (!takeForAnswer(found.length * HELD_PER_EMBEDDED_BYTE)) throw busy();
   const pieces: Buffer[] = [];
   for await (const piece of pdfs.read(found)) pieces.push(piece);
   return Buffer.concat(pieces, found.length);
 }
 
-async function readPdf(sdk: Sdk, deps: ServerDeps, call: McpCall, { href }: URL): Promise<ReadResourceResult> {
+async function readPdf(
+  sdk: Sdk,
+  deps: ServerDeps,
+  call: McpCall,
+  { href }: URL,
+): Promise<ReadResourceResult> {
   const { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } = sdk;
   const renderId = href.slice(resourceUri('').length);
   try {
@@ -53,8 +74,13 @@ async function readPdf(sdk: Sdk, deps: ServerDeps, call: McpCall, { href }: URL)
     const error = asApiError(thrown, false);
     call.failed(error);
     if (error.code === 'not_found') throw new ResourceNotFoundError(href, error.message);
-    if (error.code === 'validation_error') throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
-    if (error.cause) deps.log.warn({ requestId: call.requestId, reason: (error.cause as Error).message }, 'a stored PDF could not be read');
+    if (error.code === 'validation_error')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+    if (error.cause)
+      deps.log.warn(
+        { requestId: call.requestId, reason: (error.cause as Error).message },
+        'a stored PDF could not be read',
+      );
     throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
   }
 }
@@ -71,14 +97,24 @@ export function createServer(sdk: Sdk, deps: ServerDeps, call: McpCall): McpServ
   );
   server.registerTool(
     TOOL_NAME,
-    { title: ANNOTATIONS.title, description: deps.description, inputSchema, outputSchema, annotations: ANNOTATIONS },
+    {
+      title: ANNOTATIONS.title,
+      description: deps.description,
+      inputSchema,
+      outputSchema,
+      annotations: ANNOTATIONS,
+    },
     (given, context) => renderPdf(deps, call, given, context),
   );
   server.registerResource(
     'rendered PDF',
     // Nothing is listed: each is named by the answer that made it.
     new ResourceTemplate(resourceUri('{id}'), { list: undefined }),
-    { title: 'A rendered PDF', description: 'The PDF of a render, for as long as its link works.', mimeType: MIME_TYPE },
+    {
+      title: 'A rendered PDF',
+      description: 'The PDF of a render, for as long as its link works.',
+      mimeType: MIME_TYPE,
+    },
     uri => readPdf(sdk, deps, call, uri),
   );
   return server;

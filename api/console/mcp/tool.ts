@@ -1,4 +1,5 @@
-// The tool `render_pdf` as clients see it: its words, and the schemas of what goes in and comes out. They are the contract's, with what the protocol adds.
+// The tool `render_pdf` as clients see it: its words, and the schemas of what goes in and comes
+// out. They are the contract's, with what the protocol adds.
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { renderRequestSchema } from '../../../common/contract/render-request.ts';
@@ -20,7 +21,12 @@ export interface ToolLimits {
 const mebibytes = (bytes: number) => `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
 const inWords = (ms: number) => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`);
 
-export const toolDescription = ({ bodyMaxBytes, renderMs, outputMaxBytes, linkMs }: ToolLimits): string =>
+export const toolDescription = ({
+  bodyMaxBytes,
+  renderMs,
+  outputMaxBytes,
+  linkMs,
+}: ToolLimits): string =>
   [
     'Renders an HTML document or a public web page to a PDF with a real browser, and answers with a link to download it.',
     'Give exactly one of `html` (the text of a whole document, no path of a file; styles and images inline or by absolute public URL) and `url`.',
@@ -48,11 +54,18 @@ export type RenderResult = z.output<typeof resultSchema>;
 type JsonSchema = Record<string, unknown>;
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _, '~standard': _standard, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' }) as JsonSchema;
+  const {
+    $schema: _,
+    '~standard': _standard,
+    ...rest
+  } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' }) as JsonSchema;
   return rest;
 }
 
-/** Describes, and lets everything pass: what checks it has better words than the SDK's. Made once, at the first call: it takes 20 ms. */
+/**
+ * Describes, and lets everything pass: what checks it has better words than the SDK's. Made once,
+ * at the first call: it takes 20 ms.
+ */
 function describing(make: () => JsonSchema): StandardSchemaWithJSON {
   let made: JsonSchema | undefined;
   const json = () => {
@@ -60,48 +73,94 @@ function describing(make: () => JsonSchema): StandardSchemaWithJSON {
     return made;
   };
   const validate = (value: unknown) => ({ value });
-  return { '~standard': { version: 1, vendor: 'pressroom', validate, jsonSchema: { input: json, output: json } } };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'pressroom',
+      validate,
+      jsonSchema: { input: json, output: json },
+    },
+  };
 }
 
-const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Without what every model would read with every message for nothing: patterns, which the words say too and some clients read otherwise; examples of what needs none,
- * and of the parts of what has an example as a whole.
+ * Without what every model would read with every message for nothing: patterns, which the words say
+ * too and some clients read otherwise; examples of what needs none, and of the parts of what has an
+ * example as a whole.
  */
 function shortened(schema: JsonSchema, within = false): JsonSchema {
-  const { pattern: _, propertyNames: _names, examples, properties, items, additionalProperties, ...rest } = schema;
-  const telling = Array.isArray(examples) && !within && typeof examples[0] !== 'boolean' && typeof examples[0] !== 'number';
+  const {
+    pattern: _,
+    propertyNames: _names,
+    examples,
+    properties,
+    items,
+    additionalProperties,
+    ...rest
+  } = schema;
+  const telling =
+    Array.isArray(examples) &&
+    !within &&
+    typeof examples[0] !== 'boolean' &&
+    typeof examples[0] !== 'number';
   const inside = within || telling;
   return {
     ...rest,
     ...(telling && { examples }),
     ...(isObject(properties) && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, shortened(part as JsonSchema, inside)])),
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, part]) => [
+          name,
+          shortened(part as JsonSchema, inside),
+        ]),
+      ),
     }),
     ...(isObject(items) && { items: shortened(items, inside) }),
     ...(additionalProperties !== undefined && {
-      additionalProperties: isObject(additionalProperties) ? shortened(additionalProperties, inside) : additionalProperties,
+      additionalProperties: isObject(additionalProperties)
+        ? shortened(additionalProperties, inside)
+        : additionalProperties,
     }),
   };
 }
 
 /** Other words than the contract's: what that says of headers is true of /v1/render alone, */
-const SANDBOX = 'Draws SANDBOX across every page and does not count the render. It takes one of the places of the plan all the same.';
+const SANDBOX =
+  'Draws SANDBOX across every page and does not count the render. It takes one of the places of the plan all the same.';
 /** and what it says of headers and footers is long and the same. */
 const FOOTER_HTML = 'As `html` of `header`, drawn inside the bottom margin of every page.';
 
 /** The schema with another description of one of its properties. */
-function withWords(schema: JsonSchema, [name, ...inside]: readonly string[], description: string): JsonSchema {
+function withWords(
+  schema: JsonSchema,
+  [name, ...inside]: readonly string[],
+  description: string,
+): JsonSchema {
   if (name === undefined) return { ...schema, description };
   const properties = schema['properties'] as Record<string, JsonSchema>;
-  return { ...schema, properties: { ...properties, [name]: withWords(properties[name]!, inside, description) } };
+  return {
+    ...schema,
+    properties: { ...properties, [name]: withWords(properties[name]!, inside, description) },
+  };
 }
 
 function input(): JsonSchema {
-  // Anthropic's API takes no `oneOf` at the top of a tool's schema; the description says it in words, and the check holds to it.
-  const { oneOf: _, dependentRequired: _pairs, examples: _examples, ...rest } = jsonSchema(renderRequestSchema, 'input');
-  const schema = withWords(withWords(shortened(rest), ['sandbox'], SANDBOX), ['footer', 'html'], FOOTER_HTML);
+  // Anthropic's API takes no `oneOf` at the top of a tool's schema; the description says it in
+  // words, and the check holds to it.
+  const {
+    oneOf: _,
+    dependentRequired: _pairs,
+    examples: _examples,
+    ...rest
+  } = jsonSchema(renderRequestSchema, 'input');
+  const schema = withWords(
+    withWords(shortened(rest), ['sandbox'], SANDBOX),
+    ['footer', 'html'],
+    FOOTER_HTML,
+  );
   const delivery = {
     type: 'string',
     enum: DELIVERIES,
@@ -114,7 +173,10 @@ function input(): JsonSchema {
 export const inputSchema = describing(input);
 export const outputSchema = describing(() => shortened(jsonSchema(resultSchema, 'output')));
 
-/** It makes a document and may count against a plan, so it is not read-only; it changes nothing that was there. Pages load from the open web. */
+/**
+ * It makes a document and may count against a plan, so it is not read-only; it changes nothing that
+ * was there. Pages load from the open web.
+ */
 export const ANNOTATIONS = {
   title: 'Render a PDF',
   readOnlyHint: false,

@@ -1,4 +1,5 @@
-// Looks access tokens up for what they open. Nothing is remembered from one call to the next, so that whatever was taken away is gone at once.
+// Looks access tokens up for what they open. Nothing is remembered from one call to the next, so
+// that whatever was taken away is gone at once.
 import type { Store } from '../../store/store.ts';
 import type { Encryption } from '../security/encryption.ts';
 import { type AccessTokens, SCOPE } from './access.ts';
@@ -8,18 +9,34 @@ import type { Grants } from './grants.ts';
 /** As the provider makes them. */
 const SHAPE = /^[\w-]{20,100}$/;
 
-export function createAccessTokens(store: Store, encryption: Encryption, grants: Grants, now = () => Date.now()): AccessTokens {
+export function createAccessTokens(
+  store: Store,
+  encryption: Encryption,
+  grants: Grants,
+  now = () => Date.now(),
+): AccessTokens {
   return {
     verify: async (token, resource) => {
       if (!SHAPE.test(token)) return undefined;
       const living = { _id: documentId('AccessToken', token), expiresAt: { $gt: new Date(now()) } };
-      const payload = openPayload(encryption, await store.limited(store.console.oauth.findOne(living, store.limits)));
+      const payload = openPayload(
+        encryption,
+        await store.limited(store.console.oauth.findOne(living, store.limits)),
+      );
       const { grantId, aud, scope } = payload ?? {};
-      if (grantId === undefined || aud !== resource || !String(scope).split(' ').includes(SCOPE)) return undefined;
+      if (grantId === undefined || aud !== resource || !String(scope).split(' ').includes(SCOPE))
+        return undefined;
       const grant = await grants.valid(grantId);
-      if (!grant || grant.user !== payload?.['accountId'] || grant.clientId !== payload.clientId) return undefined;
+      if (!grant || grant.user !== payload?.['accountId'] || grant.clientId !== payload.clientId)
+        return undefined;
       await grants.used(grant);
-      return { user: grant.user, account: grant.account, clientId: grant.clientId, clientName: grant.clientName, grantId };
+      return {
+        user: grant.user,
+        account: grant.account,
+        clientId: grant.clientId,
+        clientName: grant.clientName,
+        grantId,
+      };
     },
   };
 }

@@ -1,4 +1,5 @@
-// Names to addresses for what strangers make the API fetch: by c-ares, since getaddrinfo has four threads for the whole process, and slow names could hold them all.
+// Names to addresses for what strangers make the API fetch: by c-ares, since getaddrinfo has four
+// threads for the whole process, and slow names could hold them all.
 import { promises as dns } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
@@ -18,18 +19,27 @@ export const checkedLookup = ({ isGood, servers }: Options): LookupFunction => {
     if (servers) resolver.setServers(servers);
     // So that no search domain is ever appended.
     const absolute = `${hostname.replace(/\.$/, '')}.`;
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(absolute), resolver.resolve6(absolute)]);
+    const [v4, v6] = await Promise.allSettled([
+      resolver.resolve4(absolute),
+      resolver.resolve6(absolute),
+    ]);
     const found = [
-      ...(v4.status === 'fulfilled' ? v4.value.map(address => ({ address, family: 4 as const })) : []),
-      ...(v6.status === 'fulfilled' ? v6.value.map(address => ({ address, family: 6 as const })) : []),
+      ...(v4.status === 'fulfilled'
+        ? v4.value.map(address => ({ address, family: 4 as const }))
+        : []),
+      ...(v6.status === 'fulfilled'
+        ? v6.value.map(address => ({ address, family: 6 as const }))
+        : []),
     ];
-    if (found.length === 0 || found.some(({ address }) => !isGood(address))) throw new Error('the name has no public address');
+    if (found.length === 0 || found.some(({ address }) => !isGood(address)))
+      throw new Error('the name has no public address');
     return found;
   }
 
   return (hostname, options, callback) => {
     addresses(hostname).then(
-      found => (options.all ? callback(null, found) : callback(null, found[0]!.address, found[0]!.family)),
+      found =>
+        options.all ? callback(null, found) : callback(null, found[0]!.address, found[0]!.family),
       error => callback(error, '', 4),
     );
   };

@@ -1,8 +1,14 @@
-// Fetches the document in which an app describes itself. Its address comes from strangers and the API has no egress guard: only https, only public addresses,
-// the checked address is the one that is dialled, no redirects, small and short.
+// Fetches the document in which an app describes itself. Its address comes from strangers and the
+// API has no egress guard: only https, only public addresses, the checked address is the one that
+// is dialled, no redirects, small and short.
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { inNetwork, isPublicAddress, literalAddress, type Network } from '../../../common/addresses.ts';
+import {
+  inNetwork,
+  isPublicAddress,
+  literalAddress,
+  type Network,
+} from '../../../common/addresses.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import { clientMetadata } from './client-metadata.ts';
 
@@ -13,19 +19,29 @@ const TIMEOUT_MS = 5_000;
 export interface ClientFetchOptions {
   /** Networks that are closed besides those that are not public. */
   deny?: readonly Network[];
-  /** For tests alone: which other addresses may be dialled, who knows names, and whose certificates are good. */
+  /**
+   * For tests alone: which other addresses may be dialled, who knows names, and whose certificates
+   * are good.
+   */
   isGood?: (address: string) => boolean;
   nameServers?: readonly string[];
   port?: number;
   ca?: string;
 }
 
-export type ClientFetch = (url: string | URL, options?: { signal?: AbortSignal | undefined }) => Promise<Response>;
+export type ClientFetch = (
+  url: string | URL,
+  options?: { signal?: AbortSignal | undefined },
+) => Promise<Response>;
 
-/** Rejects with an Error whose message is for the log. The answer's body has only what this server knows, checked. */
+/**
+ * Rejects with an Error whose message is for the log. The answer's body has only what this server
+ * knows, checked.
+ */
 export function createClientFetch(options: ClientFetchOptions = {}): ClientFetch {
   const { deny = [], isGood: isOpen = isPublicAddress, nameServers, port = 443, ca } = options;
-  const isGood = (address: string) => isOpen(address) && !deny.some(network => inNetwork(address, network));
+  const isGood = (address: string) =>
+    isOpen(address) && !deny.some(network => inNetwork(address, network));
   const lookup = checkedLookup({ isGood, servers: nameServers });
 
   return async (given, { signal } = {}) => {
@@ -36,37 +52,55 @@ export function createClientFetch(options: ClientFetchOptions = {}): ClientFetch
     // A literal address asks no look-up.
     if (literal !== undefined && !isGood(literal)) throw new Error('the address is not public');
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const { status, headers, body } = await get(url, lookup, ca, signal ? AbortSignal.any([signal, timeout]) : timeout);
-    const said = status === 200 ? JSON.stringify(clientMetadata(JSON.parse(body), 'document')) : null;
+    const { status, headers, body } = await get(
+      url,
+      lookup,
+      ca,
+      signal ? AbortSignal.any([signal, timeout]) : timeout,
+    );
+    const said =
+      status === 200 ? JSON.stringify(clientMetadata(JSON.parse(body), 'document')) : null;
     return new Response(said, { status, headers });
   };
 }
 
 function get(url: URL, lookup: LookupFunction, ca: string | undefined, signal: AbortSignal) {
-  return new Promise<{ status: number; headers: Record<string, string>; body: string }>((done, fail) => {
-    const outgoing = request(
-      url,
-      { agent: false, lookup, signal, ...(ca && { ca }), headers: { accept: 'application/json' } },
-      response => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        response.on('error', fail);
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > MAX_BYTES) outgoing.destroy(new Error(`the document is larger than ${MAX_BYTES} bytes`));
-          else chunks.push(chunk);
-        });
-        response.on('end', () => {
-          const cache = response.headers['cache-control'];
-          done({
-            status: response.statusCode!,
-            headers: { 'content-type': 'application/json', ...(cache && { 'cache-control': cache }) },
-            body: Buffer.concat(chunks).toString('utf8'),
+  return new Promise<{ status: number; headers: Record<string, string>; body: string }>(
+    (done, fail) => {
+      const outgoing = request(
+        url,
+        {
+          agent: false,
+          lookup,
+          signal,
+          ...(ca && { ca }),
+          headers: { accept: 'application/json' },
+        },
+        response => {
+          const chunks: Buffer[] = [];
+          let bytes = 0;
+          response.on('error', fail);
+          response.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > MAX_BYTES)
+              outgoing.destroy(new Error(`the document is larger than ${MAX_BYTES} bytes`));
+            else chunks.push(chunk);
           });
-        });
-      },
-    );
-    outgoing.on('error', fail);
-    outgoing.end();
-  });
+          response.on('end', () => {
+            const cache = response.headers['cache-control'];
+            done({
+              status: response.statusCode!,
+              headers: {
+                'content-type': 'application/json',
+                ...(cache && { 'cache-control': cache }),
+              },
+              body: Buffer.concat(chunks).toString('utf8'),
+            });
+          });
+        },
+      );
+      outgoing.on('error', fail);
+      outgoing.end();
+    },
+  );
 }

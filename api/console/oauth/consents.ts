@@ -17,9 +17,18 @@ export interface Asking {
 
 export interface Consents {
   /** Undefined when nothing of this name is on its way in this browser. */
-  find(request: IncomingMessage, response: ServerResponse, uid: string): Promise<Asking | undefined>;
+  find(
+    request: IncomingMessage,
+    response: ServerResponse,
+    uid: string,
+  ): Promise<Asking | undefined>;
   /** Where the browser goes on. `account`: checked before. */
-  allow(request: IncomingMessage, response: ServerResponse, asking: Asking, by: { user: string; account: string }): Promise<string>;
+  allow(
+    request: IncomingMessage,
+    response: ServerResponse,
+    asking: Asking,
+    by: { user: string; account: string },
+  ): Promise<string>;
   deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
 }
 
@@ -30,7 +39,9 @@ interface Deps {
   resource: string;
 }
 
-/** The library's error of a consent that is not there. Its class is loaded with the library alone. */
+/**
+ * The library's error of a consent that is not there. Its class is loaded with the library alone.
+ */
 const isGone = (error: unknown) => error instanceof Error && error.name === 'SessionNotFound';
 
 const ONCE = { mergeWithLastSubmission: false };
@@ -39,7 +50,11 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
   return {
     find: async (request, response, uid) => {
       try {
-        const { uid: found, params, prompt } = await (await provider()).interactionDetails(request, response);
+        const {
+          uid: found,
+          params,
+          prompt,
+        } = await (await provider()).interactionDetails(request, response);
         // The cookie belongs to the path; a page of another name in this one is somebody's try.
         if (found !== uid) return undefined;
         return {
@@ -57,7 +72,14 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
       const grant = new given.Grant({ accountId: user, clientId });
       grant.addResourceScope(resource, SCOPE);
       const grantId = await grant.save();
-      await grants.begin({ _id: grantId, user, account, clientId, clientName, redirect: redirectName(redirectUri) });
+      await grants.begin({
+        _id: grantId,
+        user,
+        account,
+        clientId,
+        clientName,
+        redirect: redirectName(redirectUri),
+      });
       const result = { login: { accountId: user, remember: false }, consent: { grantId } };
       const onward = await given.interactionResult(request, response, result, ONCE);
       count('consent_allowed');

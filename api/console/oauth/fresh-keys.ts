@@ -1,5 +1,5 @@
-// The keys of the OAuth server as this process has them: read at the first use, and again every minute, so that new ones need no restart. Owns also when what is made
-// of them is made again.
+// The keys of the OAuth server as this process has them: read at the first use, and again every
+// minute, so that new ones need no restart. Owns also when what is made of them is made again.
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { keysInUse, type OAuthKey, type OAuthKeys } from './keys.ts';
 
@@ -16,14 +16,19 @@ interface Deps {
 }
 
 /** Gives those that are in use now. Rejects only as long as none have been read. */
-export function createFreshKeys({ first, again, now = () => Date.now() }: Deps): () => Promise<OAuthKeys> {
+export function createFreshKeys({
+  first,
+  again,
+  now = () => Date.now(),
+}: Deps): () => Promise<OAuthKeys> {
   let keys: OAuthKey[] | undefined;
   let readAgainMs = 0;
   let reading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
     try {
-      // Others with another PRESSROOM_SECRET are on their way in or out: who replaced them in turn would never come to an end.
+      // Others with another PRESSROOM_SECRET are on their way in or out: who replaced them in turn
+      // would never come to an end.
       keys = keys ? ((await again()) ?? keys) : await first();
       readAgainMs = now() + READ_EVERY_MS;
     } catch (error) {
@@ -44,8 +49,14 @@ export function createFreshKeys({ first, again, now = () => Date.now() }: Deps):
   };
 }
 
-/** Gives what `make` made of the keys in use: again when there are others, or when it failed. A call that is under way ends with what it began with. */
-export function madeOfKeys<T>(keysNow: () => Promise<OAuthKeys>, make: (keys: OAuthKeys) => Promise<T>): () => Promise<T> {
+/**
+ * Gives what `make` made of the keys in use: again when there are others, or when it failed. A call
+ * that is under way ends with what it began with.
+ */
+export function madeOfKeys<T>(
+  keysNow: () => Promise<OAuthKeys>,
+  make: (keys: OAuthKeys) => Promise<T>,
+): () => Promise<T> {
   let current: { of: string; made: Promise<T> } | undefined;
 
   return async () => {

@@ -1,4 +1,5 @@
-// How a call is handed over to oidc-provider, which answers it: under the public URL's name, with nobody whom it knows from before.
+// How a call is handed over to oidc-provider, which answers it: under the public URL's name, with
+// nobody whom it knows from before.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Provider } from 'oidc-provider';
@@ -26,8 +27,14 @@ const codeOf = (status: number): ErrorCode | undefined => {
   return status === 401 ? 'unauthorized' : status < 500 ? 'validation_error' : 'internal';
 };
 
-/** Node has no public way to make an IncomingMessage of bytes: the library reads no more than this of it. */
-const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage, body: Buffer): IncomingMessage =>
+/**
+ * Node has no public way to make an IncomingMessage of bytes: the library reads no more than this
+ * of it.
+ */
+const withBody = (
+  { method, url, headers, socket, httpVersion }: IncomingMessage,
+  body: Buffer,
+): IncomingMessage =>
   Object.assign(Readable.from([body]), {
     method,
     url,
@@ -37,7 +44,11 @@ const withBody = ({ method, url, headers, socket, httpVersion }: IncomingMessage
   }) as unknown as IncomingMessage;
 
 /** The provider builds links from host and protocol of the request: they are the public URL's. */
-export function handOver({ publicUrl, serve, ipOf }: HandOverDeps): (ctx: Context, replaced?: Replaced) => Promise<void> {
+export function handOver({
+  publicUrl,
+  serve,
+  ipOf,
+}: HandOverDeps): (ctx: Context, replaced?: Replaced) => Promise<void> {
   const { host, protocol } = new URL(publicUrl);
 
   return async (ctx, { url = ctx.req.url!, body } = {}) => {
@@ -45,8 +56,14 @@ export function handOver({ publicUrl, serve, ipOf }: HandOverDeps): (ctx: Contex
     const handle = await serve();
     const request = body ? withBody(ctx.req, body) : ctx.req;
     request.url = url;
-    Object.assign(request.headers, { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) });
-    const cookies = (request.headers.cookie ?? '').split(';').filter(cookie => !cookie.trim().startsWith(COOKIES.session));
+    Object.assign(request.headers, {
+      host,
+      'x-forwarded-host': host,
+      'x-forwarded-proto': protocol.slice(0, -1),
+    });
+    const cookies = (request.headers.cookie ?? '')
+      .split(';')
+      .filter(cookie => !cookie.trim().startsWith(COOKIES.session));
     request.headers.cookie = cookies.join(';');
     ctx.respond = false;
     await handle(request, ctx.res);

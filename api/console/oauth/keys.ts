@@ -1,4 +1,5 @@
-// The keys of the OAuth server: made once by whichever process is first, sealed, the same for all of them, and followed by new ones when an operator says so.
+// The keys of the OAuth server: made once by whichever process is first, sealed, the same for all
+// of them, and followed by new ones when an operator says so.
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
@@ -7,7 +8,10 @@ import { createEncryption } from '../security/encryption.ts';
 export interface OAuthKeys {
   /** Sign the cookies of a consent on its way; the first signs, all are accepted. */
   cookies: string[];
-  /** Private keys as JWK. Nothing is signed with them as long as there are no id tokens; the provider does not start without. */
+  /**
+   * Private keys as JWK. Nothing is signed with them as long as there are no id tokens; the
+   * provider does not start without.
+   */
   jwks: Record<string, unknown>[];
 }
 
@@ -21,17 +25,32 @@ export interface OAuthKey {
 
 const STORED_AS = 'oauth';
 const ROUNDS = 20;
-/** Processes look for new keys every minute (fresh-keys.ts); the rest is for a slow database and clocks that differ. */
+/**
+ * Processes look for new keys every minute (fresh-keys.ts); the rest is for a slow database and
+ * clocks that differ.
+ */
 const SIGNS_AFTER_MS = 3 * 60_000;
-/** After the next one began to sign: a consent takes an hour at most, the rest is for clocks that differ. */
+/**
+ * After the next one began to sign: a consent takes an hour at most, the rest is for clocks that
+ * differ.
+ */
 const KEPT_MS = 2 * 3600e3;
 
 function newKey(signsFromMs: number): OAuthKey {
-  const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
-  return { cookie: randomBytes(32).toString('base64url'), jwk: { ...jwk, kid: randomUUID(), alg: 'ES256', use: 'sig' }, signsFromMs };
+  const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+    format: 'jwk',
+  });
+  return {
+    cookie: randomBytes(32).toString('base64url'),
+    jwk: { ...jwk, kid: randomUUID(), alg: 'ES256', use: 'sig' },
+    signsFromMs,
+  };
 }
 
-/** Newest first, as they are stored; a key is dropped when the next one has signed for so long that nothing of its own is on its way. */
+/**
+ * Newest first, as they are stored; a key is dropped when the next one has signed for so long that
+ * nothing of its own is on its way.
+ */
 const kept = (keys: readonly OAuthKey[], nowMs: number): OAuthKey[] =>
   keys.filter((_, index) => index === 0 || nowMs < keys[index - 1]!.signsFromMs + KEPT_MS);
 
@@ -59,7 +78,9 @@ function ringIn(store: Store, secret: string) {
       const asRead = { _id: STORED_AS, sealed: stored ?? { $exists: false } };
       const sealed = encryption.encrypt(JSON.stringify(keys));
       try {
-        const written = await limited(meta.updateOne(asRead, { $set: { sealed } }, { upsert: stored === undefined, ...limits }));
+        const written = await limited(
+          meta.updateOne(asRead, { $set: { sealed } }, { upsert: stored === undefined, ...limits }),
+        );
         return written.matchedCount + written.upsertedCount === 1;
       } catch (error) {
         if (isDuplicate(error)) return false;
@@ -70,24 +91,41 @@ function ringIn(store: Store, secret: string) {
 }
 
 const restless = () =>
-  new Error('The keys of the OAuth server change all the time: API processes with different PRESSROOM_SECRET share one database.');
+  new Error(
+    'The keys of the OAuth server change all the time: API processes with different PRESSROOM_SECRET share one database.',
+  );
 
-/** The keys that all processes share, newest first. Keys that another PRESSROOM_SECRET sealed are replaced: whoever is in the middle of a consent begins again. */
-export async function oauthKeys(store: Store, secret: string, log: Log, now = () => Date.now()): Promise<OAuthKey[]> {
+/**
+ * The keys that all processes share, newest first. Keys that another PRESSROOM_SECRET sealed are
+ * replaced: whoever is in the middle of a consent begins again.
+ */
+export async function oauthKeys(
+  store: Store,
+  secret: string,
+  log: Log,
+  now = () => Date.now(),
+): Promise<OAuthKey[]> {
   const ring = ringIn(store, secret);
   for (let round = 0; round < ROUNDS; round += 1) {
     const { stored, keys } = await ring.read();
     if (keys) return keys;
-    if (stored !== undefined) log.warn('the keys of the OAuth server were sealed with another PRESSROOM_SECRET: new ones are made');
+    if (stored !== undefined)
+      log.warn(
+        'the keys of the OAuth server were sealed with another PRESSROOM_SECRET: new ones are made',
+      );
     const made = [newKey(now())];
     if (await ring.write(made, stored)) return made;
   }
   throw restless();
 }
 
-/** The keys as they are now; undefined when there are none, or another PRESSROOM_SECRET sealed them. */
-export const readOAuthKeys = async (store: Store, secret: string): Promise<OAuthKey[] | undefined> =>
-  (await ringIn(store, secret).read()).keys;
+/**
+ * The keys as they are now; undefined when there are none, or another PRESSROOM_SECRET sealed them.
+ */
+export const readOAuthKeys = async (
+  store: Store,
+  secret: string,
+): Promise<OAuthKey[] | undefined> => (await ringIn(store, secret).read()).keys;
 
 export interface Rotation {
   /** From then on the new keys sign: until then every process has read them. */
@@ -99,10 +137,16 @@ export interface Rotation {
 }
 
 /**
- * Adds new keys. They are accepted as soon as a process has read them, and sign a little later, when all have. Several at the same moment each add theirs.
- * `other secret`: those that are there were sealed with another PRESSROOM_SECRET, and nothing was changed; `none`: there are none yet, the first call makes them.
+ * Adds new keys. They are accepted as soon as a process has read them, and sign a little later,
+ * when all have. Several at the same moment each add theirs. `other secret`: those that are there
+ * were sealed with another PRESSROOM_SECRET, and nothing was changed; `none`: there are none yet,
+ * the first call makes them.
  */
-export async function rotateOAuthKeys(store: Store, secret: string, now = () => Date.now()): Promise<Rotation | 'none' | 'other secret'> {
+export async function rotateOAuthKeys(
+  store: Store,
+  secret: string,
+  now = () => Date.now(),
+): Promise<Rotation | 'none' | 'other secret'> {
   const ring = ringIn(store, secret);
   for (let round = 0; round < ROUNDS; round += 1) {
     const { stored, keys } = await ring.read();
@@ -112,7 +156,11 @@ export async function rotateOAuthKeys(store: Store, secret: string, now = () => 
     // Never before one that is there: the order is that of their age.
     const signsFromMs = Math.max(nowMs + SIGNS_AFTER_MS, stay[0]!.signsFromMs);
     if (await ring.write([newKey(signsFromMs), ...stay], stored))
-      return { signsFrom: new Date(signsFromMs), oldUntil: new Date(signsFromMs + KEPT_MS), dropped: keys.length - stay.length };
+      return {
+        signsFrom: new Date(signsFromMs),
+        oldUntil: new Date(signsFromMs + KEPT_MS),
+        dropped: keys.length - stay.length,
+      };
   }
   throw restless();
 }

@@ -1,4 +1,5 @@
-// The numbers of the OAuth server: what became of apps, consents and tokens. Codes of single calls are in the numbers of HTTP.
+// The numbers of the OAuth server: what became of apps, consents and tokens. Codes of single calls
+// are in the numbers of HTTP.
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Metrics } from '../../../common/operations.ts';
 
@@ -34,9 +35,12 @@ export function countTokens(provider: Provider, count: CountOAuthEvent): void {
   provider.on('grant.success', ({ oidc }: ProviderContext) =>
     count(oidc.params?.['grant_type'] === 'refresh_token' ? 'tokens_refreshed' : 'tokens_issued'),
   );
-  provider.on('grant.error', (_ctx: ProviderContext, error: Error & { error_detail?: string; statusCode?: number }) => {
-    // The database is away: the app comes again.
-    if (error.statusCode === 503) return;
-    count(REUSED.test(error.error_detail ?? '') ? 'reuse_detected' : 'tokens_refused');
-  });
+  provider.on(
+    'grant.error',
+    (_ctx: ProviderContext, error: Error & { error_detail?: string; statusCode?: number }) => {
+      // The database is away: the app comes again.
+      if (error.statusCode === 503) return;
+      count(REUSED.test(error.error_detail ?? '') ? 'reuse_detected' : 'tokens_refused');
+    },
+  );
 }

@@ -21,7 +21,10 @@ interface Deps extends HandOverDeps {
   page: ReturnType<typeof pageRoutes>;
 }
 
-const METADATA_PATHS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+const METADATA_PATHS = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+];
 /** Other bodies from the address are still arriving. */
 const SHARE_RETRY_S = 2;
 const TOKEN_MAX_BYTES = 32 * 1_024;
@@ -30,12 +33,20 @@ const REGISTRATION_LIMITS = {
   maxBytes: 32 * 1_024,
   words: { missing: 'Send the metadata of the client as a JSON object.', tooLarge: 'Send less.' },
 };
-/** What an authorization request may say here. Others would only be refused by one rule or another of OpenID Connect. */
+/**
+ * What an authorization request may say here. Others would only be refused by one rule or another
+ * of OpenID Connect.
+ */
 const ASKED: ReadonlySet<string> = new Set(
-  'client_id redirect_uri response_type response_mode state code_challenge code_challenge_method resource'.split(' '),
+  'client_id redirect_uri response_type response_mode state code_challenge code_challenge_method resource'.split(
+    ' ',
+  ),
 );
 
-/** One scope, which the page of consent names: whatever else an app asks for is left out, as RFC 6749 section 3.3 lets a server do. */
+/**
+ * One scope, which the page of consent names: whatever else an app asks for is left out, as RFC
+ * 6749 section 3.3 lets a server do.
+ */
 function asked(query: string): string {
   const given = new URLSearchParams(query);
   const kept = new URLSearchParams([...given].filter(([name]) => ASKED.has(name)));
@@ -45,7 +56,16 @@ function asked(query: string): string {
   return kept.toString();
 }
 
-export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, registration, page }: Deps): Route[] {
+export function oauthRoutes({
+  publicUrl,
+  serve,
+  away,
+  budget,
+  limit,
+  ipOf,
+  registration,
+  page,
+}: Deps): Route[] {
   const hand = handOver({ publicUrl, serve, ipOf });
 
   async function count(what: 'registration' | 'authorization', ctx: Context): Promise<void> {
@@ -54,7 +74,11 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
   }
 
   /** The caller is not known yet, so the share is that of its address. */
-  const holderOf = (ctx: Context) => ({ id: subscriberOf(ipOf(ctx)), full: overloaded, share: () => tooMuch(SHARE_RETRY_S) });
+  const holderOf = (ctx: Context) => ({
+    id: subscriberOf(ipOf(ctx)),
+    full: overloaded,
+    share: () => tooMuch(SHARE_RETRY_S),
+  });
 
   const boundedRegistration: Middleware = async (ctx, next) => {
     await count('registration', ctx);
@@ -96,17 +120,23 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
   };
   const direct: Middleware = ctx => hand(ctx);
 
-  /** One scope is all that there is. An app that asks again for what it asked at first, of which the rest was left out, would be refused by the letter of RFC 6749 section 6. */
+  /**
+   * One scope is all that there is. An app that asks again for what it asked at first, of which the
+   * rest was left out, would be refused by the letter of RFC 6749 section 6.
+   */
   const token: Middleware = async ctx => {
     if (!ctx.is('application/x-www-form-urlencoded')) return hand(ctx);
-    const fields = new URLSearchParams((await formBytes(ctx.req, TOKEN_MAX_BYTES, () => sayContinue(ctx))).toString());
+    const fields = new URLSearchParams(
+      (await formBytes(ctx.req, TOKEN_MAX_BYTES, () => sayContinue(ctx))).toString(),
+    );
     fields.delete('scope');
     await hand(ctx, { body: Buffer.from(fields.toString()) });
   };
 
   const metadata = METADATA_PATHS.flatMap(path => {
     const handed: Middleware = ctx => hand(ctx, { url: path });
-    // The path forms of RFC 8414 section 3.1 as well: some clients ask for them with the resource's path.
+    // The path forms of RFC 8414 section 3.1 as well: some clients ask for them with the resource's
+    // path.
     return [path, `${path}/{*resource}`].flatMap((each): Route[] => [
       { method: 'get', path: each, handle: [away, handed] },
       { method: 'options', path: each, handle: [away, handed] },
@@ -117,7 +147,13 @@ export function oauthRoutes({ publicUrl, serve, away, budget, limit, ipOf, regis
     {
       method: 'post',
       path: OAUTH_PATHS.registration,
-      handle: [anyOrigin, away, boundedRegistration, jsonBody(REGISTRATION_LIMITS, budget, holderOf), register],
+      handle: [
+        anyOrigin,
+        away,
+        boundedRegistration,
+        jsonBody(REGISTRATION_LIMITS, budget, holderOf),
+        register,
+      ],
     },
     { method: 'options', path: OAUTH_PATHS.registration, handle: [preflight] },
   ];

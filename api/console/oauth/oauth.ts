@@ -1,4 +1,5 @@
-// Wires the OAuth server. The library is loaded, and the keys are read, with the first call that needs them; with new keys there is a new provider.
+// Wires the OAuth server. The library is loaded, and the keys are read, with the first call that
+// needs them; with new keys there is a new provider.
 import type { ServerResponse } from 'node:http';
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Log } from '../../../common/log.ts';
@@ -83,15 +84,34 @@ async function endGrant(
   const { account, user } = ended;
   const reuse = why === 'reuse';
   if (reuse)
-    log.warn({ account, user, app: appName(ended) }, 'a code or refresh token came twice, perhaps a stolen one: the consent is ended');
+    log.warn(
+      { account, user, app: appName(ended) },
+      'a code or refresh token came twice, perhaps a stolen one: the consent is ended',
+    );
   await audit.note(
     { account, user, actor: `the app ${appName(ended)}` },
-    { action: 'app.disconnected', target: appName(ended), details: reuse ? { by: 'service', reason: 'token reuse' } : { by: 'app' } },
+    {
+      action: 'app.disconnected',
+      target: appName(ended),
+      details: reuse ? { by: 'service', reason: 'token reuse' } : { by: 'app' },
+    },
   );
 }
 
 export function createOAuth(deps: OAuthDeps): OAuth {
-  const { publicUrl, resource, secret, store, audit, budget, log, clients, ipOf, renderError, page } = deps;
+  const {
+    publicUrl,
+    resource,
+    secret,
+    store,
+    audit,
+    budget,
+    log,
+    clients,
+    ipOf,
+    renderError,
+    page,
+  } = deps;
   const encryption = createEncryption(secret, 'oauth');
   const refreshTokens = createRefreshTokens(secret);
   const grants = createGrants(store);
@@ -104,7 +124,10 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       return readOAuthKeys(store, secret);
     },
   });
-  /** Who calls, for what is counted in the midst of the provider. By the answer: the provider may be given another request. */
+  /**
+   * Who calls, for what is counted in the midst of the provider. By the answer: the provider may be
+   * given another request.
+   */
   const callers = new WeakMap<ServerResponse, string>();
 
   async function make(keys: OAuthKeys): Promise<Made> {
@@ -116,7 +139,11 @@ export function createOAuth(deps: OAuthDeps): OAuth {
       refreshTokens,
       keepGrant: grants.keepUntil,
       endGrant: grantId =>
-        endGrant({ grants, count, log, audit }, grantId, loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse'),
+        endGrant(
+          { grants, count, log, audit },
+          grantId,
+          loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse',
+        ),
       alreadyUsed: () => new loaded.errors.InvalidGrant('already used'),
       onRepeated: () => count('tokens_repeated'),
     });
@@ -139,8 +166,12 @@ export function createOAuth(deps: OAuthDeps): OAuth {
     });
     countTokens(provider, count);
     // The library answers with an error of its own.
-    provider.on('server_error', (_ctx: ProviderContext, error: Error) => log.error({ err: error }, 'the OAuth server failed a call'));
-    provider.on('error', (error: Error) => log.debug({ reason: error.message }, 'an answer could not be sent as a whole'));
+    provider.on('server_error', (_ctx: ProviderContext, error: Error) =>
+      log.error({ err: error }, 'the OAuth server failed a call'),
+    );
+    provider.on('error', (error: Error) =>
+      log.debug({ reason: error.message }, 'an answer could not be sent as a whole'),
+    );
     return { provider, serve: provider.callback() };
   }
 

@@ -40,12 +40,21 @@ declare module 'oidc-provider' {
     static readonly ctx: ProviderContext | undefined;
     constructor(issuer: string, configuration: Record<string, unknown>);
     proxy: boolean;
-    Grant: (new (of: { clientId: string; accountId: string }) => Grant) & { find(id: string): Promise<Grant | undefined> };
-    RefreshToken: { prototype: { generateTokenId(this: { grantId: string; rotations: number }): string } };
+    Grant: (new (of: {
+      clientId: string;
+      accountId: string;
+    }) => Grant) & { find(id: string): Promise<Grant | undefined> };
+    RefreshToken: {
+      prototype: { generateTokenId(this: { grantId: string; rotations: number }): string };
+    };
     use(middleware: (ctx: ProviderContext, next: () => Promise<void>) => Promise<void>): void;
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
-    interactionFinished(request: IncomingMessage, response: ServerResponse, result: Record<string, unknown>): Promise<void>;
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: Record<string, unknown>,
+    ): Promise<void>;
     /** Where the browser goes on. */
     interactionResult(
       request: IncomingMessage,
@@ -60,11 +69,25 @@ declare module 'oidc-provider' {
     error: string;
     error_description?: string;
   }
-  export const errors: Record<'InvalidGrant' | 'InvalidTarget', new (description: string) => OIDCProviderError> & {
-    CustomOIDCProviderError: new (error: string, description: string, options: { cause: unknown }) => OIDCProviderError;
+  export const errors: Record<
+    'InvalidGrant' | 'InvalidTarget',
+    new (
+      description: string,
+    ) => OIDCProviderError
+  > & {
+    CustomOIDCProviderError: new (
+      error: string,
+      description: string,
+      options: { cause: unknown },
+    ) => OIDCProviderError;
   };
   export const interactionPolicy: {
-    Check: new (reason: string, description: string, error: string, check: (ctx: ProviderContext) => boolean) => object;
+    Check: new (
+      reason: string,
+      description: string,
+      error: string,
+      check: (ctx: ProviderContext) => boolean,
+    ) => object;
     Prompt: new (
       prompt: { name: string; requestable: boolean },
       details: (ctx: ProviderContext) => Record<string, unknown>,

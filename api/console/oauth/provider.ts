@@ -1,4 +1,5 @@
-// The settings of oidc-provider, which speaks OAuth for us: authorization codes with PKCE for one resource and one scope, and nothing else that it could do.
+// The settings of oidc-provider, which speaks OAuth for us: authorization codes with PKCE for one
+// resource and one scope, and nothing else that it could do.
 import type { Provider, ProviderContext } from 'oidc-provider';
 import { consentPath, OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { OUTAGE } from '../kit/outage.ts';
@@ -37,13 +38,18 @@ export interface ProviderDeps {
   /** The way to the documents in which apps describe themselves. */
   fetch: ClientFetch;
   mayFetchDocument(ctx: ProviderContext | undefined): Promise<boolean>;
-  /** Whether tokens are given for this person: by the consent that they come of, where there is one. */
+  /**
+   * Whether tokens are given for this person: by the consent that they come of, where there is one.
+   */
   mayHaveTokens(user: string, grantId: string | undefined): Promise<boolean>;
   /** `back`: leads the person on to the app with it. */
   renderError(ctx: ProviderContext, refusal: OAuthErrorFields, back: string | undefined): void;
 }
 
-/** What the documents of RFC 8414 say that is true here: the library speaks of OpenID Connect besides. */
+/**
+ * What the documents of RFC 8414 say that is true here: the library speaks of OpenID Connect
+ * besides.
+ */
 const METADATA: ReadonlySet<string> = new Set([
   'issuer',
   'authorization_endpoint',
@@ -62,10 +68,17 @@ const METADATA: ReadonlySet<string> = new Set([
 
 function trimmed(body: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.fromEntries(Object.entries(body).filter(([name]) => METADATA.has(name)));
-  return { ...kept, scopes_supported: [SCOPE], revocation_endpoint_auth_methods_supported: [...CLIENT_AUTH_METHODS] };
+  return {
+    ...kept,
+    scopes_supported: [SCOPE],
+    revocation_endpoint_auth_methods_supported: [...CLIENT_AUTH_METHODS],
+  };
 }
 
-const featuresOf = (library: typeof import('oidc-provider'), { clients, mayFetchDocument, resource }: ProviderDeps) => ({
+const featuresOf = (
+  library: typeof import('oidc-provider'),
+  { clients, mayFetchDocument, resource }: ProviderDeps,
+) => ({
   devInteractions: { enabled: false },
   rpInitiatedLogout: { enabled: false },
   userinfo: { enabled: false },
@@ -75,8 +88,11 @@ const featuresOf = (library: typeof import('oidc-provider'), { clients, mayFetch
   revocation: {
     enabled: true,
     // A client revokes its own; of others' it learns nothing.
-    allowedPolicy: async (_ctx: ProviderContext, client: { clientId: string }, token: { clientId: string }) =>
-      client.clientId === token.clientId,
+    allowedPolicy: async (
+      _ctx: ProviderContext,
+      client: { clientId: string },
+      token: { clientId: string },
+    ) => client.clientId === token.clientId,
   },
   registration: { enabled: clients.registration, issueRegistrationAccessToken: false },
   clientIdMetadataDocument: {
@@ -90,20 +106,41 @@ const featuresOf = (library: typeof import('oidc-provider'), { clients, mayFetch
     defaultResource: async () => resource,
     useGrantedResource: async () => true,
     getResourceServerInfo: async (_ctx: ProviderContext, asked: string) => {
-      if (asked !== resource) throw new library.errors.InvalidTarget(`the only resource here is ${resource}`);
-      return { scope: SCOPE, audience: resource, accessTokenTTL: ACCESS_S, accessTokenFormat: 'opaque' };
+      if (asked !== resource)
+        throw new library.errors.InvalidTarget(`the only resource here is ${resource}`);
+      return {
+        scope: SCOPE,
+        audience: resource,
+        accessTokenTTL: ACCESS_S,
+        accessTokenFormat: 'opaque',
+      };
     },
   },
 });
 
-export function createProvider(library: typeof import('oidc-provider'), deps: ProviderDeps): Provider {
+export function createProvider(
+  library: typeof import('oidc-provider'),
+  deps: ProviderDeps,
+): Provider {
   const { issuer, keys } = deps;
   const { Check, Prompt, base } = library.interactionPolicy;
   const policy = base();
   policy.clear();
-  // Every time: what is shown is which app asks now, and nobody is signed in with the provider itself.
-  const asked = new Check('asked', 'the person is asked each time', 'consent_required', ctx => !ctx.oidc.result?.consent?.grantId);
-  policy.add(new Prompt({ name: 'consent', requestable: true }, ctx => ({ name: ctx.oidc.client?.clientName ?? '' }), asked));
+  // Every time: what is shown is which app asks now, and nobody is signed in with the provider
+  // itself.
+  const asked = new Check(
+    'asked',
+    'the person is asked each time',
+    'consent_required',
+    ctx => !ctx.oidc.result?.consent?.grantId,
+  );
+  policy.add(
+    new Prompt(
+      { name: 'consent', requestable: true },
+      ctx => ({ name: ctx.oidc.client?.clientName ?? '' }),
+      asked,
+    ),
+  );
 
   const provider = new library.Provider(issuer, {
     adapter: deps.adapter,
@@ -121,17 +158,24 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
     enableHttpPostMethods: false,
     expiresWithSession: async () => false,
     issueRefreshToken: async () => true,
-    rotateRefreshToken: ({ oidc }: ProviderContext) => isDue(oidc.entities.RefreshToken!, Date.now()),
+    rotateRefreshToken: ({ oidc }: ProviderContext) =>
+      isDue(oidc.entities.RefreshToken!, Date.now()),
     revokeGrantPolicy: () => true,
     fetch: deps.fetch,
-    interactions: { policy, url: (_ctx: ProviderContext, { uid }: { uid: string }) => consentPath(uid) },
+    interactions: {
+      policy,
+      url: (_ctx: ProviderContext, { uid }: { uid: string }) => consentPath(uid),
+    },
     loadExistingGrant: async ({ oidc }: ProviderContext) => {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
     },
     findAccount: async (_ctx: ProviderContext, id: string, token?: { grantId?: string }) =>
-      (await deps.mayHaveTokens(id, token?.grantId)) ? { accountId: id, claims: async () => ({ sub: id }) } : undefined,
-    renderError: (ctx: ProviderContext, refusal: OAuthErrorFields) => deps.renderError(ctx, refusal, onward(ctx, refusal)),
+      (await deps.mayHaveTokens(id, token?.grantId))
+        ? { accountId: id, claims: async () => ({ sub: id }) }
+        : undefined,
+    renderError: (ctx: ProviderContext, refusal: OAuthErrorFields) =>
+      deps.renderError(ctx, refusal, onward(ctx, refusal)),
     ttl: {
       AccessToken: ACCESS_S,
       AuthorizationCode: CODE_S,
@@ -157,9 +201,12 @@ export function createProvider(library: typeof import('oidc-provider'), deps: Pr
       ctx.res.setHeader('retry-after', String(OUTAGE.retryAfterS));
       ctx.res.setHeader('cache-control', 'no-store');
     }
-    if (ctx._matchedRouteName === 'discovery') ctx.body = trimmed(ctx.body as Record<string, unknown>);
+    if (ctx._matchedRouteName === 'discovery')
+      ctx.body = trimmed(ctx.body as Record<string, unknown>);
     // Who is signed in is the dashboard's to say: the provider remembers nobody.
-    const kept = [ctx.res.getHeader('set-cookie') ?? []].flat().filter(cookie => !String(cookie).startsWith(COOKIES.session));
+    const kept = [ctx.res.getHeader('set-cookie') ?? []]
+      .flat()
+      .filter(cookie => !String(cookie).startsWith(COOKIES.session));
     if (kept.length > 0) ctx.res.setHeader('set-cookie', kept.map(String));
     else ctx.res.removeHeader('set-cookie');
   });

@@ -1,7 +1,10 @@
 // Where an app may have the answer sent: https, this computer, or a program of its own. Pure.
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Schemes that a browser or the system itself acts upon, or that name no program of an app (https://www.rfc-editor.org/rfc/rfc8252#section-7.1). */
+/**
+ * Schemes that a browser or the system itself acts upon, or that name no program of an app
+ * (https://www.rfc-editor.org/rfc/rfc8252#section-7.1).
+ */
 const NO_APP: ReadonlySet<string> = new Set(
   [
     'javascript data vbscript blob file filesystem about view-source ws wss ftp ftps mailto tel sms intent jar chrome edge resource',
@@ -28,11 +31,14 @@ export function redirectProblem(uri: string): string | undefined {
   const scheme = url.protocol.slice(0, -1);
   if (scheme === 'https') return undefined;
   if (scheme === 'http') return isLoopback(uri) ? undefined : 'must be https, or http on localhost';
-  if (NO_APP.has(scheme) || scheme.startsWith(OF_WINDOWS) || isExtension(scheme)) return `must not have the scheme ${scheme}`;
+  if (NO_APP.has(scheme) || scheme.startsWith(OF_WINDOWS) || isExtension(scheme))
+    return `must not have the scheme ${scheme}`;
   return undefined;
 }
 
-/** Where the answer goes, for people: a host, or the scheme of a program. `uri` has been checked. */
+/**
+ * Where the answer goes, for people: a host, or the scheme of a program. `uri` has been checked.
+ */
 export function redirectName(uri: string): string {
   const { protocol, host } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
@@ -42,5 +48,7 @@ export function redirectName(uri: string): string {
 export function redirectLabel(uri: string): string {
   const { protocol, host } = new URL(uri);
   if (protocol === 'https:') return `at ${host}`;
-  return isLoopback(uri) ? `on this computer (${host})` : `in the program that opens ${protocol} links`;
+  return isLoopback(uri)
+    ? `on this computer (${host})`
+    : `in the program that opens ${protocol} links`;
 }

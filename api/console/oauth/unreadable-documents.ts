@@ -1,5 +1,6 @@
-// What the app and the log hear while the document in which an app describes itself cannot be read. Not that the app is unknown: apps then forget all that they were
-// given, and the person would have to connect them again because a site was slow for a moment.
+// What the app and the log hear while the document in which an app describes itself cannot be read.
+// Not that the app is unknown: apps then forget all that they were given, and the person would have
+// to connect them again because a site was slow for a moment.
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Log } from '../../../common/log.ts';
 import type { ClientFetch } from './client-fetch.ts';

@@ -1,4 +1,5 @@
-// The page on which a person allows an app to render in their name, or does not. Owns its texts; what a consent is, is decided elsewhere.
+// The page on which a person allows an app to render in their name, or does not. Owns its texts;
+// what a consent is, is decided elsewhere.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';
@@ -19,9 +20,13 @@ import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 type Account = { id: string; name: string };
 
 /** A document's address is a name that the app has proved; what it calls itself it has not. */
-const provenHost = (clientId: string) => (clientId.startsWith('https://') ? URL.parse(clientId)?.host : undefined);
+const provenHost = (clientId: string) =>
+  clientId.startsWith('https://') ? URL.parse(clientId)?.host : undefined;
 
-/** Chrome checks `form-action` along all redirects of a form's answer, and this one leads to the app. */
+/**
+ * Chrome checks `form-action` along all redirects of a form's answer, and this one leads to the
+ * app.
+ */
 const TO_THE_APP = { formAction: false };
 
 const chosen = (accounts: readonly Account[]): Markup =>
@@ -33,28 +38,53 @@ const chosen = (accounts: readonly Account[]): Markup =>
 
 /** By the error's code. */
 const MESSAGES: Partial<Record<string, string>> = {
-  invalid_client: 'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
+  invalid_client:
+    'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
   invalid_redirect_uri:
     'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
-  temporarily_unavailable: 'The database of this installation does not answer. Wait a few seconds and load this page again.',
+  temporarily_unavailable:
+    'The database of this installation does not answer. Wait a few seconds and load this page again.',
   server_error: 'Something went wrong on our side. Go back to the app and try again.',
 };
-const OTHER_MESSAGE = 'The app asked for something that cannot be done here. Go back to it and try again.';
+const OTHER_MESSAGE =
+  'The app asked for something that cannot be done here. Go back to it and try again.';
 const UNREADABLE_MESSAGE =
   'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.';
 
-/** The page of an error of the OAuth server that cannot redirect to the app. `back`: the link to the app. */
-export function showOAuthError(ctx: PageContext, { error, error_description: description }: OAuthErrorFields, back: string | undefined) {
+/**
+ * The page of an error of the OAuth server that cannot redirect to the app. `back`: the link to the
+ * app.
+ */
+export function showOAuthError(
+  ctx: PageContext,
+  { error, error_description: description }: OAuthErrorFields,
+  back: string | undefined,
+) {
   const ours = error === 'server_error' || error === 'temporarily_unavailable';
-  const detail = description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
-  const link = back && markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;
+  const detail =
+    description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
+  const link =
+    back &&
+    markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;
   const body = markup`${detail}${link}<p class="below"><a href="/app">To the dashboard</a></p>`;
-  const message = UNREADABLE.test(description ?? '') ? UNREADABLE_MESSAGE : (MESSAGES[error] ?? OTHER_MESSAGE);
-  sendPage(ctx, { title: 'The app could not be connected', error: message, body }, ctx.status >= 400 ? ctx.status : 400);
+  const message = UNREADABLE.test(description ?? '')
+    ? UNREADABLE_MESSAGE
+    : (MESSAGES[error] ?? OTHER_MESSAGE);
+  sendPage(
+    ctx,
+    { title: 'The app could not be connected', error: message, body },
+    ctx.status >= 400 ? ctx.status : 400,
+  );
 }
 
 export function consentPages(
-  { sessions, cookies, audit, login, publicUrl }: Pick<Auth, 'sessions' | 'cookies' | 'audit' | 'login' | 'publicUrl'>,
+  {
+    sessions,
+    cookies,
+    audit,
+    login,
+    publicUrl,
+  }: Pick<Auth, 'sessions' | 'cookies' | 'audit' | 'login' | 'publicUrl'>,
   { consents, grants }: Pick<OAuth, 'consents' | 'grants'>,
   route: ReturnType<typeof pageRoutes>,
 ): PageRoute[] {
@@ -66,16 +96,26 @@ export function consentPages(
       ctx,
       {
         title: 'Start again in the app',
-        error: 'This was answered already, took longer than an hour, or was begun in another browser.',
+        error:
+          'This was answered already, took longer than an hour, or was begun in another browser.',
         body: markup`<p>Go back to the app and connect it once more.</p><p class="below"><a href="/app">To the dashboard</a></p>`,
       },
       410,
     );
 
-  async function show(ctx: Context, asking: Asking, { user }: SignedIn, error?: string, status = 200): Promise<void> {
+  async function show(
+    ctx: Context,
+    asking: Asking,
+    { user }: SignedIn,
+    error?: string,
+    status = 200,
+  ): Promise<void> {
     const accounts = await grants.accountsOf(user.id);
     const proven = provenHost(asking.clientId);
-    const who = asking.clientName === '' ? 'An app that says no name' : markup`An app that calls itself “${asking.clientName}”`;
+    const who =
+      asking.clientName === ''
+        ? 'An app that says no name'
+        : markup`An app that calls itself “${asking.clientName}”`;
     const may = markup`${chosen(accounts)}
 <p>It may: <strong>render PDFs</strong> (<code>${SCOPE}</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
 <p><button class="main-button" name="answer" value="allow">Allow</button></p>`;
@@ -100,7 +140,10 @@ ${accounts.length === 0 ? none : may}
   }
 
   /** The person signs out, and who signs in next is asked the same. */
-  async function leave(ctx: Context, { user: { id: user, email }, sessionId }: SignedIn): Promise<void> {
+  async function leave(
+    ctx: Context,
+    { user: { id: user, email }, sessionId }: SignedIn,
+  ): Promise<void> {
     await sessions.end(user, sessionId);
     cookies.clear(ctx, 'session');
     await audit.note({ user, actor: email, ip: login.ipOf(ctx) }, { action: 'person.signed_out' });
@@ -115,12 +158,19 @@ ${accounts.length === 0 ? none : may}
     if (!signedIn) return seeOther(ctx, withNext('/app/sign-in', ctx.path));
     // Somebody else has signed in since the page was shown: what it said is not theirs.
     if (sent.get('user') !== signedIn.user.id)
-      return show(ctx, asking, signedIn, 'Somebody else has signed in here meanwhile. Look at it again.', 409);
+      return show(
+        ctx,
+        asking,
+        signedIn,
+        'Somebody else has signed in here meanwhile. Look at it again.',
+        409,
+      );
     if (sent.get('answer') === 'other') return leave(ctx, signedIn);
     if (sent.get('answer') !== 'allow') return seeOther(ctx, await consents.deny(ctx.req, ctx.res));
     const { id: user, email } = signedIn.user;
     const account = (await grants.accountsOf(user)).find(({ id }) => id === sent.get('account'));
-    if (!account) return show(ctx, asking, signedIn, 'You may not render in that account any more.', 403);
+    if (!account)
+      return show(ctx, asking, signedIn, 'You may not render in that account any more.', 403);
     const onward = await consents.allow(ctx.req, ctx.res, asking, { user, account: account.id });
     await audit.note(
       { account: account.id, user, actor: email, ip: login.ipOf(ctx) },

@@ -1,4 +1,5 @@
-// The pages that an invitation's link opens: the code of the link, then who is invited into what, and one button. Owns their texts and the order of things.
+// The pages that an invitation's link opens: the code of the link, then who is invited into what,
+// and one button. Owns their texts and the order of things.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
@@ -15,7 +16,10 @@ import { nameField, newPasswordField } from './new-user.ts';
 
 const TOKEN_PAGE = '/app/invitation';
 const ACCEPT_PAGE = '/app/invitation/accept';
-/** The token waits in a cookie while its owner signs in, perhaps with a second factor or at the company. */
+/**
+ * The token waits in a cookie while its owner signs in, perhaps with a second factor or at the
+ * company.
+ */
 const REMEMBERED_MS = 30 * 60_000;
 
 const GONE =
@@ -28,7 +32,10 @@ interface Typed {
 }
 
 const schemas = { name: nameText(), password: newPassword };
-const problem = (schema: (typeof schemas)['name'] | typeof newPassword, value: string): string | undefined => {
+const problem = (
+  schema: (typeof schemas)['name'] | typeof newPassword,
+  value: string,
+): string | undefined => {
   const parsed = schema.safeParse(value);
   return parsed.success ? undefined : `It must be ${parsed.error.issues[0]!.message}.`;
 };
@@ -46,7 +53,12 @@ function sendCodeForm(ctx: Context, publicUrl: string): void {
   sendPage(ctx, { title: 'Your invitation', body });
 }
 
-const sendInvitation = (ctx: Context, { account, invitation }: OpenInvitation, rest: Markup, status = 200) =>
+const sendInvitation = (
+  ctx: Context,
+  { account, invitation }: OpenInvitation,
+  rest: Markup,
+  status = 200,
+) =>
   sendPage(
     ctx,
     {
@@ -56,7 +68,12 @@ const sendInvitation = (ctx: Context, { account, invitation }: OpenInvitation, r
     status,
   );
 
-const sendNewUserForm = (ctx: Context, open: OpenInvitation, { name, nameError, passwordError }: Typed = {}, status = 200) =>
+const sendNewUserForm = (
+  ctx: Context,
+  open: OpenInvitation,
+  { name, nameError, passwordError }: Typed = {},
+  status = 200,
+) =>
   sendInvitation(
     ctx,
     open,
@@ -67,7 +84,10 @@ const sendNewUserForm = (ctx: Context, open: OpenInvitation, { name, nameError, 
         // For programs that keep passwords: whose this one is.
         markup`<input type="hidden" name="username" autocomplete="username" value="${open.invitation.email}">`,
         nameField({ value: name, error: nameError, focus: !passwordError }),
-        newPasswordField({ error: passwordError, focus: passwordError !== undefined && nameError === undefined }),
+        newPasswordField({
+          error: passwordError,
+          focus: passwordError !== undefined && nameError === undefined,
+        }),
       ],
       'Join',
     )}`,
@@ -83,7 +103,11 @@ function sendAcceptPage(
   invited: UserDocument | undefined,
 ): void {
   if (email === open.invitation.email)
-    return sendInvitation(ctx, open, markup`<p>You are signed in as ${email}.</p>${form(ACCEPT_PAGE, [hidden('as', 'member')], 'Accept')}`);
+    return sendInvitation(
+      ctx,
+      open,
+      markup`<p>You are signed in as ${email}.</p>${form(ACCEPT_PAGE, [hidden('as', 'member')], 'Accept')}`,
+    );
   if (email !== undefined)
     return sendInvitation(
       ctx,
@@ -92,7 +116,12 @@ function sendAcceptPage(
       403,
     );
   if (invited?.disabled)
-    return sendInvitation(ctx, open, markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`, 403);
+    return sendInvitation(
+      ctx,
+      open,
+      markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`,
+      403,
+    );
   if (invited)
     return sendInvitation(
       ctx,
@@ -140,7 +169,13 @@ export function invitationPages(
     const open = await openOf(ctx);
     if (!open) return gone(ctx);
     const signedIn = await login.signedIn(ctx);
-    sendAcceptPage(auth, ctx, open, signedIn?.user.email, await users.byEmail(open.invitation.email));
+    sendAcceptPage(
+      auth,
+      ctx,
+      open,
+      signedIn?.user.email,
+      await users.byEmail(open.invitation.email),
+    );
   }
 
   /** False when somebody else was quicker. */
@@ -155,16 +190,30 @@ export function invitationPages(
     return true;
   }
 
-  async function join(ctx: Context, open: OpenInvitation, name: string, password: string): Promise<void> {
-    const wrong = { nameError: problem(schemas.name, name), passwordError: problem(schemas.password, password) };
-    if (wrong.nameError || wrong.passwordError) return sendNewUserForm(ctx, open, { name, ...wrong }, 400);
-    const user = await users.create({ email: open.invitation.email, name: schemas.name.parse(name), password });
+  async function join(
+    ctx: Context,
+    open: OpenInvitation,
+    name: string,
+    password: string,
+  ): Promise<void> {
+    const wrong = {
+      nameError: problem(schemas.name, name),
+      passwordError: problem(schemas.password, password),
+    };
+    if (wrong.nameError || wrong.passwordError)
+      return sendNewUserForm(ctx, open, { name, ...wrong }, 400);
+    const user = await users.create({
+      email: open.invitation.email,
+      name: schemas.name.parse(name),
+      password,
+    });
     let joined = false;
     try {
       joined = await accept(ctx, user);
     } finally {
       // Without the invitation nobody vouches for the address.
-      if (!joined) await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
+      if (!joined)
+        await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
     }
     if (!joined) return gone(ctx);
     await login.enter(ctx, user, 'invitation');
@@ -182,7 +231,8 @@ export function invitationPages(
       await sessions.end(signedIn.user.id, signedIn.sessionId);
       cookies.clear(ctx, 'session');
     } else if (as === 'member' && signedIn?.user.email === open.invitation.email) {
-      if (!(await accept(ctx, { _id: signedIn.user.id, email: signedIn.user.email }))) return gone(ctx);
+      if (!(await accept(ctx, { _id: signedIn.user.id, email: signedIn.user.email })))
+        return gone(ctx);
       return seeOther(ctx, '/app');
     } else if (as === 'new' && !signedIn && !invited && newWithPassword(open.invitation.email))
       return join(ctx, open, sent.get('name'), sent.get('password'));

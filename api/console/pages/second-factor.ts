@@ -1,4 +1,5 @@
-// The page of the second factor: a code of the app, or a recovery code. Owns its texts and what a wrong code leads to.
+// The page of the second factor: a code of the app, or a recovery code. Owns its texts and what a
+// wrong code leads to.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';
@@ -55,7 +56,8 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
     const body = markup`<p><a class="main-button" href="${withNext('/app/sign-in', nextPath(ctx.query['next']))}">Sign in again</a></p>`;
     sendPage(ctx, { title: 'Sign in again', error: why, body }, status);
   };
-  const tooLate = 'This sign-in took longer than five minutes, or your password was changed meanwhile.';
+  const tooLate =
+    'This sign-in took longer than five minutes, or your password was changed meanwhile.';
 
   async function open(ctx: Context): Promise<void> {
     if (await pendingTwoFactor.waiting(ctx)) show(ctx);
@@ -70,7 +72,8 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
     const { user, id, method } = waiting;
     const attempt = { user: user._id, passing: id, device: devices.known(ctx, user._id) };
     try {
-      if ((await limits.secondFactor(attempt)) === 'start over') return startAgain(ctx, 'Five codes were wrong.', 401);
+      if ((await limits.secondFactor(attempt)) === 'start over')
+        return startAgain(ctx, 'Five codes were wrong.', 401);
     } catch (error) {
       const { message, status } = asThrottled(ctx, error);
       return show(ctx, message, status);
@@ -82,7 +85,9 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
       ctx.state.code = 'unauthorized';
       return show(
         ctx,
-        isRecovery(ctx) ? 'This code is wrong, or was used already.' : 'This code is wrong, or was used already. Wait for the next one.',
+        isRecovery(ctx)
+          ? 'This code is wrong, or was used already.'
+          : 'This code is wrong, or was used already. Wait for the next one.',
         401,
       );
     }

@@ -1,4 +1,5 @@
-// The page that the one-time link opens: who runs this installation. Owns its texts and the order in which the first person comes to be.
+// The page that the one-time link opens: who runs this installation. Owns its texts and the order
+// in which the first person comes to be.
 import type { z } from 'zod';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
@@ -26,7 +27,13 @@ const schemas: Record<Exclude<Name, 'token'>, z.ZodType<string>> = {
 export function setupPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
   const { setup, users, firstOwner, login, audit, publicUrl } = auth;
 
-  function show(ctx: Context, withAccount: boolean, typed: Values = {}, wrong: Values = {}, status = 200): void {
+  function show(
+    ctx: Context,
+    withAccount: boolean,
+    typed: Values = {},
+    wrong: Values = {},
+    status = 200,
+  ): void {
     const first = FIELDS.find(name => wrong[name] !== undefined) ?? 'token';
     const common = (name: Name) => ({ name, error: wrong[name], focus: name === first });
     const fields = [
@@ -39,7 +46,14 @@ export function setupPages(auth: Auth, route: ReturnType<typeof pageRoutes>): Pa
         maxLength: 200,
       }),
       nameField({ ...common('name'), value: typed.name }),
-      field({ ...common('email'), label: 'Email', type: 'email', autocomplete: 'username', value: typed.email, maxLength: MAX_EMAIL }),
+      field({
+        ...common('email'),
+        label: 'Email',
+        type: 'email',
+        autocomplete: 'username',
+        value: typed.email,
+        maxLength: MAX_EMAIL,
+      }),
       newPasswordField(common('password')),
       ...(withAccount
         ? [
@@ -57,7 +71,12 @@ export function setupPages(auth: Auth, route: ReturnType<typeof pageRoutes>): Pa
     const body = form(PATH, fields, 'Set up');
     sendPage(
       ctx,
-      { title: 'Set up Pressroom', lead: `You will run ${new URL(publicUrl).host}.`, error: otherHost(ctx, publicUrl), body },
+      {
+        title: 'Set up Pressroom',
+        lead: `You will run ${new URL(publicUrl).host}.`,
+        error: otherHost(ctx, publicUrl),
+        body,
+      },
       status,
     );
   }
@@ -93,18 +112,28 @@ export function setupPages(auth: Auth, route: ReturnType<typeof pageRoutes>): Pa
     }
     const token = typed.token!.trim().replace(/^.*#/, '');
     if (!(await setup.isGood(token))) {
-      wrong.token = 'This token is wrong, was used, or is older than 24 hours. The latest link is in the log; a restart makes a new one.';
+      wrong.token =
+        'This token is wrong, was used, or is older than 24 hours. The latest link is in the log; a restart makes a new one.';
       ctx.state.code = 'unauthorized';
       return show(ctx, waiting === undefined, typed, wrong, 401);
     }
-    if (good.account !== undefined && (await firstOwner.isTaken(good.account))) wrong.account = 'There is an account of this name already.';
+    if (good.account !== undefined && (await firstOwner.isTaken(good.account)))
+      wrong.account = 'There is an account of this name already.';
     if (Object.keys(wrong).length > 0) return show(ctx, waiting === undefined, typed, wrong, 400);
     // From here on one caller at most goes on, whatever others send at the same moment.
     if (!(await setup.use(token))) return isDone(ctx, 409);
-    const user = await users.create({ email: good.email!, name: good.name!, password: good.password!, operator: true });
+    const user = await users.create({
+      email: good.email!,
+      name: good.name!,
+      password: good.password!,
+      operator: true,
+    });
     if (waiting === undefined || !(await firstOwner.own(waiting, user._id)))
       await firstOwner.ownNew(good.account ?? `Team of ${good.name}`, user._id);
-    await audit.note({ user: user._id, actor: user.email, ip: login.ipOf(ctx) }, { action: 'operator.created', target: user.email });
+    await audit.note(
+      { user: user._id, actor: user.email, ip: login.ipOf(ctx) },
+      { action: 'operator.created', target: user.email },
+    );
     await login.enter(ctx, user, 'setup');
     seeOther(ctx, '/app');
   }

@@ -1,4 +1,5 @@
-// The page of email and password. Owns its texts; who may try how often, and what a session is, is decided elsewhere.
+// The page of email and password. Owns its texts; who may try how often, and what a session is, is
+// decided elsewhere.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
@@ -21,7 +22,10 @@ interface Shown {
   passwordError?: string;
 }
 
-/** The button of the single sign-on and the password form. Where only operators have passwords, the button comes first. */
+/**
+ * The button of the single sign-on and the password form. Where only operators have passwords, the
+ * button comes first.
+ */
 function ways({ sso, passwordSignIn }: Auth, next: string, passwordForm: Markup): Markup {
   if (!sso) return passwordForm;
   const button = (kind: string) =>
@@ -31,7 +35,12 @@ function ways({ sso, passwordSignIn }: Auth, next: string, passwordForm: Markup)
     : markup`${button('')}<p class="or">operators of this installation</p>${passwordForm}`;
 }
 
-function sendSignInPage(auth: Auth, ctx: Context, { next, email, error, emailError, passwordError }: Shown, status = 200): void {
+function sendSignInPage(
+  auth: Auth,
+  ctx: Context,
+  { next, email, error, emailError, passwordError }: Shown,
+  status = 200,
+): void {
   const { publicUrl, passwordSignIn } = auth;
   const wrongEmail = emailError !== undefined;
   const passwordForm = form(
@@ -61,11 +70,21 @@ function sendSignInPage(auth: Auth, ctx: Context, { next, email, error, emailErr
   );
   const body = markup`${ways(auth, next, passwordForm)}
 <p class="below hint">Forgotten your password? Who runs this installation can help.</p>`;
-  sendPage(ctx, { title: 'Sign in', lead: `to ${new URL(publicUrl).host}`, error: error ?? otherHost(ctx, publicUrl), body }, status);
+  sendPage(
+    ctx,
+    {
+      title: 'Sign in',
+      lead: `to ${new URL(publicUrl).host}`,
+      error: error ?? otherHost(ctx, publicUrl),
+      body,
+    },
+    status,
+  );
 }
 
 export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { users, passwords, limits, devices, login, pendingTwoFactor, setup, sso, passwordSignIn } = auth;
+  const { users, passwords, limits, devices, login, pendingTwoFactor, setup, sso, passwordSignIn } =
+    auth;
 
   async function open(ctx: Context): Promise<void> {
     const next = nextPath(ctx.query['next']);
@@ -79,15 +98,24 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
     const sent = await formBody(ctx.req);
     const email = normalEmail(sent.get('email'));
     const password = sent.get('password');
-    if (email === '') return sendSignInPage(auth, ctx, { next, emailError: 'Type your email address.' }, 400);
+    if (email === '')
+      return sendSignInPage(auth, ctx, { next, emailError: 'Type your email address.' }, 400);
     if (email.length > MAX_EMAIL)
-      return sendSignInPage(auth, ctx, { next, emailError: `An email address has at most ${MAX_EMAIL} characters.` }, 400);
-    if (password === '') return sendSignInPage(auth, ctx, { next, email, passwordError: 'Type your password.' }, 400);
+      return sendSignInPage(
+        auth,
+        ctx,
+        { next, emailError: `An email address has at most ${MAX_EMAIL} characters.` },
+        400,
+      );
+    if (password === '')
+      return sendSignInPage(auth, ctx, { next, email, passwordError: 'Type your password.' }, 400);
 
     const user = await users.byEmail(email);
     const attempt = { email, ip: login.ipOf(ctx), device: devices.known(ctx, user?._id) };
     const asker: Asker =
-      user && attempt.device !== undefined ? { who: 'known', id: user._id } : { who: 'stranger', id: subscriberOf(attempt.ip) };
+      user && attempt.device !== undefined
+        ? { who: 'known', id: user._id }
+        : { who: 'stranger', id: subscriberOf(attempt.ip) };
     let good: boolean;
     try {
       passwords.checkRoom(asker);
@@ -99,7 +127,12 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
     }
     if (!good || !user || user.disabled) {
       ctx.state.code = 'unauthorized';
-      return sendSignInPage(auth, ctx, { next, email, error: 'The email address or the password is wrong.' }, 401);
+      return sendSignInPage(
+        auth,
+        ctx,
+        { next, email, error: 'The email address or the password is wrong.' },
+        401,
+      );
     }
     await limits.passwordWasRight(attempt);
     // Operators keep theirs: they could not fix the company's sign-in otherwise.

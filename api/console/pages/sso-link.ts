@@ -45,14 +45,24 @@ export async function submitSsoLink(sso: SsoSignIn, ctx: Context): Promise<void>
   await completeSsoSignIn(sso, ctx, user, state.next);
 }
 
-async function unprovenUser(sso: SsoSignIn, ctx: Context): Promise<{ state: SsoStateOf<'unproven'>; user: UserDocument }> {
+async function unprovenUser(
+  sso: SsoSignIn,
+  ctx: Context,
+): Promise<{ state: SsoStateOf<'unproven'>; user: UserDocument }> {
   const state = sso.state.require(ctx, 'unproven');
   const user = await sso.auth.users.byId(state.user);
   if (!user || user.disabled) throw beginAgain();
   return { state, user };
 }
 
-function sendForm({ auth, name }: SsoSignIn, ctx: Context, user: UserDocument, next: string, errors: FormErrors = {}, status = 200): void {
+function sendForm(
+  { auth, name }: SsoSignIn,
+  ctx: Context,
+  user: UserDocument,
+  next: string,
+  errors: FormErrors = {},
+  status = 200,
+): void {
   const { error, passwordError, codeError } = errors;
   const fields: Markup[] = [
     field({
@@ -93,11 +103,20 @@ async function checkProof(
   if (password === '') return { passwordError: 'Type your password.' };
   if (user.twoFactor && code === '') return { codeError: 'Type the code that your app shows.' };
   await limits.again(user._id, 'password');
-  if (!(await passwords.verify(user.password, password.slice(0, MAX_PASSWORD + 1), { who: 'stranger', id: user._id })))
+  if (
+    !(await passwords.verify(user.password, password.slice(0, MAX_PASSWORD + 1), {
+      who: 'stranger',
+      id: user._id,
+    }))
+  )
     return { passwordError: 'This is not the password of that address.' };
   if (user.twoFactor) {
-    if ((await limits.secondFactor({ user: user._id, passing, device: undefined })) === 'start over') throw beginAgain();
-    if (!(await twoFactor.use(user, code))) return { codeError: 'This code is wrong, or was used before.' };
+    if (
+      (await limits.secondFactor({ user: user._id, passing, device: undefined })) === 'start over'
+    )
+      throw beginAgain();
+    if (!(await twoFactor.use(user, code)))
+      return { codeError: 'This code is wrong, or was used before.' };
     await limits.secondFactorWasRight({ user: user._id, device: undefined });
   }
   await limits.againWasRight(user._id, 'password');

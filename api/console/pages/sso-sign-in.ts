@@ -25,7 +25,10 @@ export interface SsoSignIn {
 }
 
 /** GET /app/sign-in/company: redirects to the provider. */
-export async function startSsoSignIn({ auth, state, provider }: SsoSignIn, ctx: Context): Promise<void> {
+export async function startSsoSignIn(
+  { auth, state, provider }: SsoSignIn,
+  ctx: Context,
+): Promise<void> {
   // Otherwise the first user of the provider would close the setup without being an operator.
   if (await auth.setup.needed()) return ctx.redirect('/app/setup');
   const { url, begun } = await (await provider()).begin();
@@ -38,7 +41,8 @@ export async function finishSsoSignIn(sso: SsoSignIn, ctx: Context): Promise<voi
   const { auth, state, provider, ssoUsers } = sso;
   const begun = state.require(ctx, 'begun');
   const query = new URLSearchParams(ctx.querystring);
-  // A callback of another sign-in, opened in this browser, must not end the one that was begun here.
+  // A callback of another sign-in, opened in this browser, must not end the one that was begun
+  // here.
   if (query.get('state') !== begun.state) throw beginAgain();
   // One cookie allows many calls, and each of them is a call to the provider.
   await auth.limits.ssoCallback(auth.login.ipOf(ctx));
@@ -47,16 +51,26 @@ export async function finishSsoSignIn(sso: SsoSignIn, ctx: Context): Promise<voi
   if (await auth.setup.needed()) return ctx.redirect('/app/setup');
   const found = await ssoUsers.userOf(claims, auth.login.ipOf(ctx));
   if (found.kind === 'known') return completeSsoSignIn(sso, ctx, found.user, begun.next);
-  state.askForProof(ctx, { user: found.user._id, identity: found.identity, id: begun.state }, begun.next);
+  state.askForProof(
+    ctx,
+    { user: found.user._id, identity: found.identity, id: begun.state },
+    begun.next,
+  );
   seeOther(ctx, SSO_LINK_PATH);
 }
 
 /** Opens the session and leads to `next`; without any account, to a page that explains it. */
-export async function completeSsoSignIn({ auth, ssoUsers }: SsoSignIn, ctx: Context, user: UserDocument, next: string): Promise<void> {
+export async function completeSsoSignIn(
+  { auth, ssoUsers }: SsoSignIn,
+  ctx: Context,
+  user: UserDocument,
+  next: string,
+): Promise<void> {
   const isMember = await ssoUsers.arrived(user, auth.login.ipOf(ctx));
   await auth.login.enter(ctx, user, 'company');
   // An invitation makes the user a member, and an app that asked for consent must get its answer.
-  if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next)) return seeOther(ctx, next);
+  if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next))
+    return seeOther(ctx, next);
   const body = markup`<p>You are signed in as ${user.email}, and not a member of any account yet. Ask for an invitation to that address, then open its link in this browser.</p>
 <p><a class="main-button quiet" href="/app">To the dashboard</a></p>`;
   sendPage(ctx, { title: `Welcome, ${user.name}`, body });

@@ -1,4 +1,5 @@
-// The encrypted cookie that carries a sign-in through the identity provider from one page to the next.
+// The encrypted cookie that carries a sign-in through the identity provider from one page to the
+// next.
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
 import { createEncryption } from '../security/encryption.ts';
@@ -10,8 +11,8 @@ import type { Identity } from '../users/users.ts';
 const LASTS_MS = 10 * 60_000;
 
 /**
- * `begun`: the browser was sent to the provider. `unproven`: it came back, and the user has not shown the
- * password of the existing account yet. `next`: the path after the sign-in.
+ * `begun`: the browser was sent to the provider. `unproven`: it came back, and the user has not
+ * shown the password of the existing account yet. `next`: the path after the sign-in.
  */
 export type SsoState = { untilMs: number; next: string } & (
   | ({ kind: 'begun' } & Begun)
@@ -22,7 +23,11 @@ export type SsoStateOf<K extends SsoState['kind']> = Extract<SsoState, { kind: K
 export interface SsoStateCookie {
   /** Sets the cookie. It expires after ten minutes. */
   begin(ctx: Context, begun: Begun, next: string): void;
-  askForProof(ctx: Context, unproven: { user: string; identity: Identity; id: string }, next: string): void;
+  askForProof(
+    ctx: Context,
+    unproven: { user: string; identity: Identity; id: string },
+    next: string,
+  ): void;
   /** Also one that has expired. */
   read(ctx: Context): SsoState | undefined;
   /** Throws SsoError when there is none of this kind, or when it has expired. */
@@ -33,7 +38,8 @@ export interface SsoStateCookie {
 export function createSsoStateCookie(cookies: Cookies, secret: string): SsoStateCookie {
   const encryption = createEncryption(secret, 'company sign-in');
 
-  const save = (ctx: Context, state: SsoState) => cookies.setPassing(ctx, 'company', encryption.encrypt(JSON.stringify(state)), LASTS_MS);
+  const save = (ctx: Context, state: SsoState) =>
+    cookies.setPassing(ctx, 'company', encryption.encrypt(JSON.stringify(state)), LASTS_MS);
 
   function read(ctx: Context): SsoState | undefined {
     const text = encryption.decrypt(cookies.passing(ctx, 'company') ?? '');
@@ -41,8 +47,10 @@ export function createSsoStateCookie(cookies: Cookies, secret: string): SsoState
   }
 
   return {
-    begin: (ctx, begun, next) => save(ctx, { kind: 'begun', ...begun, next, untilMs: Date.now() + LASTS_MS }),
-    askForProof: (ctx, unproven, next) => save(ctx, { kind: 'unproven', ...unproven, next, untilMs: Date.now() + LASTS_MS }),
+    begin: (ctx, begun, next) =>
+      save(ctx, { kind: 'begun', ...begun, next, untilMs: Date.now() + LASTS_MS }),
+    askForProof: (ctx, unproven, next) =>
+      save(ctx, { kind: 'unproven', ...unproven, next, untilMs: Date.now() + LASTS_MS }),
     read,
     require: <K extends SsoState['kind']>(ctx: Context, kind: K) => {
       const state = read(ctx);

@@ -18,7 +18,11 @@ import { showSsoLink, submitSsoLink } from './sso-link.ts';
 import { finishSsoSignIn, SSO_LINK_PATH, type SsoSignIn, startSsoSignIn } from './sso-sign-in.ts';
 import { createSsoStateCookie, type SsoStateCookie } from './sso-state.ts';
 
-const CODES: Record<number, ErrorCode> = { 400: 'validation_error', 403: 'forbidden', 409: 'conflict' };
+const CODES: Record<number, ErrorCode> = {
+  400: 'validation_error',
+  403: 'forbidden',
+  409: 'conflict',
+};
 
 interface Deps {
   auth: Auth;
@@ -34,7 +38,11 @@ interface Deps {
 type Handler = (ctx: Context) => Promise<void>;
 
 /** The provider; its library is loaded at the first call. */
-function providerLoadedLater(config: SsoConfig, publicUrl: string, log: Log): () => Promise<IdentityProvider> {
+function providerLoadedLater(
+  config: SsoConfig,
+  publicUrl: string,
+  log: Log,
+): () => Promise<IdentityProvider> {
   let loading: Promise<IdentityProvider> | undefined;
   return () => {
     loading ??= import('../sso/identity-provider.ts').then(({ createIdentityProvider }) =>
@@ -54,14 +62,19 @@ const withErrorPage =
       if (!(error instanceof SsoError)) throw error;
       const { requestId } = ctx.state;
       if (error.details)
-        log[error.status >= 500 ? 'error' : 'warn']({ requestId, ...error.details }, 'a sign-in through the company failed');
+        log[error.status >= 500 ? 'error' : 'warn'](
+          { requestId, ...error.details },
+          'a sign-in through the company failed',
+        );
       if (CODES[error.status]) ctx.state.code = CODES[error.status]!;
       // The address of the callback does not contain the path after the sign-in.
       const next = state.read(ctx)?.next ?? nextPath(ctx.query['next']);
       const body = markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', next)}">Try again</a></p>
 <p class="below"><a href="${withNext('/app/sign-in', next)}">Other ways to sign in</a></p>
 <p class="hint">Request ${requestId}</p>`;
-      sendPage(ctx, { title: 'You are not signed in', error: error.message, body }, error.status, { opener: leadsToConsent(next) });
+      sendPage(ctx, { title: 'You are not signed in', error: error.message, body }, error.status, {
+        opener: leadsToConsent(next),
+      });
     }
   };
 
@@ -78,7 +91,8 @@ export function ssoPages(
     state: createSsoStateCookie(cookies, secret),
     provider: providerLoadedLater(config, publicUrl, log),
   };
-  const handle = (step: (sso: SsoSignIn, ctx: Context) => Promise<void>) => withErrorPage(sso.state, log, ctx => step(sso, ctx));
+  const handle = (step: (sso: SsoSignIn, ctx: Context) => Promise<void>) =>
+    withErrorPage(sso.state, log, ctx => step(sso, ctx));
   return [
     route('get', '/app/sign-in/company', handle(startSsoSignIn)),
     route('get', '/app/sign-in/company/callback', handle(finishSsoSignIn)),

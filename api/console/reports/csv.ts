@@ -2,9 +2,15 @@
 
 type Cell = string | number | null;
 
-/** Spreadsheets take a text that begins so for a formula, which may send the other cells elsewhere (https://owasp.org/www-community/attacks/CSV_Injection). */
+/**
+ * Spreadsheets take a text that begins so for a formula, which may send the other cells elsewhere
+ * (https://owasp.org/www-community/attacks/CSV_Injection).
+ */
 const FORMULA = /^(?=[=+\-@\t\r\n＝＋－＠])/;
-/** Where the comma is the decimal sign they divide lines at semicolons, whatever quotes say: a cell of theirs can begin within one of ours. */
+/**
+ * Where the comma is the decimal sign they divide lines at semicolons, whatever quotes say: a cell
+ * of theirs can begin within one of ours.
+ */
 const INNER_FORMULA = /(?<=[;\t])(?=\s*[=+\-@＝＋－＠])/g;
 
 function cell(value: Cell): string {
@@ -15,4 +21,5 @@ function cell(value: Cell): string {
 }
 
 /** Lines end in CRLF, the last one too. */
-export const csv = (rows: readonly (readonly Cell[])[]): string => rows.map(row => `${row.map(cell).join(',')}\r\n`).join('');
+export const csv = (rows: readonly (readonly Cell[])[]): string =>
+  rows.map(row => `${row.map(cell).join(',')}\r\n`).join('');

@@ -1,12 +1,23 @@
-// What an operator should know at night, as checks with a hint each. Pure: what is looked at comes in, sentences come out.
+// What an operator should know at night, as checks with a hint each. Pure: what is looked at comes
+// in, sentences come out.
 import type { ProcessDocument, ServerState } from '../../store/store.ts';
 import type { Health } from '../contract/accounts.ts';
 
 type Check = Health['checks'][number];
 
 const ok = (name: string, message: string): Check => ({ name, status: 'ok', message, hint: null });
-const warn = (name: string, message: string, hint: string): Check => ({ name, status: 'warn', message, hint });
-const fail = (name: string, message: string, hint: string): Check => ({ name, status: 'fail', message, hint });
+const warn = (name: string, message: string, hint: string): Check => ({
+  name,
+  status: 'warn',
+  message,
+  hint,
+});
+const fail = (name: string, message: string, hint: string): Check => ({
+  name,
+  status: 'fail',
+  message,
+  hint,
+});
 
 /** Leases are safe whatever the clocks say; times that people read, and one-time codes, are not. */
 const CLOCK_WARN_MS = 1_000;
@@ -25,7 +36,12 @@ export function databaseChecks(state: ServerState | { error: string }): Check[] 
         'Look at the members of the replica set and at the network between; renders fail until it answers.',
       ),
     ];
-  return [answering(state), ok('Database release', `MongoDB ${state.version}.`), ...replicaSet(state), clock(state)];
+  return [
+    answering(state),
+    ok('Database release', `MongoDB ${state.version}.`),
+    ...replicaSet(state),
+    clock(state),
+  ];
 }
 
 const answering = ({ roundTripMs }: ServerState): Check =>
@@ -39,13 +55,35 @@ const answering = ({ roundTripMs }: ServerState): Check =>
 
 function replicaSet({ members }: ServerState): Check[] {
   const name = 'Replica set';
-  if (!members) return [ok(name, 'The database user may not ask for the members. Grant it the role clusterMonitor to see them here.')];
-  const bad = members.filter(({ healthy, state }) => !healthy || !['PRIMARY', 'SECONDARY', 'ARBITER'].includes(state));
-  const names = bad.map(member => `${member.name} is ${member.healthy ? member.state : 'not reachable'}`).join(', ');
+  if (!members)
+    return [
+      ok(
+        name,
+        'The database user may not ask for the members. Grant it the role clusterMonitor to see them here.',
+      ),
+    ];
+  const bad = members.filter(
+    ({ healthy, state }) => !healthy || !['PRIMARY', 'SECONDARY', 'ARBITER'].includes(state),
+  );
+  const names = bad
+    .map(member => `${member.name} is ${member.healthy ? member.state : 'not reachable'}`)
+    .join(', ');
   if (bad.length > 0)
-    return [warn(name, `${names}.`, 'While the majority is up everything works; one more that goes may stop all renders.')];
+    return [
+      warn(
+        name,
+        `${names}.`,
+        'While the majority is up everything works; one more that goes may stop all renders.',
+      ),
+    ];
   if (members.length === 1)
-    return [warn(name, 'It has one member.', 'Fine for trials. In production three members keep renders going while one of them is down.')];
+    return [
+      warn(
+        name,
+        'It has one member.',
+        'Fine for trials. In production three members keep renders going while one of them is down.',
+      ),
+    ];
   return [ok(name, `${members.length} members, all up.`)];
 }
 
@@ -53,20 +91,29 @@ function clock({ clockAheadMs, roundTripMs }: ServerState): Check {
   const name = 'Clocks';
   const aheadMs = Math.round(clockAheadMs);
   const apartMs = Math.max(0, Math.abs(aheadMs) - roundTripMs / 2);
-  if (apartMs < CLOCK_WARN_MS) return ok(name, 'The clocks of this process and of the database agree.');
+  if (apartMs < CLOCK_WARN_MS)
+    return ok(name, 'The clocks of this process and of the database agree.');
   const message = `The database's clock is ${Math.abs(aheadMs)} ms ${aheadMs > 0 ? 'ahead of' : 'behind'} that of this process.`;
-  const hint = 'Set the clocks of all machines by NTP: sessions, one-time codes and the times in the logs depend on them.';
+  const hint =
+    'Set the clocks of all machines by NTP: sessions, one-time codes and the times in the logs depend on them.';
   return [apartMs < CLOCK_FAIL_MS ? warn(name, message, hint) : fail(name, message, hint)][0]!;
 }
 
 /** Each worker counts once, however many processes see it. */
-export function poolChecks(reports: readonly Pick<ProcessDocument, 'queue' | 'workers' | 'pool'>[]): Check[] {
-  return [...Map.groupBy(reports, ({ pool }) => pool)].flatMap(([pool, ofPool]) => [workersOf(pool, ofPool), queueOf(pool, ofPool)]);
+export function poolChecks(
+  reports: readonly Pick<ProcessDocument, 'queue' | 'workers' | 'pool'>[],
+): Check[] {
+  return [...Map.groupBy(reports, ({ pool }) => pool)].flatMap(([pool, ofPool]) => [
+    workersOf(pool, ofPool),
+    queueOf(pool, ofPool),
+  ]);
 }
 
 function workersOf(pool: string, reports: readonly Pick<ProcessDocument, 'workers'>[]): Check {
   const name = `Workers of ${pool}`;
-  const each = new Map(reports.flatMap(({ workers }) => workers.map(worker => [worker.address, worker])));
+  const each = new Map(
+    reports.flatMap(({ workers }) => workers.map(worker => [worker.address, worker])),
+  );
   const serving = [...each.values()].filter(({ state }) => state === 'serving');
   const without = [...each.values()].filter(({ state }) => state.startsWith('chrome'));
   const slots = serving.reduce((sum, { capacity }) => sum + capacity, 0);
@@ -96,7 +143,11 @@ function queueOf(pool: string, reports: readonly Pick<ProcessDocument, 'queue'>[
   const name = `Queue of ${pool}`;
   const waiting = reports.reduce((sum, { queue }) => sum + queue.waiting, 0);
   const oldestMs = Math.max(...reports.map(({ queue }) => queue.oldestMs));
-  if (oldestMs < LONG_WAIT_MS) return ok(name, waiting === 0 ? 'Nothing waits.' : `${waiting} wait, the first for ${oldestMs} ms.`);
+  if (oldestMs < LONG_WAIT_MS)
+    return ok(
+      name,
+      waiting === 0 ? 'Nothing waits.' : `${waiting} wait, the first for ${oldestMs} ms.`,
+    );
   return warn(
     name,
     `${waiting} renders wait, the first for ${Math.round(oldestMs / 1_000)} s.`,
@@ -113,7 +164,12 @@ export interface Surroundings {
 }
 
 /** What an operator is most likely to have left as it was. */
-export function configurationChecks({ publicUrl, trustedProxies, forwardedFor, host }: Surroundings): Check[] {
+export function configurationChecks({
+  publicUrl,
+  trustedProxies,
+  forwardedFor,
+  host,
+}: Surroundings): Check[] {
   const { protocol, hostname, host: publicHost } = new URL(publicUrl);
   const local = hostname === 'localhost' || hostname === '127.0.0.1';
   const https =
@@ -140,7 +196,12 @@ export function configurationChecks({ publicUrl, trustedProxies, forwardedFor, h
           'A proxy is in front, and its X-Forwarded-For is not believed.',
           'All callers seem to come from one address, for limits, audit and allowed networks of keys: set PRESSROOM_TRUSTED_PROXIES to the addresses of the proxies.',
         )
-      : ok('Proxies', trustedProxies === 0 ? 'None is in front.' : `The X-Forwarded-For of ${trustedProxies} networks is believed.`);
+      : ok(
+          'Proxies',
+          trustedProxies === 0
+            ? 'None is in front.'
+            : `The X-Forwarded-For of ${trustedProxies} networks is believed.`,
+        );
   return [address, proxies];
 }
 

@@ -1,5 +1,5 @@
-// The heartbeat of this API process: its queue and workers, written to MongoDB for the operator's page,
-// which shows all processes. A lifecycle service.
+// The heartbeat of this API process: its queue and workers, written to MongoDB for the operator's
+// page, which shows all processes. A lifecycle service.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Service } from '../../../common/lifecycle.ts';
@@ -65,8 +65,16 @@ export function createHeartbeat(deps: HeartbeatDeps, everyMs = CHECK_EVERY_MS): 
     try {
       store.primary.throwIfMissing();
       const now = Date.now();
-      const heartbeat = { at: new Date(now), expires: new Date(now + HEARTBEAT_VALID_MS), pool, startedAt, ...snapshot };
-      await store.limited(store.console.processes.replaceOne({ _id }, heartbeat, { upsert: true, ...store.limits }));
+      const heartbeat = {
+        at: new Date(now),
+        expires: new Date(now + HEARTBEAT_VALID_MS),
+        pool,
+        startedAt,
+        ...snapshot,
+      };
+      await store.limited(
+        store.console.processes.replaceOne({ _id }, heartbeat, { upsert: true, ...store.limits }),
+      );
       [written, writtenMs] = [text, performance.now()];
     } catch (error) {
       // The next heartbeat replaces this one, and the store logs the outage.
@@ -91,7 +99,10 @@ export function createHeartbeat(deps: HeartbeatDeps, everyMs = CHECK_EVERY_MS): 
       clearTimeout(timer);
       await writing;
       // Otherwise it would be shown as running for half a minute.
-      if (store.primary.missingMs() === 0) await store.limited(store.console.processes.deleteOne({ _id }, store.limits)).catch(() => {});
+      if (store.primary.missingMs() === 0)
+        await store
+          .limited(store.console.processes.deleteOne({ _id }, store.limits))
+          .catch(() => {});
     },
   };
 }

@@ -1,4 +1,5 @@
-// The names of an account's keys, for what was done with them. A key that was revoked has none any more: it is shown by its id.
+// The names of an account's keys, for what was done with them. A key that was revoked has none any
+// more: it is shown by its id.
 import type { KeyDocument, Store } from '../../store/store.ts';
 
 export interface NamedKey {
@@ -20,6 +21,8 @@ export function namesOf(keys: readonly Pick<KeyDocument, 'id' | 'name' | 'last4'
 
 /** The same for all keys of the account. */
 export async function keyNames(store: Store, account: string): Promise<KeyNames> {
-  const found = await store.limited(store.accounts.findOne({ _id: account }, { projection: NAMES_OF_KEYS, ...store.limits }));
+  const found = await store.limited(
+    store.accounts.findOne({ _id: account }, { projection: NAMES_OF_KEYS, ...store.limits }),
+  );
   return namesOf(found?.keys ?? []);
 }

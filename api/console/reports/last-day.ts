@@ -1,4 +1,5 @@
-// How an account's renders of the last 24 hours went, from the log. Looks at a bounded number of them, and remembers for a moment what it found: pages ask again and again.
+// How an account's renders of the last 24 hours went, from the log. Looks at a bounded number of
+// them, and remembers for a moment what it found: pages ask again and again.
 import { createRecentReads } from '../../accounts/recent-reads.ts';
 import { percentileMs, USAGE_BUCKETS_MS } from '../../history/usage-buckets.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,7 +25,15 @@ interface Group {
 const bucket = {
   $min: [
     USAGE_BUCKETS_MS.length - 1,
-    { $size: { $filter: { input: { $literal: USAGE_BUCKETS_MS }, as: 'bound', cond: { $lt: ['$$bound', '$totalMs'] } } } },
+    {
+      $size: {
+        $filter: {
+          input: { $literal: USAGE_BUCKETS_MS },
+          as: 'bound',
+          cond: { $lt: ['$$bound', '$totalMs'] },
+        },
+      },
+    },
   ],
 };
 
@@ -71,12 +80,20 @@ async function look(store: Store, account: string): Promise<LastDay> {
     errors: bad
       .sort((one, other) => other.count - one.count)
       .slice(0, MAX_ERRORS)
-      .map(({ _id, count, lastAt }) => ({ code: _id.code ?? 'internal', reason: _id.reason, count, lastAt: lastAt.toISOString() })),
+      .map(({ _id, count, lastAt }) => ({
+        code: _id.code ?? 'internal',
+        reason: _id.reason,
+        count,
+        lastAt: lastAt.toISOString(),
+      })),
   };
 }
 
 /** Returns what is known of an account, a few seconds old at most. Rejects as the database does. */
-export function createLastDays(store: Store, nowMs = () => performance.now()): (account: string) => Promise<LastDay> {
+export function createLastDays(
+  store: Store,
+  nowMs = () => performance.now(),
+): (account: string) => Promise<LastDay> {
   const reads = createRecentReads<LastDay>({ most: MAX_REMEMBERED, forMs: REMEMBER_MS }, nowMs);
   return account => reads.of(account, () => look(store, account));
 }

@@ -8,7 +8,10 @@ import type { KeyNames } from './key-names.ts';
 export const SUMMARY_FIELDS = { options: 0, timings: 0, console: 0, message: 0 } as const;
 export type SummaryDocument = Omit<RenderDocument, keyof typeof SUMMARY_FIELDS>;
 
-export const summaryOf = (render: SummaryDocument, nameOf: KeyNames): z.input<typeof renderSummary> => ({
+export const summaryOf = (
+  render: SummaryDocument,
+  nameOf: KeyNames,
+): z.input<typeof renderSummary> => ({
   id: render._id,
   at: render.at.toISOString(),
   outcome: render.outcome,
@@ -27,7 +30,11 @@ export const summaryOf = (render: SummaryDocument, nameOf: KeyNames): z.input<ty
 });
 
 /** `userName`: of who rendered it in the dashboard. */
-export const detailOf = (render: RenderDocument, nameOf: KeyNames, userName: string | null): z.input<typeof renderDetail> => ({
+export const detailOf = (
+  render: RenderDocument,
+  nameOf: KeyNames,
+  userName: string | null,
+): z.input<typeof renderDetail> => ({
   ...summaryOf(render, nameOf),
   message: render.message ?? null,
   options: render.options,

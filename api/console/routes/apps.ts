@@ -7,7 +7,15 @@ import { type ConsoleRoute, route } from '../kit/route.ts';
 import { appName, type Grants } from '../oauth/grants.ts';
 import type { Audit } from '../security/audit.ts';
 
-export function appRoutes({ store, grants, audit }: { store: Store; grants: Grants; audit: Audit }): ConsoleRoute[] {
+export function appRoutes({
+  store,
+  grants,
+  audit,
+}: {
+  store: Store;
+  grants: Grants;
+  audit: Audit;
+}): ConsoleRoute[] {
   return [
     route({
       method: 'get',
@@ -23,15 +31,17 @@ export function appRoutes({ store, grants, audit }: { store: Store; grants: Gran
           mine.map(({ account }) => account),
         );
         return {
-          items: mine.map(({ _id, account, clientName, redirect, scope, createdAt, lastUsedAt }) => ({
-            id: _id,
-            name: clientName === '' ? null : clientName,
-            redirect,
-            scope,
-            account: { id: account, name: names.get(account) ?? null },
-            connectedAt: createdAt.toISOString(),
-            lastUsedAt: lastUsedAt?.toISOString() ?? null,
-          })),
+          items: mine.map(
+            ({ _id, account, clientName, redirect, scope, createdAt, lastUsedAt }) => ({
+              id: _id,
+              name: clientName === '' ? null : clientName,
+              redirect,
+              scope,
+              account: { id: account, name: names.get(account) ?? null },
+              connectedAt: createdAt.toISOString(),
+              lastUsedAt: lastUsedAt?.toISOString() ?? null,
+            }),
+          ),
         };
       },
     }),
@@ -45,7 +55,11 @@ export function appRoutes({ store, grants, audit }: { store: Store; grants: Gran
       handle: async call => {
         const { user } = call.signedIn;
         const ended = await grants.end(call.params['grant']!, user.id);
-        if (!ended) throw new ApiError('not_found', 'There is no such app of yours. It was disconnected already perhaps.');
+        if (!ended)
+          throw new ApiError(
+            'not_found',
+            'There is no such app of yours. It was disconnected already perhaps.',
+          );
         await audit.note(
           { account: ended.account, user: user.id, actor: user.email, ip: call.clientIp },
           { action: 'app.disconnected', target: appName(ended), details: { by: 'person' } },

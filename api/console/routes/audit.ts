@@ -16,7 +16,10 @@ const shown = ({ _id, at, actor, action, target, details, ip }: AuditDocument) =
 });
 
 export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
-  async function entries(filter: Document, { cursor, limit }: { cursor?: string | undefined; limit: number }) {
+  async function entries(
+    filter: Document,
+    { cursor, limit }: { cursor?: string | undefined; limit: number },
+  ) {
     const find = store.console.audit.find(
       { $and: [filter, after(cursor, 'at')] },
       { sort: { at: -1, _id: -1 }, limit: limit + 1, ...store.limits },
@@ -48,11 +51,16 @@ export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
       answer: operatorAuditPage,
       handle: async ({ query }) => {
         const { items, next } = await entries({}, query);
-        const names = await accountNames(store, [...new Set(items.flatMap(({ account }) => account ?? []))]);
+        const names = await accountNames(store, [
+          ...new Set(items.flatMap(({ account }) => account ?? [])),
+        ]);
         return {
           items: items.map(item => ({
             ...shown(item),
-            account: item.account === undefined ? null : { id: item.account, name: names.get(item.account) ?? null },
+            account:
+              item.account === undefined
+                ? null
+                : { id: item.account, name: names.get(item.account) ?? null },
           })),
           next,
         };

@@ -4,7 +4,13 @@ import { billing as answer, checkout, redirect } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import type { Audit } from '../security/audit.ts';
 
-export const billingRoutes = ({ billing, audit }: { billing: Billing; audit: Audit }): ConsoleRoute[] => [
+export const billingRoutes = ({
+  billing,
+  audit,
+}: {
+  billing: Billing;
+  audit: Audit;
+}): ConsoleRoute[] => [
   route({
     method: 'get',
     path: '/accounts/:account/billing',
@@ -18,7 +24,8 @@ export const billingRoutes = ({ billing, audit }: { billing: Billing; audit: Aud
     method: 'post',
     path: '/accounts/:account/billing/checkout',
     id: 'checkout',
-    summary: 'A page of the payment provider on which a plan is bought, or the change to it confirmed',
+    summary:
+      'A page of the payment provider on which a plan is bought, or the change to it confirmed',
     access: { permission: 'billing.write' },
     body: checkout,
     answer: redirect,

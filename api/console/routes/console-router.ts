@@ -1,4 +1,5 @@
-// Turns the rows of the management API into middleware: session, origin, permission, share, body, handler, answer, in this order and for every row alike.
+// Turns the rows of the management API into middleware: session, origin, permission, share, body,
+// handler, answer, in this order and for every row alike.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
@@ -31,8 +32,11 @@ interface Surroundings {
   trustedProxies: readonly Network[];
 }
 
-/** The same for an account that is not there and for one of others: ids of accounts stand in keys. */
-const noAccount = () => new ApiError('not_found', 'There is no such account, or you are not a member of it.');
+/**
+ * The same for an account that is not there and for one of others: ids of accounts stand in keys.
+ */
+const noAccount = () =>
+  new ApiError('not_found', 'There is no such account, or you are not a member of it.');
 
 const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
   ...BODY_TIMES,
@@ -40,7 +44,8 @@ const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
   words: bodyMaxBytes === undefined ? BODY_MESSAGES : undefined,
 });
 
-const holderOf = ({ state: { account, signedIn } }: Context) => accountHolder(account?.id ?? signedIn!.user.id);
+const holderOf = ({ state: { account, signedIn } }: Context) =>
+  accountHolder(account?.id ?? signedIn!.user.id);
 
 export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surroundings): Route[] {
   const { publicUrl, store, sessions, cookies, budget, requests, trustedProxies } = around;
@@ -53,15 +58,24 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
     await next();
   };
 
-  async function accountOf(row: ConsoleRoute, signedIn: SignedIn, id: string): Promise<ConsoleCall['account']> {
+  async function accountOf(
+    row: ConsoleRoute,
+    signedIn: SignedIn,
+    id: string,
+  ): Promise<ConsoleCall['account']> {
     if (row.access === 'operator') return { id, role: 'operator' };
-    const team = await store.limited(store.console.teams.findOne({ _id: id, 'members.user': signedIn.user.id }, store.limits));
+    const team = await store.limited(
+      store.console.teams.findOne({ _id: id, 'members.user': signedIn.user.id }, store.limits),
+    );
     const role = team?.members.find(({ user }) => user === signedIn.user.id)?.role;
-    const may = role && (typeof row.access !== 'object' || MAY[role].includes(row.access.permission));
+    const may =
+      role && (typeof row.access !== 'object' || MAY[role].includes(row.access.permission));
     if (may) return { id, role };
     // Who runs the installation looks into every account, and works in none by that alone.
     if (signedIn.user.operator && row.method === 'get') {
-      const there = await store.limited(store.accounts.countDocuments({ _id: id }, { limit: 1, ...store.limits }));
+      const there = await store.limited(
+        store.accounts.countDocuments({ _id: id }, { limit: 1, ...store.limits }),
+      );
       if (there > 0) return { id, role: 'operator' };
     }
     if (!role) throw noAccount();
@@ -76,7 +90,10 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
       if (row.access === 'operator' && !signedIn.user.operator)
         throw new ApiError('forbidden', 'Only who runs this installation may do this.');
       const params = (ctx as Context & { params: Record<string, string> }).params;
-      const account = params['account'] === undefined ? undefined : await accountOf(row, signedIn, params['account']);
+      const account =
+        params['account'] === undefined
+          ? undefined
+          : await accountOf(row, signedIn, params['account']);
       if (row.method !== 'get') countChange(signedIn.user.id);
       ctx.state.signedIn = signedIn;
       if (account) ctx.state.account = account;
@@ -112,7 +129,10 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], around: Surrounding
   const bodyOf = (row: ConsoleRoute): Middleware[] => {
     if (!row.body) return [];
     const bound = boundRequests(requests, ({ state }) => ({ accountId: state.account!.id }));
-    return [...(row.bodyMaxBytes === undefined ? [] : [bound]), jsonBody(bodyLimits(row), budget, holderOf)];
+    return [
+      ...(row.bodyMaxBytes === undefined ? [] : [bound]),
+      jsonBody(bodyLimits(row), budget, holderOf),
+    ];
   };
 
   return rows.map(row => ({

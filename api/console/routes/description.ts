@@ -4,7 +4,10 @@ import { type ConsoleRoute, route } from '../kit/route.ts';
 import { consoleOpenApi } from './openapi.ts';
 
 /** `rows` is asked at the first call: this row is one of them. */
-export function descriptionRoute(publicUrl: string, rows: () => readonly ConsoleRoute[]): ConsoleRoute {
+export function descriptionRoute(
+  publicUrl: string,
+  rows: () => readonly ConsoleRoute[],
+): ConsoleRoute {
   let description: Record<string, unknown> | undefined;
   return route({
     method: 'get',

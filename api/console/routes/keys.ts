@@ -1,8 +1,16 @@
-// The keys of an account in the management API: listed, made, rotated and revoked. The key's text leaves once, in the answer that made it.
+// The keys of an account in the management API: listed, made, rotated and revoked. The key's text
+// leaves once, in the answer that made it.
 import type { AccountKeys, ShownKey } from '../../accounts/account-keys.ts';
 import { keyPrefix } from '../../accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
-import { createdKey, type Key, keys as keyList, keyRotation, newKey, ROTATION_OVERLAPS } from '../contract/accounts.ts';
+import {
+  createdKey,
+  type Key,
+  keys as keyList,
+  keyRotation,
+  newKey,
+  ROTATION_OVERLAPS,
+} from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { type Audit, keyCreated, keyRevoked, keyRotated } from '../security/audit.ts';
 
@@ -16,7 +24,10 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
   /** When each key was last used, by the daily figures: within seconds of the truth. */
   async function lastUses(accountId: string): Promise<Map<string, Date>> {
     const uses = store.console.usageDays.aggregate<{ _id: string; at: Date }>(
-      [{ $match: { '_id.account': accountId } }, { $group: { _id: '$_id.key', at: { $max: '$lastAt' } } }],
+      [
+        { $match: { '_id.account': accountId } },
+        { $group: { _id: '$_id.key', at: { $max: '$lastAt' } } },
+      ],
       store.limits,
     );
     return new Map((await store.limited(uses.toArray())).map(({ _id, at }) => [_id, at]));
@@ -59,14 +70,19 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       method: 'post',
       path: '/accounts/:account/keys/:key/rotate',
       id: 'rotateKey',
-      summary: 'Makes a key with the same name and networks in place of another, which works on for the overlap.',
+      summary:
+        'Makes a key with the same name and networks in place of another, which works on for the overlap.',
       access: { permission: 'keys.write' },
       body: keyRotation,
       answer: createdKey,
       status: 201,
       handle: async call => {
         const { overlap } = call.body;
-        const made = await keys.rotate(call.account.id, call.params['key']!, ROTATION_OVERLAPS[overlap]);
+        const made = await keys.rotate(
+          call.account.id,
+          call.params['key']!,
+          ROTATION_OVERLAPS[overlap],
+        );
         await audit.record(call, keyRotated(made.former, overlap, made.key));
         return { key: shownKey(call.account.id, made.key), text: made.text };
       },
@@ -86,7 +102,11 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
   ];
 };
 
-const shownKey = (accountId: string, { id, name, last4, createdAt, expiresAt, allowedIps, replacedBy }: ShownKey, used?: Date): Key => ({
+const shownKey = (
+  accountId: string,
+  { id, name, last4, createdAt, expiresAt, allowedIps, replacedBy }: ShownKey,
+  used?: Date,
+): Key => ({
   id,
   name,
   prefix: keyPrefix(accountId),

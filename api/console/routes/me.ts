@@ -1,4 +1,5 @@
-// The signed-in person's own rows: who they are, their name and password, their sessions, signing out. The second factor has a file of its own.
+// The signed-in person's own rows: who they are, their name and password, their sessions, signing
+// out. The second factor has a file of its own.
 
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { API_VERSION } from '../../../common/contract/openapi.ts';
@@ -29,7 +30,10 @@ export async function storedUser({ users }: Auth, id: string): Promise<UserDocum
   return user;
 }
 
-/** Rejects with ApiError `validation_error` naming `field` when the password is another one, `rate_limited` after too many tries. Who has none need not say one. */
+/**
+ * Rejects with ApiError `validation_error` naming `field` when the password is another one,
+ * `rate_limited` after too many tries. Who has none need not say one.
+ */
 export async function checkPassword(
   { passwords, limits }: Auth,
   user: UserDocument,
@@ -37,7 +41,8 @@ export async function checkPassword(
   typed: string | undefined,
 ): Promise<void> {
   if (user.password === undefined) return;
-  if (typed === undefined || typed === '') throw invalid(`\`${field}\` must be your current password.`);
+  if (typed === undefined || typed === '')
+    throw invalid(`\`${field}\` must be your current password.`);
   await limits.again(user._id, 'password');
   if (!(await passwords.verify(user.password, typed, { who: 'known', id: user._id })))
     throw invalid(`\`${field}\` is not your current password.`);
@@ -47,15 +52,25 @@ export async function checkPassword(
 async function accountsOf({ console, accounts, limited, limits }: Store, user: string) {
   const teams = await limited(console.teams.find({ 'members.user': user }, limits).toArray());
   const found = await limited(
-    accounts.find({ _id: { $in: teams.map(({ _id }) => _id) } }, { projection: { name: 1 }, sort: { name: 1 }, ...limits }).toArray(),
+    accounts
+      .find(
+        { _id: { $in: teams.map(({ _id }) => _id) } },
+        { projection: { name: 1 }, sort: { name: 1 }, ...limits },
+      )
+      .toArray(),
   );
   return found.map(({ _id: id, name }) => {
-    const { role } = teams.find(team => team._id === id)!.members.find(member => member.user === user)!;
+    const { role } = teams
+      .find(team => team._id === id)!
+      .members.find(member => member.user === user)!;
     return { id, name, role, permissions: [...MAY[role]] };
   });
 }
 
-async function meOf({ store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps, id: string) {
+async function meOf(
+  { store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps,
+  id: string,
+) {
   const user = await storedUser(auth, id);
   return {
     user: {
@@ -64,7 +79,10 @@ async function meOf({ store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }
       name: user.name,
       operator: user.operator,
       hasPassword: user.password !== undefined,
-      twoFactor: { on: user.twoFactor !== undefined, recoveryCodesLeft: user.twoFactor?.recoveryCodes.length ?? 0 },
+      twoFactor: {
+        on: user.twoFactor !== undefined,
+        recoveryCodesLeft: user.twoFactor?.recoveryCodes.length ?? 0,
+      },
       company: user.identities.length > 0,
     },
     accounts: await accountsOf(store, id),
@@ -105,8 +123,14 @@ export function meRoutes(deps: MeDeps): ConsoleRoute[] {
       answer: me,
       handle: async call => {
         const { id } = call.signedIn.user;
-        await limited(store.console.users.updateOne({ _id: id }, { $set: { name: call.body.name } }, limits));
-        await audit.record(call, { action: 'person.renamed', details: { name: call.body.name } }, 'installation');
+        await limited(
+          store.console.users.updateOne({ _id: id }, { $set: { name: call.body.name } }, limits),
+        );
+        await audit.record(
+          call,
+          { action: 'person.renamed', details: { name: call.body.name } },
+          'installation',
+        );
         return meOf(deps, id);
       },
     }),
@@ -123,9 +147,16 @@ export function meRoutes(deps: MeDeps): ConsoleRoute[] {
         const user = await storedUser(auth, me.id);
         await checkPassword(auth, user, 'current', call.body.current);
         if (!(await users.setPassword(me.id, call.body.next, user.password ?? null)))
-          throw new ApiError('conflict', 'The password was changed at the same time. Sign in again.');
+          throw new ApiError(
+            'conflict',
+            'The password was changed at the same time. Sign in again.',
+          );
         const ended = await sessions.endAll(me.id, sessionId);
-        await audit.record(call, { action: 'person.password_changed', details: { sessionsEnded: ended } }, 'installation');
+        await audit.record(
+          call,
+          { action: 'person.password_changed', details: { sessionsEnded: ended } },
+          'installation',
+        );
       },
     }),
     ...sessionRoutes(auth),
@@ -142,15 +173,17 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       access: 'signed-in',
       answer: sessionList,
       handle: async ({ signedIn }) => ({
-        items: (await sessions.listOf(signedIn.user.id)).map(({ publicId, method, createdAt, lastSeenAt, ip, userAgent }) => ({
-          id: publicId,
-          current: publicId === signedIn.sessionId,
-          method,
-          createdAt: createdAt.toISOString(),
-          lastSeenAt: lastSeenAt.toISOString(),
-          ip,
-          userAgent,
-        })),
+        items: (await sessions.listOf(signedIn.user.id)).map(
+          ({ publicId, method, createdAt, lastSeenAt, ip, userAgent }) => ({
+            id: publicId,
+            current: publicId === signedIn.sessionId,
+            method,
+            createdAt: createdAt.toISOString(),
+            lastSeenAt: lastSeenAt.toISOString(),
+            ip,
+            userAgent,
+          }),
+        ),
       }),
     }),
     route({
@@ -162,7 +195,11 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       answer: 'none',
       handle: async call => {
         const ended = await sessions.endAll(call.signedIn.user.id, call.signedIn.sessionId);
-        await audit.record(call, { action: 'person.sessions_ended', details: { sessionsEnded: ended } }, 'installation');
+        await audit.record(
+          call,
+          { action: 'person.sessions_ended', details: { sessionsEnded: ended } },
+          'installation',
+        );
       },
     }),
     route({
@@ -174,8 +211,15 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       answer: 'none',
       handle: async call => {
         if (!(await sessions.end(call.signedIn.user.id, call.params['session']!)))
-          throw new ApiError('not_found', 'There is no such session of yours. It has ended already perhaps.');
-        await audit.record(call, { action: 'person.sessions_ended', details: { sessionsEnded: 1 } }, 'installation');
+          throw new ApiError(
+            'not_found',
+            'There is no such session of yours. It has ended already perhaps.',
+          );
+        await audit.record(
+          call,
+          { action: 'person.sessions_ended', details: { sessionsEnded: 1 } },
+          'installation',
+        );
       },
     }),
     route({

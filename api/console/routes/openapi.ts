@@ -1,4 +1,5 @@
-// The description of the management API (OpenAPI 3.1), made from the same rows as its routes. Owns its words on sessions and errors. Pure.
+// The description of the management API (OpenAPI 3.1), made from the same rows as its routes. Owns
+// its words on sessions and errors. Pure.
 import { z } from 'zod';
 import { errorEnvelopeSchema } from '../../../common/contract/answers.ts';
 import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
@@ -44,8 +45,9 @@ const capital = (name: string) => name[0]!.toUpperCase() + name.slice(1);
 
 /** A schema that the contract exports goes by that name; the others stand where they are used. */
 const names = new Map(
-  Object.entries({ ...peopleSchemas, ...accountSchemas }).flatMap(([name, value]): [z.ZodType, string][] =>
-    value instanceof z.ZodType ? [[value, capital(name)]] : [],
+  Object.entries({ ...peopleSchemas, ...accountSchemas }).flatMap(
+    ([name, value]): [z.ZodType, string][] =>
+      value instanceof z.ZodType ? [[value, capital(name)]] : [],
   ),
 );
 
@@ -57,7 +59,8 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
 const ENVELOPE = { $ref: '#/components/schemas/ErrorEnvelope' };
 
 const WHEN = {
-  validation_error: 'the path, the query or the body is wrong; the message names the field and says how to mend it',
+  validation_error:
+    'the path, the query or the body is wrong; the message names the field and says how to mend it',
   payload_too_large: 'the body is too large',
   unauthorized: 'nobody is signed in',
   forbidden: 'the role does not allow this, or the call came from another site',
@@ -81,11 +84,14 @@ function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): D
     ...(query || body ? (['validation_error'] as const) : []),
     ...(body ? (['payload_too_large'] as const) : []),
     'unauthorized',
-    // A reading call without an account can only be refused for coming from another site, which no program meets.
+    // A reading call without an account can only be refused for coming from another site, which no
+    // program meets.
     ...(access !== 'signed-in' || method !== 'get' ? (['forbidden'] as const) : []),
     ...(named ? (['not_found'] as const) : []),
     ...(method === 'get' ? [] : (['conflict', 'rate_limited'] as const)),
-    ...(renders ? (['subscription_inactive', 'concurrency_limit', 'ssrf_blocked', 'render_failed'] as const) : []),
+    ...(renders
+      ? (['subscription_inactive', 'concurrency_limit', 'ssrf_blocked', 'render_failed'] as const)
+      : []),
     'internal',
     'unavailable',
   ];
@@ -96,7 +102,10 @@ function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
-      { description: codes.map(code => `\`${code}\`: ${WHEN[code]}.`).join(' '), content: { 'application/json': { schema: ENVELOPE } } },
+      {
+        description: codes.map(code => `\`${code}\`: ${WHEN[code]}.`).join(' '),
+        content: { 'application/json': { schema: ENVELOPE } },
+      },
     ]),
   );
 }
@@ -108,24 +117,43 @@ function whoMay({ access, method }: ConsoleRoute): string {
 }
 
 const tagOf = ({ path }: ConsoleRoute): string =>
-  path.startsWith('/operator') ? 'Operator' : path.startsWith('/accounts') ? 'Account' : path.startsWith('/me') ? 'Me' : 'Description';
+  path.startsWith('/operator')
+    ? 'Operator'
+    : path.startsWith('/accounts')
+      ? 'Account'
+      : path.startsWith('/me')
+        ? 'Me'
+        : 'Description';
 
 function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(
-    ([, name]): Parameter => ({ name: name!, in: 'path', required: true, schema: { type: 'string' } }),
+    ([, name]): Parameter => ({
+      name: name!,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    }),
   );
-  // What a text of the query becomes says more than that it is a text; what must be given is the caller's side.
+  // What a text of the query becomes says more than that it is a text; what must be given is the
+  // caller's side.
   const { properties = {} } = query ? jsonSchema(query, 'output') : {};
   const { required = [] } = query ? jsonSchema(query, 'input') : {};
   const inQuery = Object.entries(properties).map(
-    ([name, schema]): Parameter => ({ name, in: 'query', required: required.includes(name), schema: schema as object }),
+    ([name, schema]): Parameter => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      schema: schema as object,
+    }),
   );
   return [...inPath, ...inQuery];
 }
 
 /** `publicUrl`: the configured one, without a slash at its end. */
 export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[]): ConsoleOpenApi {
-  const schemas: Record<string, JsonSchema> = { ErrorEnvelope: jsonSchema(errorEnvelopeSchema, 'output') };
+  const schemas: Record<string, JsonSchema> = {
+    ErrorEnvelope: jsonSchema(errorEnvelopeSchema, 'output'),
+  };
 
   function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
     const name = names.get(schema);
@@ -137,7 +165,12 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
   function goodAnswer({ answer, status }: ConsoleRoute): Record<string, Answer> {
     if (answer === 'none') return { '204': { description: 'Done.' } };
     if (typeof answer === 'string')
-      return { '200': { description: 'Done.', content: { [answer]: { schema: { type: 'string', contentMediaType: answer } } } } };
+      return {
+        '200': {
+          description: 'Done.',
+          content: { [answer]: { schema: { type: 'string', contentMediaType: answer } } },
+        },
+      };
     return {
       [status ?? 200]: {
         description: status === 201 ? 'Made.' : 'Done.',
@@ -152,7 +185,12 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
     description: whoMay(row),
     tags: [tagOf(row)],
     parameters: parametersOf(row),
-    ...(row.body && { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(row.body, 'input') } } } }),
+    ...(row.body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemaOf(row.body, 'input') } },
+      },
+    }),
     responses: { ...goodAnswer(row), ...errorAnswers(row) },
   });
 

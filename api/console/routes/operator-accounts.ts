@@ -1,7 +1,13 @@
 // Accounts as who runs the installation sees and changes them, over all customers.
 import type { Account, Accounts } from '../../accounts/accounts.ts';
 import type { Document, Store } from '../../store/store.ts';
-import { accountChange, newAccount, operatorAccount, operatorAccounts, operatorAccountsQuery } from '../contract/accounts.ts';
+import {
+  accountChange,
+  newAccount,
+  operatorAccount,
+  operatorAccounts,
+  operatorAccountsQuery,
+} from '../contract/accounts.ts';
 import { invited, newInvitation } from '../contract/users.ts';
 import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleCall, type ConsoleRoute, route } from '../kit/route.ts';
@@ -19,18 +25,36 @@ interface Deps {
 }
 
 /** Stands in the log of the account itself: its people see what was done to them. */
-const about = (call: ConsoleCall, account: string): ConsoleCall => ({ ...call, account: { id: account, role: 'operator' } });
+const about = (call: ConsoleCall, account: string): ConsoleCall => ({
+  ...call,
+  account: { id: account, role: 'operator' },
+});
 
 async function withMembers(store: Store, found: Account[]) {
   const teams = store.console.teams.aggregate<{ _id: string; members: number }>(
-    [{ $match: { _id: { $in: found.map(({ id }) => id) } } }, { $project: { members: { $size: '$members' } } }],
+    [
+      { $match: { _id: { $in: found.map(({ id }) => id) } } },
+      { $project: { members: { $size: '$members' } } },
+    ],
     store.limits,
   );
-  const members = new Map((await store.limited(teams.toArray())).map(team => [team._id, team.members]));
-  return found.map(account => ({ ...account, members: members.get(account.id) ?? 0, createdAt: account.createdAt.toISOString() }));
+  const members = new Map(
+    (await store.limited(teams.toArray())).map(team => [team._id, team.members]),
+  );
+  return found.map(account => ({
+    ...account,
+    members: members.get(account.id) ?? 0,
+    createdAt: account.createdAt.toISOString(),
+  }));
 }
 
-export function operatorAccountRoutes({ publicUrl, store, accounts, invitations, audit }: Deps): ConsoleRoute[] {
+export function operatorAccountRoutes({
+  publicUrl,
+  store,
+  accounts,
+  invitations,
+  audit,
+}: Deps): ConsoleRoute[] {
   const shown = async (account: Account) => (await withMembers(store, [account]))[0]!;
 
   return [
@@ -84,7 +108,8 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
       method: 'patch',
       path: '/operator/accounts/:id',
       id: 'changeAccount',
-      summary: 'Change plan, state or intranet; the state `paused` suspends the account from the next request on',
+      summary:
+        'Change plan, state or intranet; the state `paused` suspends the account from the next request on',
       access: 'operator',
       body: accountChange,
       answer: operatorAccount,
@@ -105,7 +130,8 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
       method: 'post',
       path: '/operator/accounts/:id/invitations',
       id: 'inviteAsOperator',
-      summary: 'Invite a person into an account, such as its first owner, by a link that is shown once and works once, for 7 days',
+      summary:
+        'Invite a person into an account, such as its first owner, by a link that is shown once and works once, for 7 days',
       access: 'operator',
       body: newInvitation,
       answer: invited,
@@ -114,9 +140,21 @@ export function operatorAccountRoutes({ publicUrl, store, accounts, invitations,
         const { email, role } = call.body;
         const account = await accounts.accountById(call.params['id']!);
         const { user } = call.signedIn;
-        const { invitation, token } = await invitations.create(account.id, { email, role, by: user.id, asOperator: true });
-        await audit.record(about(call, account.id), { action: 'invitation.created', target: email, details: { role } });
-        return { invitation: shownInvitation(invitation, user.name), link: invitationLink(publicUrl, token) };
+        const { invitation, token } = await invitations.create(account.id, {
+          email,
+          role,
+          by: user.id,
+          asOperator: true,
+        });
+        await audit.record(about(call, account.id), {
+          action: 'invitation.created',
+          target: email,
+          details: { role },
+        });
+        return {
+          invitation: shownInvitation(invitation, user.name),
+          link: invitationLink(publicUrl, token),
+        };
       },
     }),
   ];

@@ -1,10 +1,16 @@
-// The health of the installation, for operators: looks at the database, the reports of the processes and the configuration, and asks the checks.
+// The health of the installation, for operators: looks at the database, the reports of the
+// processes and the configuration, and asks the checks.
 import type { Network } from '../../../common/addresses.ts';
 import type { Context } from '../../http/state.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
 import { health } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
-import { configurationChecks, databaseChecks, healthStatusOf, poolChecks } from '../reports/health-checks.ts';
+import {
+  configurationChecks,
+  databaseChecks,
+  healthStatusOf,
+  poolChecks,
+} from '../reports/health-checks.ts';
 
 interface Deps {
   store: Store;
@@ -13,11 +19,21 @@ interface Deps {
 }
 
 /** The driver's sentences name hosts and ports, which operators know. */
-const asProblem = (error: Error) => ({ error: `${error.message.slice(0, 300).replace(/\.$/, '')}.` });
+const asProblem = (error: Error) => ({
+  error: `${error.message.slice(0, 300).replace(/\.$/, '')}.`,
+});
 
-export const operatorHealthRoutes = ({ store, publicUrl, trustedProxies }: Deps): ConsoleRoute[] => {
+export const operatorHealthRoutes = ({
+  store,
+  publicUrl,
+  trustedProxies,
+}: Deps): ConsoleRoute[] => {
   const reports = (): Promise<ProcessDocument[]> =>
-    store.limited(store.console.processes.find({ expires: { $gt: new Date() } }, { limit: 200, ...store.limits }).toArray());
+    store.limited(
+      store.console.processes
+        .find({ expires: { $gt: new Date() } }, { limit: 200, ...store.limits })
+        .toArray(),
+    );
 
   const surroundings = (ctx: Context) => ({
     publicUrl,
@@ -31,12 +47,20 @@ export const operatorHealthRoutes = ({ store, publicUrl, trustedProxies }: Deps)
       method: 'get',
       path: '/operator/health',
       id: 'getHealth',
-      summary: 'Checks of the database, the workers, the queues and the configuration, each with a hint where something is to be done.',
+      summary:
+        'Checks of the database, the workers, the queues and the configuration, each with a hint where something is to be done.',
       access: 'operator',
       answer: health,
       handle: async ({ ctx }) => {
-        const [database, processes] = await Promise.all([store.serverState().catch(asProblem), reports().catch(() => [])]);
-        const checks = [...databaseChecks(database), ...poolChecks(processes), ...configurationChecks(surroundings(ctx))];
+        const [database, processes] = await Promise.all([
+          store.serverState().catch(asProblem),
+          reports().catch(() => []),
+        ]);
+        const checks = [
+          ...databaseChecks(database),
+          ...poolChecks(processes),
+          ...configurationChecks(surroundings(ctx)),
+        ];
         return { status: healthStatusOf(checks), checks };
       },
     }),

@@ -1,4 +1,5 @@
-// The installation as it is now, for operators: what each API process reports of its queue and its workers, and how the last half hour went.
+// The installation as it is now, for operators: what each API process reports of its queue and its
+// workers, and how the last half hour went.
 
 import { addedUp } from '../../history/usage-buckets.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,7 +13,10 @@ const MAX_PROCESSES = 200;
 const MAX_ACCOUNTS = 100;
 
 /** Every minute of the last half hour, the one that runs as the last. Pure. */
-export function lastMinutes(found: readonly { _id: Date; ok: number; failed: number }[], nowMs: number): Live['lastMinutes'] {
+export function lastMinutes(
+  found: readonly { _id: Date; ok: number; failed: number }[],
+  nowMs: number,
+): Live['lastMinutes'] {
   const known = new Map(found.map(minute => [minute._id.getTime(), minute]));
   const last = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   return Array.from({ length: MINUTES }, (_, index) => {
@@ -27,16 +31,27 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
 
   const reports = (now: Date) =>
     store.limited(
-      processes.find({ expires: { $gt: now } }, { sort: { startedAt: 1, _id: 1 }, limit: MAX_PROCESSES, ...store.limits }).toArray(),
+      processes
+        .find(
+          { expires: { $gt: now } },
+          { sort: { startedAt: 1, _id: 1 }, limit: MAX_PROCESSES, ...store.limits },
+        )
+        .toArray(),
     );
 
   const minutes = (now: Date) => {
     const since = new Date(now.getTime() - MINUTES * MINUTE_MS);
-    return store.limited(renderMinutes.find({ _id: { $gt: since } }, { projection: { ok: 1, failed: 1 }, ...store.limits }).toArray());
+    return store.limited(
+      renderMinutes
+        .find({ _id: { $gt: since } }, { projection: { ok: 1, failed: 1 }, ...store.limits })
+        .toArray(),
+    );
   };
 
   /** Trial renders wait in one line, which is no account. */
-  async function waitingByAccount(byAccount: Record<string, number>[]): Promise<Live['waitingByAccount']> {
+  async function waitingByAccount(
+    byAccount: Record<string, number>[],
+  ): Promise<Live['waitingByAccount']> {
     const most = Object.entries(addedUp(byAccount))
       .sort(([, one], [, other]) => other - one)
       .slice(0, MAX_ACCOUNTS);
@@ -52,7 +67,8 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
       method: 'get',
       path: '/operator/live',
       id: 'getLive',
-      summary: 'Queues and workers as the API processes see them, two seconds old at most while anything changes.',
+      summary:
+        'Queues and workers as the API processes see them, two seconds old at most while anything changes.',
       access: 'operator',
       answer: live,
       handle: async () => {
@@ -60,14 +76,16 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
         const [found, counted] = await Promise.all([reports(now), minutes(now)]);
         return {
           at: now.toISOString(),
-          processes: found.map(({ _id, pool, at, startedAt, queue: { waiting, oldestMs }, workers }) => ({
-            id: _id,
-            pool,
-            at: at.toISOString(),
-            startedAt: startedAt.toISOString(),
-            queue: { waiting, oldestMs },
-            workers,
-          })),
+          processes: found.map(
+            ({ _id, pool, at, startedAt, queue: { waiting, oldestMs }, workers }) => ({
+              id: _id,
+              pool,
+              at: at.toISOString(),
+              startedAt: startedAt.toISOString(),
+              queue: { waiting, oldestMs },
+              workers,
+            }),
+          ),
           waitingByAccount: await waitingByAccount(found.map(({ queue }) => queue.byAccount)),
           lastMinutes: lastMinutes(counted, now.getTime()),
         };

@@ -1,4 +1,5 @@
-// An account at a glance, in the management API: plan and usage, what runs and waits, how the last day went, and the last renders.
+// An account at a glance, in the management API: plan and usage, what runs and waits, how the last
+// day went, and the last renders.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { periodNow, runningLeases, usageNow } from '../../accounts/account-rules.ts';
@@ -40,7 +41,9 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
   const { renders, processes } = store.console;
 
   async function accountOf(id: string): Promise<Found> {
-    const found = await store.limited(store.accounts.findOne<Found>({ _id: id }, { projection: shown, ...store.limits }));
+    const found = await store.limited(
+      store.accounts.findOne<Found>({ _id: id }, { projection: shown, ...store.limits }),
+    );
     if (!found) throw new ApiError('not_found', 'There is no such account.');
     return found;
   }
@@ -49,7 +52,10 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
   async function waitingOf(id: string): Promise<number> {
     const field = `queue.byAccount.${id}`;
     const reports = processes.aggregate<{ waiting: number }>(
-      [{ $match: { expires: { $gt: new Date() }, [field]: { $exists: true } } }, { $group: { _id: null, waiting: { $sum: `$${field}` } } }],
+      [
+        { $match: { expires: { $gt: new Date() }, [field]: { $exists: true } } },
+        { $group: { _id: null, waiting: { $sum: `$${field}` } } },
+      ],
       store.limits,
     );
     return (await store.limited(reports.toArray()))[0]?.waiting ?? 0;
@@ -57,7 +63,12 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
 
   const recentOf = (id: string) =>
     store.limited(
-      renders.find({ account: id }, { projection: SUMMARY_FIELDS, sort: { at: -1, _id: -1 }, limit: RECENT, ...store.limits }).toArray(),
+      renders
+        .find(
+          { account: id },
+          { projection: SUMMARY_FIELDS, sort: { at: -1, _id: -1 }, limit: RECENT, ...store.limits },
+        )
+        .toArray(),
     );
 
   return [

@@ -1,6 +1,10 @@
-// A render from the dashboard: the same use case as /v1/render, for a member in place of a key, with the watermark unless the body says otherwise.
+// A render from the dashboard: the same use case as /v1/render, for a member in place of a key,
+// with the watermark unless the body says otherwise.
 import { z } from 'zod';
-import { parseRenderRequest, renderRequestSchema } from '../../../common/contract/render-request.ts';
+import {
+  parseRenderRequest,
+  renderRequestSchema,
+} from '../../../common/contract/render-request.ts';
 import { redactedRequest } from '../../history/redacted-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
 import { untilClientDisconnects } from '../../http/client-disconnect.ts';
@@ -15,26 +19,42 @@ export interface PlaygroundDeps {
   store: Store;
   render: RenderUseCase<Member>;
   renders: RenderLog;
-  /** Ports that a page may have, and those of the operator's allow-list for accounts with intranet. */
+  /**
+   * Ports that a page may have, and those of the operator's allow-list for accounts with intranet.
+   */
   ports: { ports: number[]; allowPorts: number[] };
   bodyMaxBytes: number;
 }
 
-/** Described like the body of /v1/render, and checked by the same function, which knows what a schema alone does not. */
+/**
+ * Described like the body of /v1/render, and checked by the same function, which knows what a
+ * schema alone does not.
+ */
 const body = z.unknown().meta(described(renderRequestSchema));
 
 function described(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, '~standard': _standard, ...rest } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
+  const {
+    $schema: _,
+    '~standard': _standard,
+    ...rest
+  } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
   return rest;
 }
 
-export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }: PlaygroundDeps): ConsoleRoute[] => {
+export const playgroundRoutes = ({
+  store,
+  render,
+  renders,
+  ports,
+  bodyMaxBytes,
+}: PlaygroundDeps): ConsoleRoute[] => {
   return [
     route({
       method: 'post',
       path: '/accounts/:account/playground/render',
       id: 'renderInPlayground',
-      summary: 'Renders without a key, on a place of the plan; with the watermark and uncounted unless `sandbox` is false.',
+      summary:
+        'Renders without a key, on a place of the plan; with the watermark and uncounted unless `sandbox` is false.',
       access: { permission: 'playground.render' },
       body,
       bodyMaxBytes,
@@ -49,7 +69,9 @@ export const playgroundRoutes = ({ store, render, renders, ports, bodyMaxBytes }
           const request = { ...asked, sandbox: asked.sandbox ?? true };
           entry.request = redactedRequest(request);
           ctx.state.rendering = true;
-          return untilClientDisconnects(ctx, signal => render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace));
+          return untilClientDisconnects(ctx, signal =>
+            render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace),
+          );
         });
         answerWithPdf(ctx, rendered);
       },

@@ -4,7 +4,13 @@ import { accountRename } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import type { Audit } from '../security/audit.ts';
 
-export const settingsRoutes = ({ accounts, audit }: { accounts: Pick<Accounts, 'renameAccount'>; audit: Audit }): ConsoleRoute[] => [
+export const settingsRoutes = ({
+  accounts,
+  audit,
+}: {
+  accounts: Pick<Accounts, 'renameAccount'>;
+  audit: Audit;
+}): ConsoleRoute[] => [
   route({
     method: 'patch',
     path: '/accounts/:account',
@@ -16,7 +22,8 @@ export const settingsRoutes = ({ accounts, audit }: { accounts: Pick<Accounts, '
     handle: async call => {
       const { name } = call.body;
       const before = await accounts.renameAccount(call.account.id, name);
-      if (before !== name) await audit.record(call, { action: 'account.renamed', target: name, details: { before } });
+      if (before !== name)
+        await audit.record(call, { action: 'account.renamed', target: name, details: { before } });
     },
   }),
 ];

@@ -14,11 +14,15 @@ interface Deps {
 }
 
 /** The token stands behind the `#`: it reaches no server, no log and no other site. */
-export const invitationLink = (publicUrl: string, token: string) => `${publicUrl}/app/invitation#${token}`;
+export const invitationLink = (publicUrl: string, token: string) =>
+  `${publicUrl}/app/invitation#${token}`;
 
 const nameOf = (person: Person | undefined) => person?.name ?? 'somebody who is gone';
 
-export const shownInvitation = ({ id, email, role, createdAt, expiresAt }: InvitationDocument, invitedBy: string) => ({
+export const shownInvitation = (
+  { id, email, role, createdAt, expiresAt }: InvitationDocument,
+  invitedBy: string,
+) => ({
   id,
   email,
   role,
@@ -37,7 +41,10 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
     answer: team,
     handle: async ({ account, signedIn }) => {
       const found = await teams.of(account.id);
-      const people = await teams.people([...found.members.map(({ user }) => user), ...found.invitations.map(({ by }) => by)]);
+      const people = await teams.people([
+        ...found.members.map(({ user }) => user),
+        ...found.invitations.map(({ by }) => by),
+      ]);
       return {
         members: found.members.map(({ user, role, since }) => ({
           user,
@@ -65,9 +72,16 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
     status: 201,
     handle: async call => {
       const { email, role } = call.body;
-      const { invitation, token } = await invitations.create(call.account.id, { email, role, by: call.signedIn.user.id });
+      const { invitation, token } = await invitations.create(call.account.id, {
+        email,
+        role,
+        by: call.signedIn.user.id,
+      });
       await audit.record(call, { action: 'invitation.created', target: email, details: { role } });
-      return { invitation: shownInvitation(invitation, call.signedIn.user.name), link: invitationLink(publicUrl, token) };
+      return {
+        invitation: shownInvitation(invitation, call.signedIn.user.name),
+        link: invitationLink(publicUrl, token),
+      };
     },
   }),
   route({
@@ -78,7 +92,11 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
     access: { permission: 'team.write' },
     answer: 'none',
     handle: async call => {
-      const { email, role } = await invitations.revoke(call.account.id, call.signedIn.user.id, call.params['invitation']!);
+      const { email, role } = await invitations.revoke(
+        call.account.id,
+        call.signedIn.user.id,
+        call.params['invitation']!,
+      );
       await audit.record(call, { action: 'invitation.revoked', target: email, details: { role } });
     },
   }),
@@ -96,7 +114,11 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
       const before = await teams.setRole(call.account.id, call.signedIn.user.id, user, role);
       const person = (await teams.people([user])).get(user);
       if (before !== role)
-        await audit.record(call, { action: 'member.role_changed', target: person?.email ?? user, details: { before, role } });
+        await audit.record(call, {
+          action: 'member.role_changed',
+          target: person?.email ?? user,
+          details: { before, role },
+        });
     },
   }),
   route({
@@ -112,7 +134,11 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
       const own = user === call.signedIn.user.id;
       const role = await teams.remove(call.account.id, call.signedIn.user.id, user);
       const person = (await teams.people([user])).get(user);
-      await audit.record(call, { action: own ? 'member.left' : 'member.removed', target: person?.email ?? user, details: { role } });
+      await audit.record(call, {
+        action: own ? 'member.left' : 'member.removed',
+        target: person?.email ?? user,
+        details: { role },
+      });
     },
   }),
 ];

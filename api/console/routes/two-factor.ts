@@ -1,4 +1,5 @@
-// The rows of the second factor. Each asks for what only the person knows, and ends the person's other sessions when it changes how they sign in.
+// The rows of the second factor. Each asks for what only the person knows, and ends the person's
+// other sessions when it changes how they sign in.
 import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
@@ -11,11 +12,15 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
 
   async function checkCode(user: UserDocument, typed: string): Promise<void> {
     await limits.again(user._id, 'code');
-    if (!(await twoFactor.use(user, typed))) throw invalid('`code` is wrong, or was used already. Take the next one, or a recovery code.');
+    if (!(await twoFactor.use(user, typed)))
+      throw invalid('`code` is wrong, or was used already. Take the next one, or a recovery code.');
     await limits.againWasRight(user._id, 'code');
   }
 
-  async function changed(call: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>, action: string): Promise<void> {
+  async function changed(
+    call: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>,
+    action: string,
+  ): Promise<void> {
     const { user, sessionId } = call.signedIn;
     const ended = await sessions.endAll(user.id, sessionId);
     await audit.record(call, { action, details: { sessionsEnded: ended } }, 'installation');
@@ -26,7 +31,8 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       method: 'post',
       path: '/me/two-factor',
       id: 'beginTwoFactor',
-      summary: 'Begin to set up a second factor: a secret for an app, which counts once a code of it is confirmed',
+      summary:
+        'Begin to set up a second factor: a secret for an app, which counts once a code of it is confirmed',
       access: 'signed-in',
       body: passwordAgain,
       answer: twoFactorBegun,
@@ -40,12 +46,16 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       method: 'post',
       path: '/me/two-factor/confirm',
       id: 'confirmTwoFactor',
-      summary: 'Switch the second factor on with a code of the app; the recovery codes are shown here once. Ends your other sessions',
+      summary:
+        'Switch the second factor on with a code of the app; the recovery codes are shown here once. Ends your other sessions',
       access: 'signed-in',
       body: twoFactorCode,
       answer: recoveryCodes,
       handle: async call => {
-        const codes = await twoFactor.confirm(await storedUser(auth, call.signedIn.user.id), call.body.code);
+        const codes = await twoFactor.confirm(
+          await storedUser(auth, call.signedIn.user.id),
+          call.body.code,
+        );
         await changed(call, 'person.two_factor_on');
         return { recoveryCodes: codes };
       },

@@ -8,12 +8,15 @@ const TAG_BYTES = 16;
 export interface Encryption {
   /** `boundTo`, such as a user's id, must be the same in `decrypt`. Base64url. */
   encrypt(text: string, boundTo?: string): string;
-  /** Undefined for anything that was not encrypted with this secret for this purpose and `boundTo`. */
+  /**
+   * Undefined for anything that was not encrypted with this secret for this purpose and `boundTo`.
+   */
   decrypt(encrypted: string, boundTo?: string): string | undefined;
 }
 
 /** 256 bits for one purpose (RFC 5869). Different purposes share nothing. */
-const keyOf = (secret: string, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'pressroom', purpose, 32));
+const keyOf = (secret: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, 'pressroom', purpose, 32));
 
 export function createEncryption(secret: string, purpose: string): Encryption {
   // Part of every stored text and cookie: another label could not decrypt them.
@@ -28,11 +31,16 @@ export function createEncryption(secret: string, purpose: string): Encryption {
     decrypt: (encrypted, boundTo = '') => {
       const bytes = Buffer.from(encrypted, 'base64url');
       if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
         .setAAD(Buffer.from(boundTo))
         .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       try {
-        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+        return Buffer.concat([
+          decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)),
+          decipher.final(),
+        ]).toString('utf8');
       } catch {
         return undefined;
       }

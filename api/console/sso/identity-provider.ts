@@ -1,5 +1,5 @@
-// Speaks OpenID Connect with the company's provider: the authorization code flow with PKCE, state and nonce. Owns discovery and every limit of it;
-// who may sign in is for others to decide.
+// Speaks OpenID Connect with the company's provider: the authorization code flow with PKCE, state
+// and nonce. Owns discovery and every limit of it; who may sign in is for others to decide.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -25,13 +25,19 @@ import { beginAgain, SsoError } from './sso-error.ts';
 
 /** The longest that one call to the provider may take; a sign-in makes four at most. */
 const CALL_TIMEOUT_MS = 5_000;
-/** Sign-ins that wait for the provider at the same time: it hears from us no more than that, however often somebody sends the same callback. */
+/**
+ * Sign-ins that wait for the provider at the same time: it hears from us no more than that, however
+ * often somebody sends the same callback.
+ */
 const MAX_AT_ONCE = 32;
 /** Of any answer of the provider. */
 const MAX_ANSWER_BYTES = 2 ** 20;
 /** Discovery documents change when a provider is moved or renamed. */
 export const METADATA_KEPT_MS = 3600e3;
-/** After a failed discovery, so that a provider which is down does not make everybody wait for its time limit. */
+/**
+ * After a failed discovery, so that a provider which is down does not make everybody wait for its
+ * time limit.
+ */
 export const PAUSE_MS = 5_000;
 
 /** What must be remembered between leaving for the provider and coming back. */
@@ -59,7 +65,9 @@ export interface IdentityProvider {
 }
 
 const tooMuch = () =>
-  new SsoError(502, 'The company’s sign-in answers with too much.', { problem: `an answer of more than ${MAX_ANSWER_BYTES} bytes` });
+  new SsoError(502, 'The company’s sign-in answers with too much.', {
+    problem: `an answer of more than ${MAX_ANSWER_BYTES} bytes`,
+  });
 
 /** Node's fetch, but for an answer without an end. */
 const boundedFetch: CustomFetch = async (url, options) => {
@@ -79,7 +87,9 @@ const boundedFetch: CustomFetch = async (url, options) => {
 function clientAuth({ clientAuth, clientSecret }: SsoConfig, server: ServerMetadata) {
   const taken = server.token_endpoint_auth_methods_supported;
   // Absent means `client_secret_basic` (OpenID Connect Discovery, section 3).
-  const basic = clientAuth === 'basic' || (clientAuth === 'auto' && (!taken || taken.includes('client_secret_basic')));
+  const basic =
+    clientAuth === 'basic' ||
+    (clientAuth === 'auto' && (!taken || taken.includes('client_secret_basic')));
   return basic ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
 }
 
@@ -93,10 +103,19 @@ interface Deps {
   callTimeoutMs?: number;
 }
 
-const insecureOptions = ({ issuer }: SsoConfig) => (issuer.protocol === 'http:' ? [allowInsecureRequests] : []);
+const insecureOptions = ({ issuer }: SsoConfig) =>
+  issuer.protocol === 'http:' ? [allowInsecureRequests] : [];
 
-/** The discovery document, cached for an hour. After a failure it is read again at the earliest in PAUSE_MS; an old one stays in use. */
-function createProviderMetadata({ config, log, now, callTimeoutMs }: Required<Omit<Deps, 'publicUrl'>>): () => Promise<ServerMetadata> {
+/**
+ * The discovery document, cached for an hour. After a failure it is read again at the earliest in
+ * PAUSE_MS; an old one stays in use.
+ */
+function createProviderMetadata({
+  config,
+  log,
+  now,
+  callTimeoutMs,
+}: Required<Omit<Deps, 'publicUrl'>>): () => Promise<ServerMetadata> {
   let metadata: { server: ServerMetadata; readAtMs: number } | undefined;
   let reading: Promise<ServerMetadata> | undefined;
   let failed: { problem: SsoError; atMs: number } | undefined;
@@ -109,7 +128,8 @@ function createProviderMetadata({ config, log, now, callTimeoutMs }: Required<Om
         [customFetch]: boundedFetch,
       });
       const server = { ...found.serverMetadata() };
-      // The library lets some providers answer for all their customers at once: then anybody's administrator could vouch for our addresses.
+      // The library lets some providers answer for all their customers at once: then anybody's
+      // administrator could vouch for our addresses.
       if (!URL.canParse(server.issuer) || new URL(server.issuer).href !== config.issuer.href)
         throw new SsoError(502, 'The company’s sign-in is not set up for one company.', {
           problem: 'the provider is another issuer than the configured one',
@@ -163,17 +183,28 @@ export function createIdentityProvider({
 
   const metadata = createProviderMetadata({ config, log, now, callTimeoutMs });
 
-  /** One for each sign-in: it keeps the provider's keys, and so a key that was changed a moment ago is found. */
+  /**
+   * One for each sign-in: it keeps the provider's keys, and so a key that was changed a moment ago
+   * is found.
+   */
   async function configuration(): Promise<Configuration> {
     const found = await metadata();
-    const made = new Configuration(found, config.clientId, config.clientSecret, clientAuth(config, found));
+    const made = new Configuration(
+      found,
+      config.clientId,
+      config.clientSecret,
+      clientAuth(config, found),
+    );
     made.timeout = callTimeoutMs / 1_000;
     made[customFetch] = boundedFetch;
     for (const apply of [...insecureOptions(config), enableNonRepudiationChecks]) apply(made);
     return made;
   }
 
-  async function claimsOf(current: URL, { state, nonce, verifier }: Begun): Promise<IdentityClaims> {
+  async function claimsOf(
+    current: URL,
+    { state, nonce, verifier }: Begun,
+  ): Promise<IdentityClaims> {
     const made = await configuration();
     const tokens = await authorizationCodeGrant(made, current, {
       expectedState: state,
@@ -182,9 +213,12 @@ export function createIdentityProvider({
       idTokenExpected: true,
     });
     const idToken = tokens.claims()!;
-    const complete = typeof idToken['email'] === 'string' && idToken['email_verified'] !== undefined;
+    const complete =
+      typeof idToken['email'] === 'string' && idToken['email_verified'] !== undefined;
     const userInfo =
-      !complete && made.serverMetadata().userinfo_endpoint ? await fetchUserInfo(made, tokens.access_token, idToken.sub) : undefined;
+      !complete && made.serverMetadata().userinfo_endpoint
+        ? await fetchUserInfo(made, tokens.access_token, idToken.sub)
+        : undefined;
     // An address and whether it is verified go together: both from the same answer.
     const said = userInfo?.email === undefined ? idToken : userInfo;
     const name = idToken['name'] ?? userInfo?.name;
@@ -211,7 +245,10 @@ export function createIdentityProvider({
   /** Of all that goes wrong, and never of more at once than the provider should bear. */
   async function asProblem<T>(work: () => Promise<T>, secrets: readonly string[]): Promise<T> {
     if (running >= MAX_AT_ONCE)
-      throw new SsoError(503, 'Too many people sign in through the company at this moment. Try again in a few seconds.');
+      throw new SsoError(
+        503,
+        'Too many people sign in through the company at this moment. Try again in a few seconds.',
+      );
     running += 1;
     try {
       return await work();
@@ -224,7 +261,11 @@ export function createIdentityProvider({
 
   return {
     async begin() {
-      const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+      const begun = {
+        state: randomState(),
+        nonce: randomNonce(),
+        verifier: randomPKCECodeVerifier(),
+      };
       return { url: await asProblem(() => begin(begun), []), begun };
     },
     async finish(query, begun) {

@@ -1,4 +1,5 @@
-// The environment variables of the company's sign-in (OpenID Connect), and what the dashboard reads of them.
+// The environment variables of the company's sign-in (OpenID Connect), and what the dashboard reads
+// of them.
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { ConfigError, choice, list, onOff, parsed, secret, text } from '../../../common/config.ts';
@@ -10,10 +11,15 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 function issuer(value: string | undefined): URL | undefined {
   if (value === undefined) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname))))
+  if (
+    !url ||
+    !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname)))
+  )
     throw new Error('must be an https URL (http on localhost alone)');
-  if (url.username || url.password || url.search || url.hash) throw new Error('must be a URL without user, query and fragment');
-  if (url.pathname.includes('/.well-known/')) throw new Error('must be the issuer itself, without `/.well-known/` and what follows it');
+  if (url.username || url.password || url.search || url.hash)
+    throw new Error('must be a URL without user, query and fragment');
+  if (url.pathname.includes('/.well-known/'))
+    throw new Error('must be the issuer itself, without `/.well-known/` and what follows it');
   return url;
 }
 
@@ -21,7 +27,9 @@ function domains(entries: string[]): string[] {
   return entries.map(entry => {
     const domain = domainToASCII(entry);
     if (!/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]$/.test(domain))
-      throw new Error(`\`${entry}\` must be what stands behind the @ of an address, such as example.com`);
+      throw new Error(
+        `\`${entry}\` must be what stands behind the @ of an address, such as example.com`,
+      );
     return domain;
   });
 }
@@ -35,7 +43,9 @@ export const ssoVariables = z.object({
   PRESSROOM_OIDC_CLIENT_AUTH: choice(['auto', 'basic', 'post'], 'auto').describe(
     'How the secret is sent: `client_secret_basic`, `client_secret_post`, or what the provider says that it takes.',
   ),
-  PRESSROOM_OIDC_NAME: text('Company sign-in').describe('What the button on the sign-in page says.'),
+  PRESSROOM_OIDC_NAME: text('Company sign-in').describe(
+    'What the button on the sign-in page says.',
+  ),
   PRESSROOM_OIDC_DOMAINS: parsed(list('', 'domains such as `example.com`'), domains).describe(
     'Whose addresses may sign in through the company: exactly these domains, subdomains apart.',
   ),
@@ -66,7 +76,10 @@ export interface SsoConfig {
   role: (typeof FIRST_ROLES)[number];
 }
 
-/** Whether the company's sign-in is for this address. Exact: no subdomains, and nothing that merely ends like it. */
+/**
+ * Whether the company's sign-in is for this address. Exact: no subdomains, and nothing that merely
+ * ends like it.
+ */
 export const isSsoEmail = (email: string, { domains }: Pick<SsoConfig, 'domains'>): boolean =>
   domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 
@@ -76,10 +89,17 @@ export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | und
     PRESSROOM_OIDC_ISSUER: e.PRESSROOM_OIDC_ISSUER,
     PRESSROOM_OIDC_CLIENT_ID: e.PRESSROOM_OIDC_CLIENT_ID,
     PRESSROOM_OIDC_CLIENT_SECRET: e.PRESSROOM_OIDC_CLIENT_SECRET,
-    PRESSROOM_OIDC_DOMAINS: e.PRESSROOM_OIDC_DOMAINS.length > 0 ? e.PRESSROOM_OIDC_DOMAINS : undefined,
+    PRESSROOM_OIDC_DOMAINS:
+      e.PRESSROOM_OIDC_DOMAINS.length > 0 ? e.PRESSROOM_OIDC_DOMAINS : undefined,
   };
-  const { PRESSROOM_OIDC_ISSUER: issuer, PRESSROOM_OIDC_CLIENT_ID: clientId, PRESSROOM_OIDC_CLIENT_SECRET: clientSecret } = needed;
-  const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const {
+    PRESSROOM_OIDC_ISSUER: issuer,
+    PRESSROOM_OIDC_CLIENT_ID: clientId,
+    PRESSROOM_OIDC_CLIENT_SECRET: clientSecret,
+  } = needed;
+  const missing = Object.entries(needed).flatMap(([name, value]) =>
+    value === undefined ? [name] : [],
+  );
   if (issuer && clientId && clientSecret && missing.length === 0)
     return {
       issuer,
@@ -93,7 +113,12 @@ export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | und
       role: e.PRESSROOM_OIDC_ROLE,
     };
   if (missing.length < Object.keys(needed).length || e.PRESSROOM_OIDC_ACCOUNT !== undefined)
-    throw new ConfigError(`The company's sign-in is configured in part: ${missing.join(', ')} must be set too`);
-  if (!e.PRESSROOM_PASSWORDS) throw new ConfigError('PRESSROOM_PASSWORDS=off needs the company’s sign-in: set PRESSROOM_OIDC_ISSUER');
+    throw new ConfigError(
+      `The company's sign-in is configured in part: ${missing.join(', ')} must be set too`,
+    );
+  if (!e.PRESSROOM_PASSWORDS)
+    throw new ConfigError(
+      'PRESSROOM_PASSWORDS=off needs the company’s sign-in: set PRESSROOM_OIDC_ISSUER',
+    );
   return undefined;
 }

@@ -1,4 +1,5 @@
-// The error of the company's sign-in: a sentence for the person, and for the log what whoever runs this installation must fix.
+// The error of the company's sign-in: a sentence for the person, and for the log what whoever runs
+// this installation must fix.
 
 /** `status` is the page's. Neither message nor log says a code, a token or a secret. */
 export class SsoError extends Error {
@@ -15,4 +16,7 @@ export class SsoError extends Error {
 }
 
 export const beginAgain = () =>
-  new SsoError(400, 'This sign-in took too long, has been finished already, or began in another browser. Begin again.');
+  new SsoError(
+    400,
+    'This sign-in took too long, has been finished already, or began in another browser. Begin again.',
+  );

@@ -1,4 +1,5 @@
-// Invitations into a team by a link that works once. Owns the token, how long it lives, and that it is for one address; the page is pages/invitation.ts.
+// Invitations into a team by a link that works once. Owns the token, how long it lives, and that it
+// is for one address; the page is pages/invitation.ts.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
@@ -27,24 +28,34 @@ export interface OpenInvitation {
 
 export interface Invitations {
   /**
-   * `token` is for the link and is stored nowhere. One open invitation an address: a new one takes the place of the former.
-   * Throws ApiError `forbidden` for a role that `by` may not give, `conflict` for who is a member already and for a full team.
+   * `token` is for the link and is stored nowhere. One open invitation an address: a new one takes
+   * the place of the former. Throws ApiError `forbidden` for a role that `by` may not give,
+   * `conflict` for who is a member already and for a full team.
    */
-  create(account: string, invitation: NewInvitation): Promise<{ invitation: InvitationDocument; token: string }>;
+  create(
+    account: string,
+    invitation: NewInvitation,
+  ): Promise<{ invitation: InvitationDocument; token: string }>;
   /** Throws ApiError `not_found`, or `forbidden` when only an owner may take it back. */
   revoke(account: string, actor: string, id: string): Promise<InvitationDocument>;
   /** Undefined for a token that is unknown, used, revoked or too old. */
   find(token: string): Promise<OpenInvitation | undefined>;
   /**
-   * Makes the person a member, once. Undefined when there is no such invitation any more. Throws ApiError `forbidden` for another person than was invited
-   * and for one who is disabled, `conflict` for a full team.
+   * Makes the person a member, once. Undefined when there is no such invitation any more. Throws
+   * ApiError `forbidden` for another person than was invited and for one who is disabled,
+   * `conflict` for a full team.
    */
   accept(token: string, userId: string): Promise<OpenInvitation | undefined>;
 }
 
-export const isOpen = ({ expiresAt }: InvitationDocument, now: number): boolean => expiresAt.getTime() > now;
+export const isOpen = ({ expiresAt }: InvitationDocument, now: number): boolean =>
+  expiresAt.getTime() > now;
 
-const full = () => new ApiError('conflict', `An account has at most ${MAX_MEMBERS} members. Remove one who is not there any more.`);
+const full = () =>
+  new ApiError(
+    'conflict',
+    `An account has at most ${MAX_MEMBERS} members. Remove one who is not there any more.`,
+  );
 
 export function createInvitations(store: Store, teams: Teams, now = () => Date.now()): Invitations {
   const { limits, limited } = store;
@@ -52,7 +63,9 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
   const open = (team: TeamDocument) => team.invitations.filter(each => isOpen(each, now()));
 
   async function create(account: string, { email, role, by, asOperator = false }: NewInvitation) {
-    const invited = await limited(store.console.users.findOne({ email }, { projection: { _id: 1 }, ...limits }));
+    const invited = await limited(
+      store.console.users.findOne({ email }, { projection: { _id: 1 }, ...limits }),
+    );
     const token = createToken();
     const at = now();
     const invitation: InvitationDocument = {
@@ -67,14 +80,21 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
     await teams.change(account, team => {
       if (!asOperator) checkMayGive(team.members, by, role);
       if (team.members.some(({ user }) => user === invited?._id))
-        throw new ApiError('conflict', `${email} is a member of this account already. Change the role in the list of members.`);
+        throw new ApiError(
+          'conflict',
+          `${email} is a member of this account already. Change the role in the list of members.`,
+        );
       if (team.members.length >= MAX_MEMBERS) throw full();
       const former = open(team).find(each => each.email === email);
-      // Else an admin could make an owner's invitation worthless, and invite the same person as less.
+      // Else an admin could make an owner's invitation worthless, and invite the same person as
+      // less.
       if (former && !asOperator) checkMayGive(team.members, by, former.role);
       const others = open(team).filter(each => each !== former);
       if (others.length >= MAX_INVITATIONS)
-        throw new ApiError('conflict', `There are ${MAX_INVITATIONS} open invitations already. Revoke one that is not needed any more.`);
+        throw new ApiError(
+          'conflict',
+          `There are ${MAX_INVITATIONS} open invitations already. Revoke one that is not needed any more.`,
+        );
       return { invitations: [...others, invitation] };
     });
     return { invitation, token };
@@ -83,7 +103,11 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
   async function revoke(account: string, actor: string, id: string): Promise<InvitationDocument> {
     const find = (team: TeamDocument) => {
       const found = open(team).find(each => each.id === id);
-      if (!found) throw new ApiError('not_found', 'There is no such open invitation in this account. Look at the team again.');
+      if (!found)
+        throw new ApiError(
+          'not_found',
+          'There is no such open invitation in this account. Look at the team again.',
+        );
       return found;
     };
     const before = await teams.change(account, team => {
@@ -99,8 +123,14 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
     const hash = hashToken(token);
     const team = await limited(store.console.teams.findOne({ 'invitations.hash': hash }, limits));
     const invitation = team?.invitations.find(each => each.hash === hash && isOpen(each, now()));
-    const account = invitation && (await limited(store.accounts.findOne({ _id: team!._id }, { projection: { name: 1 }, ...limits })));
-    return account ? { account: { id: account._id, name: account.name }, invitation: invitation! } : undefined;
+    const account =
+      invitation &&
+      (await limited(
+        store.accounts.findOne({ _id: team!._id }, { projection: { name: 1 }, ...limits }),
+      ));
+    return account
+      ? { account: { id: account._id, name: account.name }, invitation: invitation! }
+      : undefined;
   }
 
   async function accept(token: string, userId: string): Promise<OpenInvitation | undefined> {
@@ -108,9 +138,16 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
     if (!found) return undefined;
     const { hash, email, role } = found.invitation;
     const user = await limited(
-      store.console.users.findOne({ _id: userId, email, disabled: { $ne: true } }, { projection: { _id: 1 }, ...limits }),
+      store.console.users.findOne(
+        { _id: userId, email, disabled: { $ne: true } },
+        { projection: { _id: 1 }, ...limits },
+      ),
     );
-    if (!user) throw new ApiError('forbidden', `This invitation is for ${email}. Sign in with that address.`);
+    if (!user)
+      throw new ApiError(
+        'forbidden',
+        `This invitation is for ${email}. Sign in with that address.`,
+      );
     let gone = false;
     await teams.change(found.account.id, team => {
       gone = !open(team).some(each => each.hash === hash);
@@ -118,7 +155,10 @@ export function createInvitations(store: Store, teams: Teams, now = () => Date.n
       const invitations = team.invitations.filter(each => each.hash !== hash);
       if (team.members.some(member => member.user === userId)) return { invitations };
       if (team.members.length >= MAX_MEMBERS) throw full();
-      return { invitations, members: [...team.members, { user: userId, role, since: new Date(now()) }] };
+      return {
+        invitations,
+        members: [...team.members, { user: userId, role, since: new Date(now()) }],
+      };
     });
     return gone ? undefined : found;
   }

@@ -1,4 +1,5 @@
-// What may be changed in a team, and by whom. Pure: takes the team as it is, returns its members as they shall be, or throws the sentence why not.
+// What may be changed in a team, and by whom. Pure: takes the team as it is, returns its members as
+// they shall be, or throws the sentence why not.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Role, TeamDocument } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
@@ -12,11 +13,19 @@ export const MAX_INVITATIONS = 50;
 const forbidden = (message: string) => new ApiError('forbidden', message);
 /** For whatever a role may not do. */
 export const roleForbids = (role: Role) =>
-  forbidden(`Your role in this account (${role}) does not allow this. Ask an owner or admin of the account.`);
-const lastOwner = () => new ApiError('conflict', 'An account is never without an owner. Make somebody else an owner first.');
-export const noMember = () => new ApiError('not_found', 'There is no such member in this account. Look at the team again.');
+  forbidden(
+    `Your role in this account (${role}) does not allow this. Ask an owner or admin of the account.`,
+  );
+const lastOwner = () =>
+  new ApiError(
+    'conflict',
+    'An account is never without an owner. Make somebody else an owner first.',
+  );
+export const noMember = () =>
+  new ApiError('not_found', 'There is no such member in this account. Look at the team again.');
 
-const roleOf = (members: Members, user: string): Role | undefined => members.find(member => member.user === user)?.role;
+const roleOf = (members: Members, user: string): Role | undefined =>
+  members.find(member => member.user === user)?.role;
 
 /** The role of who acts, as it is now: it can have been taken away since the call began. */
 function actingRole(members: Members, actor: string): Role {
@@ -25,11 +34,15 @@ function actingRole(members: Members, actor: string): Role {
   return role;
 }
 
-/** Throws unless `actor` may give people `role`, or take it from them. Only owners make and unmake owners. */
+/**
+ * Throws unless `actor` may give people `role`, or take it from them. Only owners make and unmake
+ * owners.
+ */
 export function checkMayGive(members: Members, actor: string, role: Role): void {
   const own = actingRole(members, actor);
   if (!MAY[own].includes('team.write')) throw roleForbids(own);
-  if (role === 'owner' && own !== 'owner') throw forbidden('Only an owner decides who is an owner.');
+  if (role === 'owner' && own !== 'owner')
+    throw forbidden('Only an owner decides who is an owner.');
 }
 
 function checkOwnerLeft(members: Members): Members {
@@ -43,7 +56,9 @@ export function withRole(members: Members, actor: string, user: string, role: Ro
   const before = roleOf(members, user);
   if (!before) throw noMember();
   checkMayGive(members, actor, before);
-  return checkOwnerLeft(members.map(member => (member.user === user ? { ...member, role } : member)));
+  return checkOwnerLeft(
+    members.map(member => (member.user === user ? { ...member, role } : member)),
+  );
 }
 
 /** Everybody may leave; others are removed by who may manage them. Throws as `withRole` does. */
@@ -55,9 +70,13 @@ export function without(members: Members, actor: string, user: string): Members 
   return checkOwnerLeft(members.filter(member => member.user !== user));
 }
 
-/** The invitations that hold on after `user` has the place in `members` that these say: a link is worth what who gave it could give. */
+/**
+ * The invitations that hold on after `user` has the place in `members` that these say: a link is
+ * worth what who gave it could give.
+ */
 export function stillGiven(invitations: Invitations, members: Members, user: string): Invitations {
   const own = roleOf(members, user);
-  const mayGive = (role: Role) => own !== undefined && MAY[own].includes('team.write') && (role !== 'owner' || own === 'owner');
+  const mayGive = (role: Role) =>
+    own !== undefined && MAY[own].includes('team.write') && (role !== 'owner' || own === 'owner');
   return invitations.filter(({ by, role }) => by !== user || mayGive(role));
 }

@@ -1,4 +1,5 @@
-// People as they are stored: made, found and linked. Owns that an address and a company's identity belong to one person.
+// People as they are stored: made, found and linked. Owns that an address and a company's identity
+// belong to one person.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
@@ -24,9 +25,15 @@ export interface Users {
   byEmail(email: string): Promise<UserDocument | undefined>;
   byId(id: string): Promise<UserDocument | undefined>;
   byIdentity(issuer: string, subject: string): Promise<UserDocument | undefined>;
-  /** Does nothing when it is linked. Rejects with ApiError `conflict` when it is another person's, or the person has another one of this issuer. */
+  /**
+   * Does nothing when it is linked. Rejects with ApiError `conflict` when it is another person's,
+   * or the person has another one of this issuer.
+   */
   linkIdentity(userId: string, identity: Identity): Promise<void>;
-  /** `password` as it was typed. False when `onlyIf`, a hash that was read before, is no longer the stored one. */
+  /**
+   * `password` as it was typed. False when `onlyIf`, a hash that was read before, is no longer the
+   * stored one.
+   */
   setPassword(userId: string, password: string, onlyIf?: string | null): Promise<boolean>;
   /** Notes the time. */
   signedIn(userId: string): Promise<void>;
@@ -38,9 +45,19 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
   const { users } = store.console;
   const { limits, limited } = store;
 
-  const taken = (email: string) => new ApiError('conflict', `There is a person with the address ${email} already, or with this identity.`);
+  const taken = (email: string) =>
+    new ApiError(
+      'conflict',
+      `There is a person with the address ${email} already, or with this identity.`,
+    );
 
-  async function create({ email: written, name, password, operator = false, identity }: NewUser): Promise<UserDocument> {
+  async function create({
+    email: written,
+    name,
+    password,
+    operator = false,
+    identity,
+  }: NewUser): Promise<UserDocument> {
     const email = normalEmail(written);
     const user: UserDocument = {
       _id: `usr_${randomBase62(20)}`,
@@ -59,27 +76,45 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
     return user;
   }
 
-  const find = async (filter: Parameters<typeof users.findOne>[0]) => (await limited(users.findOne(filter!, limits))) ?? undefined;
+  const find = async (filter: Parameters<typeof users.findOne>[0]) =>
+    (await limited(users.findOne(filter!, limits))) ?? undefined;
 
   async function linkIdentity(userId: string, { issuer, subject }: Identity): Promise<void> {
     const conflict = () =>
-      new ApiError('conflict', 'This identity of the company is linked to another person, or this person to another identity.');
+      new ApiError(
+        'conflict',
+        'This identity of the company is linked to another person, or this person to another identity.',
+      );
     try {
       const linked = await limited(
-        users.updateOne({ _id: userId, 'identities.issuer': { $ne: issuer } }, { $push: { identities: { issuer, subject } } }, limits),
+        users.updateOne(
+          { _id: userId, 'identities.issuer': { $ne: issuer } },
+          { $push: { identities: { issuer, subject } } },
+          limits,
+        ),
       );
-      if (linked.matchedCount === 0 && (await find({ _id: userId, identities: { $elemMatch: { issuer, subject } } })) === undefined)
+      if (
+        linked.matchedCount === 0 &&
+        (await find({ _id: userId, identities: { $elemMatch: { issuer, subject } } })) === undefined
+      )
         throw conflict();
     } catch (error) {
       throw isDuplicate(error) ? conflict() : error;
     }
   }
 
-  async function setPassword(userId: string, password: string, onlyIf?: string | null): Promise<boolean> {
+  async function setPassword(
+    userId: string,
+    password: string,
+    onlyIf?: string | null,
+  ): Promise<boolean> {
     const hash = await passwords.hash(password, userId);
     // `null` stands for a field that is absent, to MongoDB as well.
     const filter = { _id: userId, ...(onlyIf !== undefined && { password: onlyIf as string }) };
-    return (await limited(users.updateOne(filter, { $set: { password: hash } }, limits))).matchedCount > 0;
+    return (
+      (await limited(users.updateOne(filter, { $set: { password: hash } }, limits))).matchedCount >
+      0
+    );
   }
 
   return {
@@ -90,7 +125,9 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
     linkIdentity,
     setPassword,
     signedIn: async userId => {
-      await limited(users.updateOne({ _id: userId }, { $set: { lastSignInAt: new Date() } }, limits));
+      await limited(
+        users.updateOne({ _id: userId }, { $set: { lastSignInAt: new Date() } }, limits),
+      );
     },
   };
 }

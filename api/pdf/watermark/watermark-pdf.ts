@@ -1,17 +1,25 @@
-// Adds the watermark to a finished PDF, over the content of every page. Runs in a thread of watermark-pool.ts.
-// The whole file is written again: a watermark that was only appended could be removed by cutting the end off.
+// Adds the watermark to a finished PDF, over the content of every page. Runs in a thread of
+// watermark-pool.ts. The whole file is written again: a watermark that was only appended could be
+// removed by cutting the end off.
 import { PDFDocument, PDFName, type PDFRef } from 'pdf-lib';
 import { move } from 'piscina';
 import { watermarkDrawing } from './drawing.ts';
 
 const OPACITY = 0.35;
 
-/** What a reader for the blind leaves out, and what a text search does not meet (ISO 32000-1, 14.8.2.2). */
+/**
+ * What a reader for the blind leaves out, and what a text search does not meet (ISO 32000-1,
+ * 14.8.2.2).
+ */
 const AS_ARTIFACT = '/Artifact <</Type /Pagination /Subtype /Watermark>> BDC';
 
 /** Throws when the bytes are not a whole PDF. */
 export async function addWatermark(pdf: Uint8Array): Promise<Uint8Array> {
-  const document = await PDFDocument.load(pdf, { updateMetadata: false, throwOnInvalidObject: true, parseSpeed: Number.POSITIVE_INFINITY });
+  const document = await PDFDocument.load(pdf, {
+    updateMetadata: false,
+    throwOnInvalidObject: true,
+    parseSpeed: Number.POSITIVE_INFINITY,
+  });
   const { context } = document;
   const stream = (operators: string) => context.register(context.flateStream(operators));
   const drawings = new Map<string, { name: PDFName; drawing: PDFRef; paint: PDFRef }>();
@@ -23,8 +31,15 @@ export async function addWatermark(pdf: Uint8Array): Promise<Uint8Array> {
     if (!known) {
       const name = PDFName.of(`PressroomSandbox${drawings.size}`);
       const translucent = context.obj({ ExtGState: { T: { CA: OPACITY, BM: 'Normal' } } });
-      const form = { Type: 'XObject', Subtype: 'Form', BBox: [0, 0, width, height], Resources: translucent };
-      const drawing = context.register(context.flateStream(`/T gs\n${watermarkDrawing(width, height)}`, form));
+      const form = {
+        Type: 'XObject',
+        Subtype: 'Form',
+        BBox: [0, 0, width, height],
+        Resources: translucent,
+      };
+      const drawing = context.register(
+        context.flateStream(`/T gs\n${watermarkDrawing(width, height)}`, form),
+      );
       known = { name, drawing, paint: stream(`${AS_ARTIFACT} q ${name} Do Q EMC`) };
       drawings.set(size, known);
     }

@@ -1,5 +1,5 @@
-// The threads that add watermarks: how many there are, how many PDFs may wait for one, each account's share
-// of both, and what becomes of the PDFs when a thread breaks.
+// The threads that add watermarks: how many there are, how many PDFs may wait for one, each
+// account's share of both, and what becomes of the PDFs when a thread breaks.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
@@ -8,13 +8,22 @@ import type { Service } from '../../../common/lifecycle.ts';
 import { overShare } from '../../accounts/account-errors.ts';
 import { SharedBound } from '../../accounts/shared-bound.ts';
 
-/** The event loop and the database's client need a core too; with two threads one account never has all. */
+/**
+ * The event loop and the database's client need a core too; with two threads one account never has
+ * all.
+ */
 export const THREADS = Math.max(2, availableParallelism() - 1);
 export const MAX_WAITING = 64;
-/** 300 pages take a fifth of a second; a PDF of 100 MiB full of small objects takes some. No PDF waits longer for a thread. */
+/**
+ * 300 pages take a fifth of a second; a PDF of 100 MiB full of small objects takes some. No PDF
+ * waits longer for a thread.
+ */
 const DRAW_MS = 30_000;
 const IDLE_MS = 60_000;
-/** A PDF without images takes fifteen times its size as objects. Beyond this the thread ends, and not the process. */
+/**
+ * A PDF without images takes fifteen times its size as objects. Beyond this the thread ends, and
+ * not the process.
+ */
 const THREAD_HEAP_MIB = 512;
 
 interface Options {
@@ -27,7 +36,10 @@ interface Options {
   heapMiB?: number;
 }
 
-const tooMany = () => renderFailed('overloaded', 'Too many PDFs wait for their watermark at the moment. Try again.', { retryAfterS: 2 });
+const tooMany = () =>
+  renderFailed('overloaded', 'Too many PDFs wait for their watermark at the moment. Try again.', {
+    retryAfterS: 2,
+  });
 
 export class WatermarkPool implements Service {
   readonly name = 'watermarks';
@@ -55,8 +67,9 @@ export class WatermarkPool implements Service {
   async start(): Promise<void> {}
 
   /**
-   * The PDF with the watermark on every page. The memory of `pdf`, which must be the only thing in its ArrayBuffer, moves to the thread.
-   * Throws render_failed (overloaded when too many wait, else internal), concurrency_limit when too many of this account do, or the signal's reason.
+   * The PDF with the watermark on every page. The memory of `pdf`, which must be the only thing in
+   * its ArrayBuffer, moves to the thread. Throws render_failed (overloaded when too many wait, else
+   * internal), concurrency_limit when too many of this account do, or the signal's reason.
    */
   async add(pdf: Uint8Array<ArrayBuffer>, accountId: string, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
@@ -71,9 +84,13 @@ export class WatermarkPool implements Service {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ApiError) throw error;
-      throw renderFailed('internal', 'The watermark could not be drawn. Try again without `sandbox`, or report the request id.', {
-        cause: error,
-      });
+      throw renderFailed(
+        'internal',
+        'The watermark could not be drawn. Try again without `sandbox`, or report the request id.',
+        {
+          cause: error,
+        },
+      );
     } finally {
       this.#present.give(accountId, 1);
     }
@@ -97,7 +114,8 @@ export class WatermarkPool implements Service {
       recordTiming: false,
       resourceLimits,
     });
-    // A thread that ends between two PDFs emits an error; without a listener it would end the process.
+    // A thread that ends between two PDFs emits an error; without a listener it would end the
+    // process.
     pool.on('error', () => {});
     this.#pool = pool;
     return pool;
@@ -109,7 +127,10 @@ export class WatermarkPool implements Service {
     if (refused === 'share') throw overShare();
   }
 
-  /** The queue for a thread is ours: the pool's own has no bound for tasks that can be aborted, and loses its turn when a thread breaks. */
+  /**
+   * The queue for a thread is ours: the pool's own has no bound for tasks that can be aborted, and
+   * loses its turn when a thread breaks.
+   */
   async #turn(accountId: string, signal: AbortSignal): Promise<void> {
     if (this.#running.take(accountId, 1) === undefined) return;
     const called = Promise.withResolvers<void>();
@@ -117,7 +138,8 @@ export class WatermarkPool implements Service {
     this.#waiting.set(accountId, queue.add(called.resolve));
     const abort = (reason: unknown) => {
       queue.delete(called.resolve);
-      if (queue.size === 0 && this.#waiting.get(accountId) === queue) this.#waiting.delete(accountId);
+      if (queue.size === 0 && this.#waiting.get(accountId) === queue)
+        this.#waiting.delete(accountId);
       called.reject(reason);
     };
     const onAbort = () => abort(signal.reason);
@@ -147,7 +169,10 @@ export class WatermarkPool implements Service {
   async #addInThread(pdf: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Buffer> {
     if (this.#stopped) throw new Error('the process stops');
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#options.drawMs)]);
-    const { buffer, byteOffset, byteLength } = await this.#open().run(pdf, { transferList: [pdf.buffer], signal: limit });
+    const { buffer, byteOffset, byteLength } = await this.#open().run(pdf, {
+      transferList: [pdf.buffer],
+      signal: limit,
+    });
     return Buffer.from(buffer, byteOffset, byteLength);
   }
 }

@@ -1,4 +1,5 @@
-// Runs a program as a worker's container runs one: not root, no capabilities, no new privileges, a read-only root, namespaces of its own, and a seccomp filter.
+// Runs a program as a worker's container runs one: not root, no capabilities, no new privileges, a
+// read-only root, namespaces of its own, and a seccomp filter.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,18 +15,28 @@ const NAMESPACES = ['pid', 'ipc', 'uts', 'mount', 'network'];
 async function layRoot(root: string): Promise<object[]> {
   const mounts: object[] = [];
   for (const entry of await readdir('/', { withFileTypes: true })) {
-    if (entry.isSymbolicLink()) await symlink(await readlink(`/${entry.name}`), join(root, entry.name));
+    if (entry.isSymbolicLink())
+      await symlink(await readlink(`/${entry.name}`), join(root, entry.name));
     else if (entry.isDirectory()) {
       await mkdir(join(root, entry.name));
       if (!OWN.includes(entry.name))
-        mounts.push({ destination: `/${entry.name}`, type: 'bind', source: `/${entry.name}`, options: ['rbind', 'ro'] });
+        mounts.push({
+          destination: `/${entry.name}`,
+          type: 'bind',
+          source: `/${entry.name}`,
+          options: ['rbind', 'ro'],
+        });
     }
   }
   return mounts;
 }
 
 /** Runs `command` under the filter (none: unconfined) and gives all that it said. */
-export async function runConfined(runc: string, command: string[], seccomp: object | undefined): Promise<string> {
+export async function runConfined(
+  runc: string,
+  command: string[],
+  seccomp: object | undefined,
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-confined-'));
   try {
     const [root, scratch] = [join(folder, 'root'), join(folder, 'scratch')];
@@ -57,7 +68,10 @@ export async function runConfined(runc: string, command: string[], seccomp: obje
       said += chunk.toString();
     };
     const name = `pressroom-${randomUUID()}`;
-    await runCommand(runc, ['--root', join(folder, 'state'), 'run', '--bundle', folder, name], { timeoutMs: 60_000, onOutput });
+    await runCommand(runc, ['--root', join(folder, 'state'), 'run', '--bundle', folder, name], {
+      timeoutMs: 60_000,
+      onOutput,
+    });
     return said;
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });

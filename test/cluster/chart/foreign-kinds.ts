@@ -1,4 +1,5 @@
-// The kinds of the Prometheus operator, as far as a test needs them: the API server then takes objects of them.
+// The kinds of the Prometheus operator, as far as a test needs them: the API server then takes
+// objects of them.
 
 const kind = (name: string, plural: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -14,11 +15,17 @@ const kind = (name: string, plural: string) => ({
         served: true,
         storage: true,
         schema: {
-          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
         },
       },
     ],
   },
 });
 
-export const foreignKinds = [kind('PodMonitor', 'podmonitors'), kind('PrometheusRule', 'prometheusrules')];
+export const foreignKinds = [
+  kind('PodMonitor', 'podmonitors'),
+  kind('PrometheusRule', 'prometheusrules'),
+];

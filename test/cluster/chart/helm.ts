@@ -55,7 +55,10 @@ export type HelmMajor = keyof typeof PROGRAMS;
 /** Helm 4 takes the name that it was called by as its field manager. */
 const AS_HELM = 'exec -a helm "$0" "$@"';
 
-/** Helm from the cache or built; skips the suite where neither can be. Call it in `before`, with the time limit for builds. */
+/**
+ * Helm from the cache or built; skips the suite where neither can be. Call it in `before`, with the
+ * time limit for builds.
+ */
 export async function findHelm(context: Mocha.Context, major: HelmMajor = 3): Promise<Helm> {
   const name = PROGRAMS[major];
   const why = whyNoBinaries([name]);
@@ -63,7 +66,9 @@ export async function findHelm(context: Mocha.Context, major: HelmMajor = 3): Pr
   const { [name]: program } = await kubeBinaries<'helm' | 'helm4'>([name]);
   const helm = async (args: string[], env: NodeJS.ProcessEnv = process.env) => {
     try {
-      return (await run('bash', ['-c', AS_HELM, program, ...args], { env, maxBuffer: 64 * 2 ** 20 })).stdout;
+      return (
+        await run('bash', ['-c', AS_HELM, program, ...args], { env, maxBuffer: 64 * 2 ** 20 })
+      ).stdout;
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
       throw new Error(`helm ${args[0]}: ${stderr}${stdout.slice(0, 2_000)}`);
@@ -71,14 +76,27 @@ export async function findHelm(context: Mocha.Context, major: HelmMajor = 3): Pr
   };
   const template: Helm['template'] = (values = {}, ...args) =>
     withValues({ ...LEAST, ...values }, async file =>
-      objectsOf(await helm(['template', RELEASE, CHART, '--namespace', NAMESPACE, '--values', file, ...args])),
+      objectsOf(
+        await helm([
+          'template',
+          RELEASE,
+          CHART,
+          '--namespace',
+          NAMESPACE,
+          '--values',
+          file,
+          ...args,
+        ]),
+      ),
     );
   return Object.assign(helm, { template });
 }
 
 /** The one object of that kind and name. */
 export function one(objects: KubeObject[], kind: string, name?: string): KubeObject {
-  const found = objects.filter(object => object.kind === kind && (name === undefined || object.metadata.name === name));
+  const found = objects.filter(
+    object => object.kind === kind && (name === undefined || object.metadata.name === name),
+  );
   if (found.length !== 1)
     throw new Error(
       `${found.length} objects are ${kind} ${name ?? ''}; there are ${objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,

@@ -1,4 +1,5 @@
-// Runs the Jobs and the controller of the chart as processes of this machine, with the rights that the chart gives them: these clusters have no nodes.
+// Runs the Jobs and the controller of the chart as processes of this machine, with the rights that
+// the chart gives them: these clusters have no nodes.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,7 +13,9 @@ const SURROUNDINGS = { PATH: process.env.PATH, HOME: process.env.HOME };
 
 /** `objects`: what the chart renders. Resolves with what each container printed. */
 export async function runHooks(cluster: Cluster, objects: KubeObject[]): Promise<string[]> {
-  const setup = objects.filter(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'setup');
+  const setup = objects.filter(
+    ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'setup',
+  );
   const rights = setup.filter(({ kind }) => kind !== 'Job');
   await cluster.apply(rights);
   const said: string[] = [];
@@ -22,10 +25,15 @@ export async function runHooks(cluster: Cluster, objects: KubeObject[]): Promise
     for (const { command, env } of containers) {
       const [program, ...args] = command.map((word: string) => word.replace(/^\/app\//, ROOT));
       const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value]));
-      said.push((await run(program, args, { env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given } })).stdout);
+      said.push(
+        (await run(program, args, { env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given } }))
+          .stdout,
+      );
     }
   }
-  await cluster.kubectl('delete', '-f', '-', { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }) });
+  await cluster.kubectl('delete', '-f', '-', {
+    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }),
+  });
   return said;
 }
 
@@ -36,11 +44,19 @@ export async function startController(
   onOutput: (text: string) => void = () => {},
 ): Promise<ChildProcess> {
   const { env } = deployment.spec.template.spec.containers[0];
-  const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value ?? 'controller-1']));
+  const given = Object.fromEntries(
+    env.map(({ name, value }: KubeObject) => [name, value ?? 'controller-1']),
+  );
   const kubeconfig = await cluster.userKubeconfig(NAMESPACE, `${RELEASE}-controller`);
   const child = spawn('node', ['controller/main.ts'], {
     cwd: ROOT,
-    env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given, PRESSROOM_OPERATIONS_PORT: '0', PRESSROOM_OPERATIONS_HOST: '127.0.0.1' },
+    env: {
+      ...SURROUNDINGS,
+      KUBECONFIG: kubeconfig,
+      ...given,
+      PRESSROOM_OPERATIONS_PORT: '0',
+      PRESSROOM_OPERATIONS_HOST: '127.0.0.1',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child.stdout.on('data', (chunk: Buffer) => onOutput(chunk.toString()));

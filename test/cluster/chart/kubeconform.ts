@@ -1,4 +1,5 @@
-// kubeconform on objects, with schemas made from what an API server says of itself: no other source is asked.
+// kubeconform on objects, with schemas made from what an API server says of itself: no other source
+// is asked.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,15 +13,22 @@ type Json = { [key: string]: unknown };
 type Definitions = Record<string, Json>;
 const PREFIX = '#/definitions/';
 
-/** Strict, so that an unknown field is a mistake; what the server calls "int-or-string" takes both. */
+/**
+ * Strict, so that an unknown field is a mistake; what the server calls "int-or-string" takes both.
+ */
 function strict(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(strict);
   if (typeof node !== 'object' || node === null) return node;
-  if ((node as Json).format === 'int-or-string') return { oneOf: [{ type: 'string' }, { type: 'integer' }] };
+  if ((node as Json).format === 'int-or-string')
+    return { oneOf: [{ type: 'string' }, { type: 'integer' }] };
   // Other formats say how a number is kept. A field that is called so has a schema for a value.
-  const entries = Object.entries(node).filter(([key, value]) => !(key === 'format' && typeof value === 'string'));
+  const entries = Object.entries(node).filter(
+    ([key, value]) => !(key === 'format' && typeof value === 'string'),
+  );
   const kept = Object.fromEntries(entries.map(([key, value]) => [key, strict(value)]));
-  const open = kept.additionalProperties !== undefined || kept['x-kubernetes-preserve-unknown-fields'] === true;
+  const open =
+    kept.additionalProperties !== undefined ||
+    kept['x-kubernetes-preserve-unknown-fields'] === true;
   return 'properties' in kept && !open ? { ...kept, additionalProperties: false } : kept;
 }
 
@@ -36,13 +44,17 @@ function collect(node: unknown, all: Definitions, found: Definitions): void {
   for (const each of Object.values(node)) collect(each, all, found);
 }
 
-/** Writes the schemas of all kinds that the server of `cluster` knows into `folder`, each with all that it needs. */
+/**
+ * Writes the schemas of all kinds that the server of `cluster` knows into `folder`, each with all
+ * that it needs.
+ */
 export async function writeSchemas(cluster: Cluster, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const answer = (await cluster.get('/openapi/v2')) as { definitions: Definitions };
   const all = strict(answer.definitions) as Definitions;
   for (const [name, definition] of Object.entries(answer.definitions))
-    for (const { group, version, kind } of (definition['x-kubernetes-group-version-kind'] ?? []) as {
+    for (const { group, version, kind } of (definition['x-kubernetes-group-version-kind'] ??
+      []) as {
       group: string;
       version: string;
       kind: string;
@@ -54,8 +66,16 @@ export async function writeSchemas(cluster: Cluster, folder: string): Promise<vo
     }
 }
 
-/** What `kubeconform -strict` finds wrong with `objects`; empty when nothing is. Rejects when there is an object without a schema. */
-export async function kubeconform(program: string, folder: string, objects: KubeObject[], file: string): Promise<string> {
+/**
+ * What `kubeconform -strict` finds wrong with `objects`; empty when nothing is. Rejects when there
+ * is an object without a schema.
+ */
+export async function kubeconform(
+  program: string,
+  folder: string,
+  objects: KubeObject[],
+  file: string,
+): Promise<string> {
   await writeFile(file, objects.map(object => JSON.stringify(object)).join('\n---\n'));
   const location = `${folder}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   return run(program, ['-strict', '-schema-location', location, file]).then(

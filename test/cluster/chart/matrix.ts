@@ -6,12 +6,19 @@ const PLACED = {
   tolerations: [{ key: 'only', operator: 'Exists' }],
   affinity: {
     nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] },
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }],
+      },
     },
   },
   topologySpreadConstraints: [
     { maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' },
-    { maxSkew: 1, topologyKey: 'host', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { mine: 'yes' } } },
+    {
+      maxSkew: 1,
+      topologyKey: 'host',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { mine: 'yes' } },
+    },
   ],
   priorityClassName: 'important',
   podLabels: { team: 'paper' },
@@ -32,9 +39,17 @@ export const MATRIX: Record<string, Values> = {
       hosts: ['pdf.example', 'www.pdf.example'],
       tls: [{ hosts: ['pdf.example'], secretName: 'tls' }],
     },
-    api: { autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } }, trustedProxies: ['10.0.0.0/8'] },
+    api: {
+      autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+      trustedProxies: ['10.0.0.0/8'],
+    },
     podMonitor: { enabled: true, labels: { release: 'prometheus' } },
-    alerts: { enabled: true, labels: { release: 'prometheus' }, alertLabels: { team: 'sre' }, runbookUrl: 'https://wiki.example/runbook' },
+    alerts: {
+      enabled: true,
+      labels: { release: 'prometheus' },
+      alertLabels: { team: 'sre' },
+      runbookUrl: 'https://wiki.example/runbook',
+    },
     dashboards: { enabled: true, annotations: { folder: 'Pressroom' } },
     seccompInstaller: { enabled: true, seLinuxOptions: { type: 'spc_t' } },
     scrapeAnnotations: true,
@@ -43,9 +58,14 @@ export const MATRIX: Record<string, Values> = {
   },
   'a trial with a bundled MongoDB': { mongodb: { existingSecret: '', bundled: { enabled: true } } },
   'a bundled MongoDB without a volume': {
-    mongodb: { existingSecret: '', bundled: { enabled: true, storage: { enabled: false, size: '1Gi' } } },
+    mongodb: {
+      existingSecret: '',
+      bundled: { enabled: true, storage: { enabled: false, size: '1Gi' } },
+    },
   },
-  'an address of MongoDB as a value': { mongodb: { existingSecret: '', uri: 'mongodb://user:secret@db.example/pressroom' } },
+  'an address of MongoDB as a value': {
+    mongodb: { existingSecret: '', uri: 'mongodb://user:secret@db.example/pressroom' },
+  },
   'Secrets of the operator': {
     secrets: {
       pepper: { existingSecret: 'mine', key: 'p' },
@@ -77,7 +97,12 @@ export const MATRIX: Record<string, Values> = {
   },
   'a tool for chat programs, in a closed network': {
     api: {
-      config: { PRESSROOM_MCP_CIMD: false, PRESSROOM_MCP_DCR: 'on', PRESSROOM_MCP_LINK_TTL: '10m', PRESSROOM_MCP_LINK_BYTES: '64MiB' },
+      config: {
+        PRESSROOM_MCP_CIMD: false,
+        PRESSROOM_MCP_DCR: 'on',
+        PRESSROOM_MCP_LINK_TTL: '10m',
+        PRESSROOM_MCP_LINK_BYTES: '64MiB',
+      },
       publicUrl: 'https://pdf.corp.example/',
     },
     egress: { deny: ['198.51.101.0/24'] },
@@ -98,7 +123,10 @@ export const MATRIX: Record<string, Values> = {
   },
   'narrow NetworkPolicies': {
     networkPolicy: {
-      api: { from: [{ namespaceSelector: { matchLabels: { a: 'b' } } }], extraEgress: [{ to: [{ ipBlock: { cidr: '10.9.0.0/16' } }] }] },
+      api: {
+        from: [{ namespaceSelector: { matchLabels: { a: 'b' } } }],
+        extraEgress: [{ to: [{ ipBlock: { cidr: '10.9.0.0/16' } }] }],
+      },
       mongodb: { to: [{ ipBlock: { cidr: '10.8.0.0/16' } }], ports: [27017, 27018] },
       kubernetesApi: { to: [{ ipBlock: { cidr: '10.0.0.1/32' } }], ports: [6443] },
       prometheus: { to: [{ podSelector: {} }], ports: [9091] },
@@ -109,7 +137,14 @@ export const MATRIX: Record<string, Values> = {
   },
   'intranet pages and closed networks': {
     egress: {
-      allow: ['wiki.corp', '*.corp.example:8443', '10.1.0.0/16', '10.2.3.4:9000', 'fd00::/8', '[fd01::5]:8443'],
+      allow: [
+        'wiki.corp',
+        '*.corp.example:8443',
+        '10.1.0.0/16',
+        '10.2.3.4:9000',
+        'fd00::/8',
+        '[fd01::5]:8443',
+      ],
       deny: ['198.51.100.0/24', '192.0.2.7', '2001:4860::/32', '64:ff9b::/96'],
       ports: [80, 443],
       dnsServers: ['10.0.0.53'],
@@ -117,7 +152,11 @@ export const MATRIX: Record<string, Values> = {
   },
   'a single port of pages': { egress: { ports: [443] } },
   'labels that the chart has too': {
-    commonLabels: { 'app.kubernetes.io/name': 'other', 'app.kubernetes.io/version': '9', 'helm.sh/chart': 'other' },
+    commonLabels: {
+      'app.kubernetes.io/name': 'other',
+      'app.kubernetes.io/version': '9',
+      'helm.sh/chart': 'other',
+    },
     api: { podLabels: { 'app.kubernetes.io/version': '9' } },
     podMonitor: { enabled: true, labels: { 'app.kubernetes.io/version': '9' } },
     mongodb: { existingSecret: '', bundled: { enabled: true } },
@@ -159,7 +198,12 @@ export const MATRIX: Record<string, Values> = {
   'variables of all processes': {
     logLevel: 'debug',
     api: {
-      config: { PRESSROOM_TRIAL: false, PRESSROOM_TAGGED_PDF: 'on', PRESSROOM_QUEUE_MAX_RENDERS: 1_000_000, PRESSROOM_BODY_MAX: '20MiB' },
+      config: {
+        PRESSROOM_TRIAL: false,
+        PRESSROOM_TAGGED_PDF: 'on',
+        PRESSROOM_QUEUE_MAX_RENDERS: 1_000_000,
+        PRESSROOM_BODY_MAX: '20MiB',
+      },
     },
     pool: {
       config: { PRESSROOM_RENDER_MEMORY: '2GiB', PRESSROOM_EGRESS_MAX_REQUESTS: 1_000_000 },

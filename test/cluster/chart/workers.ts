@@ -14,6 +14,11 @@ export function childrenOfPool(objects: KubeObject[]): KubeObject[] {
     generation: 1,
     ...pool.metadata,
   };
-  const whole: BrowserPool = { apiVersion: 'pressroom.dev/v1alpha1', kind: 'BrowserPool', metadata, spec: specSchema.parse(pool.spec) };
+  const whole: BrowserPool = {
+    apiVersion: 'pressroom.dev/v1alpha1',
+    kind: 'BrowserPool',
+    metadata,
+    spec: specSchema.parse(pool.spec),
+  };
   return ownedResourcesOf(whole, 1).map(({ object }) => object);
 }

@@ -1,4 +1,5 @@
-// One question to an API server, for what a test looks at or does a hundred times: kubectl takes a tenth of a second each time.
+// One question to an API server, for what a test looks at or does a hundred times: kubectl takes a
+// tenth of a second each time.
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { Access } from './kubeconfig.ts';
@@ -10,7 +11,10 @@ export type Json = any;
 
 export interface ApiAnswer {
   status: number;
-  /** A `Status` object where it is no 2xx; a text where it is no object, such as several events of a watch. */
+  /**
+   * A `Status` object where it is no 2xx; a text where it is no object, such as several events of a
+   * watch.
+   */
   body: Json;
 }
 
@@ -21,7 +25,10 @@ export const PATCH = {
   strategic: 'application/strategic-merge-patch+json',
 } as const;
 
-/** `path` such as `/api/v1/nodes?limit=1`. Rejects when the server can not be reached, or does not answer in a minute. */
+/**
+ * `path` such as `/api/v1/nodes?limit=1`. Rejects when the server can not be reached, or does not
+ * answer in a minute.
+ */
 export function apiRequest(
   { server, caFile, token }: Access,
   method: string,
@@ -42,13 +49,21 @@ export function apiRequest(
           authorization: `Bearer ${token}`,
           accept: 'application/json',
           'user-agent': 'tests',
-          ...(text !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(text) }),
+          ...(text !== undefined && {
+            'content-type': contentType,
+            'content-length': Buffer.byteLength(text),
+          }),
         },
       },
       answer => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
-        answer.on('end', () => resolve({ status: answer.statusCode!, body: objectOrText(Buffer.concat(chunks).toString()) }));
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode!,
+            body: objectOrText(Buffer.concat(chunks).toString()),
+          }),
+        );
       },
     );
     call.on('error', reject);

@@ -17,7 +17,10 @@ const START_MS = 180_000;
 export const SERVICE_RANGE = '10.96.0.0/16';
 const FIRST_SERVICE = '10.96.0.1';
 
-/** Users that are there beside service accounts, with their groups. Kubernetes' own roles are bound to the names of its parts. */
+/**
+ * Users that are there beside service accounts, with their groups. Kubernetes' own roles are bound
+ * to the names of its parts.
+ */
 const USERS: Record<string, string[]> = {
   admin: ['system:masters'],
   'system:kube-controller-manager': [],
@@ -25,7 +28,10 @@ const USERS: Record<string, string[]> = {
 };
 
 export interface ApiServerOptions {
-  /** An address of this machine at which others than its own processes reach it, such as pods on a bridge; it then listens on all. */
+  /**
+   * An address of this machine at which others than its own processes reach it, such as pods on a
+   * bridge; it then listens on all.
+   */
   address?: string;
   /** More users, with their groups: `{'system:node:one': ['system:nodes']}`. */
   users?: Record<string, string[]>;
@@ -57,15 +63,27 @@ export async function createApiServer(
   const at = (name: string) => join(folder, name);
   const port = await ownPort();
   const authority = await createAuthority(folder);
-  const inside = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', FIRST_SERVICE];
+  const inside = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    FIRST_SERVICE,
+  ];
   const { certFile, keyFile } = await authority.issue('apiserver', {
     name: 'kube-apiserver',
     hosts: ['127.0.0.1', 'localhost', ...inside, ...(address ? [address] : [])],
   });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  await writeFile(at('service-accounts.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  const tokens = new Map(Object.keys({ ...USERS, ...users }).map(user => [user, randomBytes(16).toString('hex')]));
-  const lines = Object.entries({ ...USERS, ...users }).map(([user, groups]) => `${tokens.get(user)},${user},${user},"${groups.join(',')}"`);
+  await writeFile(at('service-accounts.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+    mode: 0o600,
+  });
+  const tokens = new Map(
+    Object.keys({ ...USERS, ...users }).map(user => [user, randomBytes(16).toString('hex')]),
+  );
+  const lines = Object.entries({ ...USERS, ...users }).map(
+    ([user, groups]) => `${tokens.get(user)},${user},${user},"${groups.join(',')}"`,
+  );
   await writeFile(at('tokens.csv'), `${lines.join('\n')}\n`, { mode: 0o600 });
   await writeAuditPolicy(at('audit-policy.json'));
 
@@ -73,7 +91,8 @@ export async function createApiServer(
     `--etcd-servers=${etcdUrl}`,
     `--bind-address=${address ? '0.0.0.0' : '127.0.0.1'}`,
     `--advertise-address=${address ?? '127.0.0.1'}`,
-    // The address of loopback can not be an endpoint of the Service `kubernetes`, and pods that kwok plays never ask for it.
+    // The address of loopback can not be an endpoint of the Service `kubernetes`, and pods that
+    // kwok plays never ask for it.
     ...(address ? [] : ['--endpoint-reconciler-type=none']),
     `--secure-port=${port}`,
     `--tls-cert-file=${certFile}`,
@@ -94,7 +113,8 @@ export async function createApiServer(
   ];
   const accessOf = (user: string): Access => {
     const token = tokens.get(user);
-    if (token === undefined) throw new Error(`there is no user ${user}: name it in the option \`users\``);
+    if (token === undefined)
+      throw new Error(`there is no user ${user}: name it in the option \`users\``);
     return { server: `https://127.0.0.1:${port}`, caFile: authority.certFile, token };
   };
 
@@ -110,7 +130,9 @@ export async function createApiServer(
       if (!process.alive()) throw new Error('it ended');
     } catch (error) {
       await process.kill();
-      throw new Error(`kube-apiserver is not ready (${(error as Error).message}):\n${process.lastWords()}`);
+      throw new Error(
+        `kube-apiserver is not ready (${(error as Error).message}):\n${process.lastWords()}`,
+      );
     }
   }
   return {

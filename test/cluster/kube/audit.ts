@@ -41,7 +41,10 @@ interface Line {
   requestReceivedTimestamp: string;
 }
 
-/** In the order of their arrival. A request is written when its answer is out, so the last ones may be missing for a moment. */
+/**
+ * In the order of their arrival. A request is written when its answer is out, so the last ones may
+ * be missing for a moment.
+ */
 export async function readAudit(file: string): Promise<AuditedRequest[]> {
   const requests = new Map<string, AuditedRequest>();
   // The last line may not be finished.
@@ -63,8 +66,14 @@ export async function readAudit(file: string): Promise<AuditedRequest[]> {
   return [...requests.values()].sort((one, other) => one.atMs - other.atMs);
 }
 
-/** How many there were of each kind, such as `{'patch deployments': 2}` for `countBy(requests, 'verb', 'resource')`. */
-export function countBy(requests: readonly AuditedRequest[], ...fields: (keyof AuditedRequest)[]): Record<string, number> {
+/**
+ * How many there were of each kind, such as `{'patch deployments': 2}` for `countBy(requests,
+ * 'verb', 'resource')`.
+ */
+export function countBy(
+  requests: readonly AuditedRequest[],
+  ...fields: (keyof AuditedRequest)[]
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const request of requests) {
     const kind = fields.map(field => request[field]).join(' ');

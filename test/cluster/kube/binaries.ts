@@ -9,12 +9,15 @@ import type { Notify } from '../../../standalone/run-command.ts';
 import { buildModule } from './go-build.ts';
 import { type Binary, type GoModule, MODULES } from './versions.ts';
 
-/** The time limit of a hook that may have to build them all, or wait for another process that does. */
+/**
+ * The time limit of a hook that may have to build them all, or wait for another process that does.
+ */
 export const BUILD_LIMIT_MS = 5_400_000;
 
 const print: Notify = line => process.stderr.write(`${line}\n`);
 
-const moduleOf = (name: Binary): GoModule => MODULES.find(({ programs }) => programs.some(program => program.name === name))!;
+const moduleOf = (name: Binary): GoModule =>
+  MODULES.find(({ programs }) => programs.some(program => program.name === name))!;
 const modulesOf = (names: readonly Binary[]) => [...new Set(names.map(moduleOf))];
 
 /** Named after all that decides what is built: a folder that is there has what is wanted. */
@@ -29,21 +32,30 @@ const isThere = (module: GoModule, cache: string) => existsSync(folderOf(module,
 const binariesAreCached = (names: readonly Binary[]): boolean =>
   modulesOf(names).every(module => isThere(module, cacheFolder(process.env)));
 
-/** Why these programs can not be had on this machine; undefined when they are in the cache folder or there is Go to build them with. */
+/**
+ * Why these programs can not be had on this machine; undefined when they are in the cache folder or
+ * there is Go to build them with.
+ */
 export function whyNoBinaries(names: readonly Binary[]): string | undefined {
   if (binariesAreCached(names) || findOnPath(['go'], process.env)) return undefined;
   return `${names.join(', ')} are not in ${cacheFolder(process.env)}, and there is no Go on PATH to build them with`;
 }
 
 /**
- * The paths of these programs. Those that are not in the cache folder are built first, with all others of their module: minutes, told by `say`. Of several processes
- * that ask at once, one builds. Throws an Error with what `go` said, and the file in which all of it is.
+ * The paths of these programs. Those that are not in the cache folder are built first, with all
+ * others of their module: minutes, told by `say`. Of several processes that ask at once, one
+ * builds. Throws an Error with what `go` said, and the file in which all of it is.
  */
-export async function kubeBinaries<Name extends Binary>(names: readonly Name[], notify: Notify = print): Promise<Record<Name, string>> {
+export async function kubeBinaries<Name extends Binary>(
+  names: readonly Name[],
+  notify: Notify = print,
+): Promise<Record<Name, string>> {
   const cache = cacheFolder(process.env);
   await mkdir(cache, { recursive: true, mode: 0o755 });
   for (const module of modulesOf(names)) await built(module, cache, notify);
-  return Object.fromEntries(names.map(name => [name, join(folderOf(moduleOf(name), cache), name)])) as Record<Name, string>;
+  return Object.fromEntries(
+    names.map(name => [name, join(folderOf(moduleOf(name), cache), name)]),
+  ) as Record<Name, string>;
 }
 
 async function built(module: GoModule, cache: string, notify: Notify): Promise<void> {
@@ -66,9 +78,13 @@ async function build(module: GoModule, cache: string, notify: Notify): Promise<v
   const logFile = join(cache, 'go-build.log');
   const log = createWriteStream(logFile);
   const began = performance.now();
-  notify(`Building ${module.programs.map(({ name }) => name).join(', ')} ${module.version} with Go, once (what it says: ${logFile}).`);
+  notify(
+    `Building ${module.programs.map(({ name }) => name).join(', ')} ${module.version} with Go, once (what it says: ${logFile}).`,
+  );
   try {
-    await installOnce(cache, folderName(module), folder => buildModule(module, folder, chunk => log.write(chunk)));
+    await installOnce(cache, folderName(module), folder =>
+      buildModule(module, folder, chunk => log.write(chunk)),
+    );
   } catch (error) {
     throw new Error(`${(error as Error).message} (what it said: ${logFile})`);
   } finally {

@@ -1,5 +1,6 @@
-// A real Kubernetes of a test's own: etcd and kube-apiserver, and what more is asked for. Everything lies in one temporary folder and on free ports of loopback, so
-// several may run at once; all of it ends with the test's process, however that ends.
+// A real Kubernetes of a test's own: etcd and kube-apiserver, and what more is asked for.
+// Everything lies in one temporary folder and on free ports of loopback, so several may run at
+// once; all of it ends with the test's process, however that ends.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,10 @@ import type { LeashedProcess } from './leashed-process.ts';
 import type { Binary } from './versions.ts';
 
 export interface ClusterOptions {
-  /** Makes ReplicaSets, pods and endpoints of what is written, collects garbage, makes default service accounts. `args`: more of its arguments. */
+  /**
+   * Makes ReplicaSets, pods and endpoints of what is written, collects garbage, makes default
+   * service accounts. `args`: more of its arguments.
+   */
   controllerManager?: boolean | { args: readonly string[] };
   /** Gives pods a node. */
   scheduler?: boolean;
@@ -42,9 +46,15 @@ export interface Cluster {
   request(method: string, path: string, body?: unknown, contentType?: string): Promise<ApiAnswer>;
   /** The object at a path of the API; undefined when there is none. */
   get(path: string): Promise<Json | undefined>;
-  /** Applies objects on the server's side; definitions of new kinds first, and waits until these can be used. */
+  /**
+   * Applies objects on the server's side; definitions of new kinds first, and waits until these can
+   * be used.
+   */
   apply(objects: readonly object[]): Promise<void>;
-  /** The path of a kubeconfig with a token of that service account (which must exist), good for an hour; for `server` when it is another address of this cluster. */
+  /**
+   * The path of a kubeconfig with a token of that service account (which must exist), good for an
+   * hour; for `server` when it is another address of this cluster.
+   */
   userKubeconfig(namespace: string, serviceAccount: string, server?: string): Promise<string>;
   /** The path of a kubeconfig for a user of `apiServer.users`. */
   kubeconfigOf(user: string, server?: string): Promise<string>;
@@ -55,12 +65,15 @@ export interface Cluster {
   /** The API server stands still: connections are accepted, and nothing is answered. */
   pauseApiServer(): Promise<void>;
   resumeApiServer(): void;
-  /** The API server answers what it has in memory, and writes wait until they run into a time limit. */
+  /**
+   * The API server answers what it has in memory, and writes wait until they run into a time limit.
+   */
   pauseEtcd(): Promise<void>;
   resumeEtcd(): void;
   /**
-   * etcd forgets all old versions. The API server answers watches from its own memory, which begins anew with `restartApiServer`: only then, or always with
-   * `apiServer: { args: ['--watch-cache=false'] }`, who resumes a watch from an old version is answered 410.
+   * etcd forgets all old versions. The API server answers watches from its own memory, which begins
+   * anew with `restartApiServer`: only then, or always with `apiServer: { args:
+   * ['--watch-cache=false'] }`, who resumes a watch from an old version is answered 410.
    */
   compactEtcd(): Promise<void>;
   /** All that was asked so far, the API server's own questions left out. See `countBy`. */
@@ -71,7 +84,11 @@ export interface Cluster {
 }
 
 /** The programs that these options ask for. */
-const programsOf = ({ kwok, controllerManager = kwok !== undefined, scheduler = kwok !== undefined }: ClusterOptions): Binary[] => [
+const programsOf = ({
+  kwok,
+  controllerManager = kwok !== undefined,
+  scheduler = kwok !== undefined,
+}: ClusterOptions): Binary[] => [
   'etcd',
   'kube-apiserver',
   'kubectl',
@@ -83,10 +100,15 @@ const programsOf = ({ kwok, controllerManager = kwok !== undefined, scheduler = 
 /** Why there can be no such cluster on this machine; undefined when there can. */
 export function whyNoCluster(options: ClusterOptions = {}): string | undefined {
   const missing = ['openssl', 'setpriv'].filter(name => !findOnPath([name], process.env));
-  return missing.length > 0 ? `${missing.join(' and ')} not found on PATH` : whyNoBinaries(programsOf(options));
+  return missing.length > 0
+    ? `${missing.join(' and ')} not found on PATH`
+    : whyNoBinaries(programsOf(options));
 }
 
-/** Builds the programs when they are not there yet (see binaries.ts for the time that takes). Rejects with the last words of what did not start. */
+/**
+ * Builds the programs when they are not there yet (see binaries.ts for the time that takes).
+ * Rejects with the last words of what did not start.
+ */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const wanted = programsOf(options);
   const programs = await kubeBinaries(wanted);
@@ -101,7 +123,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   try {
     const etcd = await startEtcd(programs.etcd, folder);
     started(etcd.process);
-    const apiServer = await createApiServer(programs['kube-apiserver'], folder, etcd.url, options.apiServer ?? {});
+    const apiServer = await createApiServer(
+      programs['kube-apiserver'],
+      folder,
+      etcd.url,
+      options.apiServer ?? {},
+    );
     const startApiServer = async () => {
       await apiServer.start();
       started(apiServer.process());
@@ -114,12 +141,19 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       stop,
     };
     const { controllerManager } = options;
-    const keys = { serviceAccountKeyFile: apiServer.serviceAccountKeyFile, caFile: apiServer.authority.certFile };
+    const keys = {
+      serviceAccountKeyFile: apiServer.serviceAccountKeyFile,
+      caFile: apiServer.authority.certFile,
+    };
     const more = typeof controllerManager === 'object' ? controllerManager.args : [];
     const has = (name: Binary) => wanted.includes(name);
-    if (has('kube-controller-manager')) started(await startControllerManager(programs['kube-controller-manager'], cluster, keys, more));
+    if (has('kube-controller-manager'))
+      started(
+        await startControllerManager(programs['kube-controller-manager'], cluster, keys, more),
+      );
     if (has('kube-scheduler')) started(await startScheduler(programs['kube-scheduler'], cluster));
-    if (options.kwok) started(await startPlayedNodes(programs.kwok, cluster, cluster.apply, options.kwok.nodes));
+    if (options.kwok)
+      started(await startPlayedNodes(programs.kwok, cluster, cluster.apply, options.kwok.nodes));
     return cluster;
   } catch (error) {
     await stop();
@@ -142,18 +176,26 @@ async function asAdmin(folder: string, apiServer: ApiServer, kubectlProgram: str
     get: async (path: string): Promise<Json | undefined> => {
       const { status, body } = await request('GET', path);
       if (status === 404) return undefined;
-      if (status !== 200) throw new Error(`GET ${path} is answered with ${status}: ${JSON.stringify(body)}`);
+      if (status !== 200)
+        throw new Error(`GET ${path} is answered with ${status}: ${JSON.stringify(body)}`);
       return body;
     },
     apply: (objects: readonly object[]) => applyObjects(kubectl, objects),
     userKubeconfig: async (namespace: string, serviceAccount: string, server = admin.server) => {
       const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`;
-      const { status, body } = await request('POST', path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} });
-      if (status !== 201) throw new Error(`no token for ${namespace}/${serviceAccount}: ${JSON.stringify(body)}`);
+      const { status, body } = await request('POST', path, {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: {},
+      });
+      if (status !== 201)
+        throw new Error(`no token for ${namespace}/${serviceAccount}: ${JSON.stringify(body)}`);
       return writeKubeconfig(folder, { server, caFile: admin.caFile, token: body.status.token });
     },
-    kubeconfigOf: (user: string, server = admin.server) => writeKubeconfig(folder, { ...apiServer.accessOf(user), server }),
-    setPodReady: (namespace: string, name: string, ready: boolean) => setPodReady(request, namespace, name, ready),
+    kubeconfigOf: (user: string, server = admin.server) =>
+      writeKubeconfig(folder, { ...apiServer.accessOf(user), server }),
+    setPodReady: (namespace: string, name: string, ready: boolean) =>
+      setPodReady(request, namespace, name, ready),
     auditRequests: () => readAudit(apiServer.auditFile),
   };
 }

@@ -34,7 +34,13 @@ describe('the door of the tests in front of an API server', () => {
   });
 
   const through = (method: string, path: string, body?: unknown) =>
-    apiRequest({ ...cluster.admin, server: door.server }, method, path, body, method === 'PATCH' ? PATCH.merge : undefined);
+    apiRequest(
+      { ...cluster.admin, server: door.server },
+      method,
+      path,
+      body,
+      method === 'PATCH' ? PATCH.merge : undefined,
+    );
   const failureOf = (call: Promise<unknown>) =>
     call.then(
       () => 'none',
@@ -60,7 +66,9 @@ describe('the door of the tests in front of an API server', () => {
     call.on('error', (error: NodeJS.ErrnoException) => end.resolve(error.code!));
     call.end();
     const [answer] = await once(call, 'response');
-    answer.once('error', (error: NodeJS.ErrnoException) => end.resolve(error.code!)).once('end', () => end.resolve('end'));
+    answer
+      .once('error', (error: NodeJS.ErrnoException) => end.resolve(error.code!))
+      .once('end', () => end.resolve('end'));
     // Errors of a stream reach its reader too.
     createInterface({ input: answer })
       .on('line', line => events.push(JSON.parse(line)))
@@ -79,8 +87,15 @@ describe('the door of the tests in front of an API server', () => {
   });
 
   it('answers in place of the API server, as often as it is told', async () => {
-    const rule = door.rule({ do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 }, times: 2 });
-    const answers = [await through('GET', MAPS), await through('GET', MAPS), await through('GET', MAPS)];
+    const rule = door.rule({
+      do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 },
+      times: 2,
+    });
+    const answers = [
+      await through('GET', MAPS),
+      await through('GET', MAPS),
+      await through('GET', MAPS),
+    ];
     expect(answers.map(({ status }) => status)).to.deep.equal([429, 429, 200]);
     expect(answers[0]!.body).to.include({ kind: 'Status', reason: 'TooManyRequests', code: 429 });
     expect(rule.hits()).to.equal(2);
@@ -129,7 +144,9 @@ describe('the door of the tests in front of an API server', () => {
     const { events, end } = await watch();
     door.expireWatches();
     expect(await end).to.equal('end');
-    expect(events.at(-1)).to.deep.include({ type: 'ERROR' }).and.to.have.nested.property('object.code', 410);
+    expect(events.at(-1))
+      .to.deep.include({ type: 'ERROR' })
+      .and.to.have.nested.property('object.code', 410);
   });
 
   it('lets watches hear nothing, until it is healed', async () => {

@@ -49,8 +49,10 @@ describe('a cluster of the tests', function () {
   after(() => cluster?.stop());
 
   const ready = async (name: string) =>
-    (await cluster.get(`/apis/apps/v1/namespaces/default/deployments/${name}`)).status.readyReplicas ?? 0;
-  const becomes = (name: string, pods: number) => eventually(async () => expect(await ready(name)).to.equal(pods), MINUTE_MS);
+    (await cluster.get(`/apis/apps/v1/namespaces/default/deployments/${name}`)).status
+      .readyReplicas ?? 0;
+  const becomes = (name: string, pods: number) =>
+    eventually(async () => expect(await ready(name)).to.equal(pods), MINUTE_MS);
   const podsOf = async (name: string): Promise<Json[]> =>
     (await cluster.get(`/api/v1/namespaces/default/pods?labelSelector=app%3D${name}`)).items;
 
@@ -70,7 +72,10 @@ describe('a cluster of the tests', function () {
 
   it('lets a test say when a pod is ready', async () => {
     await cluster.apply([deployment('by-hand', 1, { [PLAYED.ready]: 'by-hand' })]);
-    await eventually(async () => expect((await podsOf('by-hand'))[0]?.status.phase).to.equal('Running'), MINUTE_MS);
+    await eventually(
+      async () => expect((await podsOf('by-hand'))[0]?.status.phase).to.equal('Running'),
+      MINUTE_MS,
+    );
     expect(await ready('by-hand')).to.equal(0);
     const [pod] = await podsOf('by-hand');
     await cluster.setPodReady('default', pod.metadata.name, true);
@@ -80,14 +85,22 @@ describe('a cluster of the tests', function () {
   });
 
   it('lets pods take their time to start and to end', async () => {
-    await cluster.apply([deployment('slow', 1, { [PLAYED.startDelay]: '2s', [PLAYED.stopDelay]: '1h' })]);
+    await cluster.apply([
+      deployment('slow', 1, { [PLAYED.startDelay]: '2s', [PLAYED.stopDelay]: '1h' }),
+    ]);
     await becomes('slow', 1);
     const [{ metadata, status }] = await podsOf('slow');
-    expect(Date.parse(status.startTime) - Date.parse(metadata.creationTimestamp)).to.be.at.least(1_000);
+    expect(Date.parse(status.startTime) - Date.parse(metadata.creationTimestamp)).to.be.at.least(
+      1_000,
+    );
     await cluster.kubectl('delete', 'pod', metadata.name, '--wait=false');
     await becomes('slow', 1); // by another one
     const pods = await podsOf('slow');
-    expect(pods.filter(pod => pod.metadata.deletionTimestamp !== undefined).map(pod => pod.metadata.name)).to.deep.equal([metadata.name]);
+    expect(
+      pods
+        .filter(pod => pod.metadata.deletionTimestamp !== undefined)
+        .map(pod => pod.metadata.name),
+    ).to.deep.equal([metadata.name]);
   });
 
   it('keeps what is there when its API server is started again', async () => {
@@ -95,7 +108,9 @@ describe('a cluster of the tests', function () {
     const pid = cluster.process('kube-apiserver').pid;
     await cluster.restartApiServer();
     expect(cluster.process('kube-apiserver').pid).to.not.equal(pid);
-    expect((await cluster.get('/api/v1/namespaces/default/serviceaccounts/default')).metadata.uid).to.equal(before.metadata.uid);
+    expect(
+      (await cluster.get('/api/v1/namespaces/default/serviceaccounts/default')).metadata.uid,
+    ).to.equal(before.metadata.uid);
   });
 
   it('tells who asked for what, and holds RBAC', async () => {
@@ -105,21 +120,27 @@ describe('a cluster of the tests', function () {
       () => '',
       (error: Error) => error.message,
     );
-    expect(refusal).to.contain('User "system:serviceaccount:default:nobody" cannot list resource "secrets"');
+    expect(refusal).to.contain(
+      'User "system:serviceaccount:default:nobody" cannot list resource "secrets"',
+    );
     await eventually(async () => {
       const theirs = (await cluster.auditRequests()).filter(({ user }) => user.endsWith(':nobody'));
-      expect(countBy(theirs, 'agent', 'verb', 'resource', 'status')).to.include({ 'kubectl list secrets 403': 1 });
+      expect(countBy(theirs, 'agent', 'verb', 'resource', 'status')).to.include({
+        'kubectl list secrets 403': 1,
+      });
     });
   });
 
   it('writes nothing while its database stands still, and goes on afterwards', async () => {
-    const marked = (value: string) => cluster.request('POST', '/api/v1/namespaces', { metadata: { name: value } });
+    const marked = (value: string) =>
+      cluster.request('POST', '/api/v1/namespaces', { metadata: { name: value } });
     await cluster.pauseEtcd();
     let answered = false;
     const made = marked('late').finally(() => {
       answered = true;
     });
-    const { status } = await cluster.request('GET', '/api/v1/nodes?resourceVersion=0'); // from memory
+    // from memory
+    const { status } = await cluster.request('GET', '/api/v1/nodes?resourceVersion=0');
     expect({ status, answered }).to.deep.equal({ status: 200, answered: false });
     cluster.resumeEtcd();
     expect((await made).status).to.equal(201);
@@ -132,7 +153,10 @@ describe('a cluster of the tests', function () {
     const version = (await plain.get('/api/v1/namespaces')).metadata.resourceVersion;
     await plain.request('POST', '/api/v1/namespaces', { metadata: { name: 'newer' } });
     await plain.compactEtcd();
-    const { body } = await plain.request('GET', `/api/v1/namespaces?watch=true&resourceVersion=${version}&timeoutSeconds=5`);
+    const { body } = await plain.request(
+      'GET',
+      `/api/v1/namespaces?watch=true&resourceVersion=${version}&timeoutSeconds=5`,
+    );
     expect(body).to.have.nested.property('object.code', 410);
   });
 
@@ -141,7 +165,9 @@ describe('a cluster of the tests', function () {
       import { startCluster } from ${JSON.stringify(import.meta.resolve('./cluster.ts'))};
       const { folder, process: one } = await startCluster();
       console.log(JSON.stringify({ folder, pids: ['etcd', 'kube-apiserver'].map(name => one(name).pid) }));`;
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [line] = await once(createInterface({ input: parent.stdout }), 'line');
     const { folder, pids } = JSON.parse(line) as { folder: string; pids: number[] };
     expect(pids.filter(lives)).to.deep.equal(pids);
@@ -154,11 +180,16 @@ describe('a cluster of the tests', function () {
   it('leaves no process and no file when it is stopped', async () => {
     const other = await startCluster({ controllerManager: true });
     others.push(other);
-    const processes = (['etcd', 'kube-apiserver', 'kube-controller-manager'] as const).map(other.process);
+    const processes = (['etcd', 'kube-apiserver', 'kube-controller-manager'] as const).map(
+      other.process,
+    );
     expect(processes.map(process => process.alive())).to.deep.equal([true, true, true]);
     await other.stop();
     expect(processes.filter(({ pid }) => lives(pid))).to.deep.equal([]);
     expect(existsSync(other.folder)).to.equal(false);
-    expect(await cluster.get('/api/v1/namespaces/default')).to.have.nested.property('metadata.name', 'default');
+    expect(await cluster.get('/api/v1/namespaces/default')).to.have.nested.property(
+      'metadata.name',
+      'default',
+    );
   });
 });

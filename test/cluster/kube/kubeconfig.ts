@@ -11,7 +11,10 @@ export interface Access {
 }
 
 /** Writes one (as JSON, which is YAML too) into `folder` and gives its path. */
-export async function writeKubeconfig(folder: string, { server, caFile, token }: Access): Promise<string> {
+export async function writeKubeconfig(
+  folder: string,
+  { server, caFile, token }: Access,
+): Promise<string> {
   const file = join(folder, `kubeconfig-${randomBytes(4).toString('hex')}`);
   const name = 'tests';
   const config = {

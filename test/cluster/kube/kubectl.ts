@@ -5,7 +5,10 @@ import type { Json } from './api-request.ts';
 const LIMIT_MS = 120_000;
 const MAX_OUTPUT_BYTES = 256 * 2 ** 20;
 
-/** Gives what kubectl wrote to stdout; rejects with what it wrote to stderr. `input` is its stdin, where an argument is `-`. */
+/**
+ * Gives what kubectl wrote to stdout; rejects with what it wrote to stderr. `input` is its stdin,
+ * where an argument is `-`.
+ */
 export type Kubectl = (...args: (string | { input: string })[]) => Promise<string>;
 
 /** `home` is a folder that it may write to: there it keeps what it has learned of the server. */
@@ -13,28 +16,41 @@ export const kubectlWith =
   (program: string, kubeconfig: string, home: string): Kubectl =>
   (...args) => {
     const words = args.filter((arg): arg is string => typeof arg === 'string');
-    const input = args.find((arg): arg is { input: string } => typeof arg === 'object')?.input ?? '';
+    const input =
+      args.find((arg): arg is { input: string } => typeof arg === 'object')?.input ?? '';
     return new Promise((resolve, reject) => {
       const env = { PATH: process.env.PATH ?? '', KUBECONFIG: kubeconfig, HOME: home };
-      const child = execFile(program, words, { env, timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES }, (error, stdout, stderr) => {
-        if (error) reject(new Error(`kubectl ${words.join(' ')}: ${stderr.trim() || error.message}`));
-        else resolve(stdout);
-      });
+      const child = execFile(
+        program,
+        words,
+        { env, timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES },
+        (error, stdout, stderr) => {
+          if (error)
+            reject(new Error(`kubectl ${words.join(' ')}: ${stderr.trim() || error.message}`));
+          else resolve(stdout);
+        },
+      );
       // It may have ended without reading all of it.
       child.stdin!.on('error', () => {});
       child.stdin!.end(input);
     });
   };
 
-/** Applies objects on the server's side; definitions of new kinds first, and waits until these can be used. */
+/**
+ * Applies objects on the server's side; definitions of new kinds first, and waits until these can
+ * be used.
+ */
 export async function applyObjects(kubectl: Kubectl, objects: readonly object[]): Promise<void> {
   const apply = async (items: readonly object[]) => {
     if (items.length === 0) return;
     const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
     await kubectl('apply', '--server-side', '--force-conflicts', '-f', '-', { input });
   };
-  const kinds = (objects as readonly Json[]).filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const kinds = (objects as readonly Json[]).filter(
+    ({ kind }) => kind === 'CustomResourceDefinition',
+  );
   await apply(kinds);
-  for (const { metadata } of kinds) await kubectl('wait', '--for=condition=Established', '--timeout=60s', `crd/${metadata.name}`);
+  for (const { metadata } of kinds)
+    await kubectl('wait', '--for=condition=Established', '--timeout=60s', `crd/${metadata.name}`);
   await apply(objects.filter(object => !kinds.includes(object)));
 }

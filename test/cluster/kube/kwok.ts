@@ -1,4 +1,5 @@
-// Nodes and pods that are only played, by kwok: nothing runs in them, but to all of Kubernetes they start, are ready and end. Owns what their annotations ask of it.
+// Nodes and pods that are only played, by kwok: nothing runs in them, but to all of Kubernetes they
+// start, are ready and end. Owns what their annotations ask of it.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownPort } from '../../fault/harness/ports.ts';
@@ -12,12 +13,19 @@ export const PLAYED = {
   startDelay: 'tests/start-delay',
   /** `by-hand`: it starts and is not ready until `setPodReady` says so. */
   ready: 'tests/ready',
-  /** How long it takes to end when it was told to, such as `30s`. It stays ready meanwhile, as a pod that drains may. */
+  /**
+   * How long it takes to end when it was told to, such as `30s`. It stays ready meanwhile, as a pod
+   * that drains may.
+   */
   stopDelay: 'tests/stop-delay',
 } as const;
 
 const annotation = (name: string) => `.metadata.annotations["${name}"]`;
-const is = (key: string, operator: 'Exists' | 'DoesNotExist' | 'In' | 'NotIn', ...values: string[]) => ({
+const is = (
+  key: string,
+  operator: 'Exists' | 'DoesNotExist' | 'In' | 'NotIn',
+  ...values: string[]
+) => ({
   key,
   operator,
   ...(values.length > 0 && { values }),
@@ -56,12 +64,20 @@ const stage = (name: string, expressions: object[], delay: string, next: object)
   },
 });
 
-const fresh = [is('.metadata.deletionTimestamp', 'DoesNotExist'), is('.status.podIP', 'DoesNotExist')];
+const fresh = [
+  is('.metadata.deletionTimestamp', 'DoesNotExist'),
+  is('.status.podIP', 'DoesNotExist'),
+];
 const byHand = (operator: 'In' | 'NotIn') => is(annotation(PLAYED.ready), operator, 'by-hand');
 const STAGES = [
   stage('start', [...fresh, byHand('NotIn')], PLAYED.startDelay, { statusTemplate: started(true) }),
-  stage('start-unready', [...fresh, byHand('In')], PLAYED.startDelay, { statusTemplate: started(false) }),
-  stage('end', [is('.metadata.deletionTimestamp', 'Exists')], PLAYED.stopDelay, { finalizers: { empty: true }, delete: true }),
+  stage('start-unready', [...fresh, byHand('In')], PLAYED.startDelay, {
+    statusTemplate: started(false),
+  }),
+  stage('end', [is('.metadata.deletionTimestamp', 'Exists')], PLAYED.stopDelay, {
+    finalizers: { empty: true },
+    delete: true,
+  }),
 ];
 
 /** Nodes `node-0` and on, each with room for 250 pods. */
@@ -69,17 +85,39 @@ export const playedNodes = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => {
     const name = `node-${index}`;
     const room = { cpu: '128', memory: '512Gi', 'ephemeral-storage': '1Ti', pods: '250' };
-    const labels = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'topology.kubernetes.io/zone': `zone-${index % 3}` };
-    return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, status: { allocatable: room, capacity: room } };
+    const labels = {
+      'kubernetes.io/hostname': name,
+      'kubernetes.io/os': 'linux',
+      'topology.kubernetes.io/zone': `zone-${index % 3}`,
+    };
+    return {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels },
+      status: { allocatable: room, capacity: room },
+    };
   });
 
-export async function startKwok(program: string, folder: string, kubeconfig: string): Promise<LeashedProcess> {
+export async function startKwok(
+  program: string,
+  folder: string,
+  kubeconfig: string,
+): Promise<LeashedProcess> {
   const config = join(folder, 'kwok.yaml');
   await writeFile(config, STAGES.map(each => JSON.stringify(each)).join('\n---\n'));
   const port = await ownPort();
   const args = [
-    ...['--kubeconfig', kubeconfig, '--config', config, '--manage-all-nodes=true', '--cidr=10.244.0.1/16', '--node-ip=127.0.0.1'],
-    // Without Leases a node gives its sign of life every few minutes, counts as gone in between, and its pods are never ready again.
+    ...[
+      '--kubeconfig',
+      kubeconfig,
+      '--config',
+      config,
+      '--manage-all-nodes=true',
+      '--cidr=10.244.0.1/16',
+      '--node-ip=127.0.0.1',
+    ],
+    // Without Leases a node gives its sign of life every few minutes, counts as gone in between,
+    // and its pods are never ready again.
     '--node-lease-duration-seconds=40',
     ...[`--node-port=${port}`, `--server-address=127.0.0.1:${port}`],
   ];
@@ -88,7 +126,12 @@ export async function startKwok(program: string, folder: string, kubeconfig: str
 
 /** Makes a pod that has started ready, or no longer ready; kwok leaves it so. */
 export async function setPodReady(
-  request: (method: string, path: string, body?: unknown, contentType?: string) => Promise<ApiAnswer>,
+  request: (
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType?: string,
+  ) => Promise<ApiAnswer>,
   namespace: string,
   name: string,
   ready: boolean,
@@ -96,7 +139,8 @@ export async function setPodReady(
   const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
   const ask = async (...args: Parameters<typeof request>) => {
     const { status, body } = await request(...args);
-    if (status !== 200) throw new Error(`${args[0]} ${args[1]} is answered with ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200)
+      throw new Error(`${args[0]} ${args[1]} is answered with ${status}: ${JSON.stringify(body)}`);
     return body as Json;
   };
   const pod = await ask('GET', path);
@@ -107,9 +151,16 @@ export async function setPodReady(
     `${path}/status`,
     {
       status: {
-        conditions: ['Ready', 'ContainersReady'].map(type => ({ type, status: word, lastTransitionTime })),
+        conditions: ['Ready', 'ContainersReady'].map(type => ({
+          type,
+          status: word,
+          lastTransitionTime,
+        })),
         // This list has no keys: all of it is sent.
-        containerStatuses: pod.status.containerStatuses.map((container: Json) => ({ ...container, ready })),
+        containerStatuses: pod.status.containerStatuses.map((container: Json) => ({
+          ...container,
+          ready,
+        })),
       },
     },
     PATCH.strategic,

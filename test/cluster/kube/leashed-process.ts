@@ -1,4 +1,5 @@
-// One program that the tests start and that ends with them, however they end. Owns the process and its log file.
+// One program that the tests start and that ends with them, however they end. Owns the process and
+// its log file.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { freeze, thaw } from '../../support/freeze.ts';
@@ -21,7 +22,9 @@ export interface LeashedProcess {
 
 const WORDS = 8;
 
-/** Its environment is `env`, PATH and the mark by which the tests find what they have left behind. */
+/**
+ * Its environment is `env`, PATH and the mark by which the tests find what they have left behind.
+ */
 export function startLeashed(
   name: string,
   [program, ...args]: readonly [string, ...string[]],
@@ -30,7 +33,8 @@ export function startLeashed(
 ): LeashedProcess {
   const log = openSync(logFile, 'a');
   const mark = process.env.PRESSROOM_TEST_RUN;
-  // The kernel sends the signal when our main thread ends, from which this is called: a handler of ours would not run after SIGKILL.
+  // The kernel sends the signal when our main thread ends, from which this is called: a handler of
+  // ours would not run after SIGKILL.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], {
     stdio: ['ignore', log, log],
     env: { PATH: process.env.PATH ?? '', ...(mark && { PRESSROOM_TEST_RUN: mark }), ...env },
@@ -55,7 +59,8 @@ export function startLeashed(
     logFile,
     exited,
     alive: () => alive,
-    lastWords: () => failure || readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-WORDS).join('\n'),
+    lastWords: () =>
+      failure || readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-WORDS).join('\n'),
     freeze: () => freeze(child.pid!),
     thaw: () => thaw(child.pid!),
     kill: async (signal = 'SIGKILL') => {

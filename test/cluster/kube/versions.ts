@@ -1,11 +1,14 @@
-// The programs that tests run and that are built with Go, most of them of a cluster: each pinned to a version, and the Go modules that they are built from.
+// The programs that tests run and that are built with Go, most of them of a cluster: each pinned to
+// a version, and the Go modules that they are built from.
 
 export interface GoProgram {
   /** What it is called when it is built. */
   name: string;
   /** The package that it is the main function of. */
   from: string;
-  /** The source of that package where it is ours: `from` is a folder of this name then, as `./name`. */
+  /**
+   * The source of that package where it is ours: `from` is a folder of this name then, as `./name`.
+   */
   source?: string;
 }
 
@@ -13,10 +16,14 @@ export interface GoModule {
   path: string;
   version: string;
   programs: readonly GoProgram[];
-  /** Variables that a release of these programs is linked with: what they call themselves is one of them. */
+  /**
+   * Variables that a release of these programs is linked with: what they call themselves is one of
+   * them.
+   */
   variables: Readonly<Record<string, string>>;
   /**
-   * Modules that its go.mod names by a folder beside it, which only its own repository has: here they come in `version`. A module without any is built as it is.
+   * Modules that its go.mod names by a folder beside it, which only its own repository has: here
+   * they come in `version`. A module without any is built as it is.
    */
   beside?: { prefix: string; version: string };
 }
@@ -25,7 +32,10 @@ const KUBERNETES = { minor: 34, patch: 4 };
 const kubernetes = `${KUBERNETES.minor}.${KUBERNETES.patch}`;
 const command = (module: string) => (name: string) => ({ name, from: `${module}/cmd/${name}` });
 
-/** CoreDNS with the plugins that our Corefile names (node/dns.ts): with all others, most of them for clouds, it takes twice as long to build. */
+/**
+ * CoreDNS with the plugins that our Corefile names (node/dns.ts): with all others, most of them for
+ * clouds, it takes twice as long to build.
+ */
 const COREDNS = `package main
 
 import (
@@ -39,7 +49,10 @@ import (
 func main() { coremain.Run() }
 `;
 
-/** In the order in which tests need them. All that one module has is built at once, since its programs share most of their packages. */
+/**
+ * In the order in which tests need them. All that one module has is built at once, since its
+ * programs share most of their packages.
+ */
 export const MODULES = [
   {
     path: 'github.com/stripe/stripe-mock',
@@ -51,10 +64,16 @@ export const MODULES = [
     path: 'k8s.io/kubernetes',
     version: `v1.${kubernetes}`,
     programs: [
-      ...['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'kubelet', 'kube-proxy'].map(
-        command('k8s.io/kubernetes'),
-      ),
-      // In the version that this Kubernetes is tested with, which its go.mod names. Debian's package would start a server of its own beside the tests.
+      ...[
+        'kube-apiserver',
+        'kube-controller-manager',
+        'kube-scheduler',
+        'kubectl',
+        'kubelet',
+        'kube-proxy',
+      ].map(command('k8s.io/kubernetes')),
+      // In the version that this Kubernetes is tested with, which its go.mod names. Debian's
+      // package would start a server of its own beside the tests.
       { name: 'etcd', from: 'go.etcd.io/etcd/server/v3' },
     ],
     variables: {
@@ -64,7 +83,12 @@ export const MODULES = [
     },
     beside: { prefix: 'k8s.io/', version: `v0.${kubernetes}` },
   },
-  { path: 'sigs.k8s.io/kwok', version: 'v0.7.0', programs: [command('sigs.k8s.io/kwok')('kwok')], variables: {} },
+  {
+    path: 'sigs.k8s.io/kwok',
+    version: 'v0.7.0',
+    programs: [command('sigs.k8s.io/kwok')('kwok')],
+    variables: {},
+  },
   {
     path: 'helm.sh/helm/v3',
     version: 'v3.22.0',

@@ -1,4 +1,5 @@
-// Customers of a Pressroom anywhere: renders at an address, one after the other in some lines at once, each on a connection of its own.
+// Customers of a Pressroom anywhere: renders at an address, one after the other in some lines at
+// once, each on a connection of its own.
 import { request } from 'node:http';
 
 /** Longer than a render may wait and take. */
@@ -13,12 +14,22 @@ export interface Rendered {
 export const render = (base: string, key: string, body: object): Promise<Rendered> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-    const call = request(`${base}/v1/render`, { method: 'POST', headers, agent: false, signal: AbortSignal.timeout(LIMIT_MS) }, answer => {
-      const pieces: Buffer[] = [];
-      answer.on('data', (piece: Buffer) => pieces.push(piece)).on('error', reject);
-      answer.on('end', () => resolve({ status: answer.statusCode!, body: Buffer.concat(pieces) }));
-    });
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    };
+    const call = request(
+      `${base}/v1/render`,
+      { method: 'POST', headers, agent: false, signal: AbortSignal.timeout(LIMIT_MS) },
+      answer => {
+        const pieces: Buffer[] = [];
+        answer.on('data', (piece: Buffer) => pieces.push(piece)).on('error', reject);
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode!, body: Buffer.concat(pieces) }),
+        );
+      },
+    );
     call.on('error', reject);
     call.end(text);
   });
@@ -39,7 +50,12 @@ export interface Callers {
 }
 
 /** `lines` callers, who share `keys` in turn. */
-export function startCallers(base: string, keys: readonly string[], lines: number, body: object): Callers {
+export function startCallers(
+  base: string,
+  keys: readonly string[],
+  lines: number,
+  body: object,
+): Callers {
   let [good, over] = [0, false];
   const flaws: string[] = [];
   const line = async (key: string) => {

@@ -1,4 +1,5 @@
-// A MongoDB in a cluster: a replica set of one member in a pod of its own, for tests. Nothing of it outlives its pod.
+// A MongoDB in a cluster: a replica set of one member in a pod of its own, for tests. Nothing of it
+// outlives its pod.
 import { MongoClient } from 'mongodb';
 import type { Cluster } from '../kube/cluster.ts';
 import { patiently } from './patiently.ts';
@@ -16,7 +17,12 @@ const objects = [
     kind: 'Service',
     metadata: { name: 'mongodb', namespace: NAMESPACE },
     // The member must find itself before anybody calls it ready.
-    spec: { clusterIP: 'None', publishNotReadyAddresses: true, selector: labels, ports: [{ port: 27017 }] },
+    spec: {
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      selector: labels,
+      ports: [{ port: 27017 }],
+    },
   },
   {
     apiVersion: 'v1',
@@ -28,7 +34,15 @@ const objects = [
           name: 'mongodb',
           image: `mongo:${MONGODB_TAG}`,
           imagePullPolicy: 'Never',
-          args: ['--replSet', 'tests', '--dbpath', '/data', '--bind_ip_all', '--wiredTigerCacheSizeGB', '0.25'],
+          args: [
+            '--replSet',
+            'tests',
+            '--dbpath',
+            '/data',
+            '--bind_ip_all',
+            '--wiredTigerCacheSizeGB',
+            '0.25',
+          ],
           // It must answer while ten Chromes start on the same few cores.
           resources: { requests: { cpu: '500m' } },
           volumeMounts: [{ name: 'data', mountPath: '/data' }],
@@ -44,9 +58,17 @@ const objects = [
 /** Gives its URI as pods use it, once it can be written to. */
 export async function startDatabase(cluster: Cluster): Promise<string> {
   await cluster.apply(objects);
-  await cluster.kubectl('wait', '--for=condition=Ready', `--namespace=${NAMESPACE}`, 'pod/mongodb', '--timeout=110s');
+  await cluster.kubectl(
+    'wait',
+    '--for=condition=Ready',
+    `--namespace=${NAMESPACE}`,
+    'pod/mongodb',
+    '--timeout=110s',
+  );
   const { status } = await cluster.get(`/api/v1/namespaces/${NAMESPACE}/pods/mongodb`);
-  const client = new MongoClient(`mongodb://${status.podIP}:27017/?directConnection=true`, { serverSelectionTimeoutMS: 5_000 });
+  const client = new MongoClient(`mongodb://${status.podIP}:27017/?directConnection=true`, {
+    serverSelectionTimeoutMS: 5_000,
+  });
   try {
     await patiently(async () => {
       const admin = client.db('admin');
@@ -56,7 +78,8 @@ export async function startDatabase(cluster: Cluster): Promise<string> {
         (error: Error) => error.message, // that it is there already, the second time
       );
       const { isWritablePrimary } = await admin.command({ hello: 1 });
-      if (!isWritablePrimary) throw new Error(`the MongoDB of the cluster does not become primary: ${answer}`);
+      if (!isWritablePrimary)
+        throw new Error(`the MongoDB of the cluster does not become primary: ${answer}`);
     }, START_MS);
   } finally {
     await client.close();

@@ -1,4 +1,5 @@
-// Tells a Prometheus which pods of a cluster there are, as its own discovery would: Debian's is built without that for Kubernetes.
+// Tells a Prometheus which pods of a cluster there are, as its own discovery would: Debian's is
+// built without that for Kubernetes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../kube/api-request.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -12,14 +13,19 @@ export interface Discovery {
 
 /** Running pods with the usual annotations. */
 const wanted = ({ metadata, status }: Json) =>
-  metadata.annotations?.['prometheus.io/scrape'] === 'true' && status.phase === 'Running' && status.podIP;
+  metadata.annotations?.['prometheus.io/scrape'] === 'true' &&
+  status.phase === 'Running' &&
+  status.podIP;
 
 const targetOf = ({ metadata, status }: Json): Target => ({
   address: `${status.podIP}:${metadata.annotations['prometheus.io/port']}`,
   labels: { namespace: metadata.namespace, pod: metadata.name },
 });
 
-/** Looks again and again until it is stopped; while the API server does not answer, the targets stay. */
+/**
+ * Looks again and again until it is stopped; while the API server does not answer, the targets
+ * stay.
+ */
 export function discoverPods(cluster: Cluster, prometheus: Prometheus): Discovery {
   let over = false;
   let told = '';

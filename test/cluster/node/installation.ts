@@ -1,4 +1,5 @@
-// An installation of the chart in a real cluster: its values, and what a test asks of its pool, its pods and its logs.
+// An installation of the chart in a real cluster: its values, and what a test asks of its pool, its
+// pods and its logs.
 
 import { CHART, type Helm, type Values, withValues } from '../chart/helm.ts';
 import type { Json } from '../kube/api-request.ts';
@@ -15,7 +16,10 @@ const DATABASE_SECRET = 'database';
 const HELM_LIMIT = '10m';
 const READY_MS = 600_000;
 
-/** The node has no more than the cores of a small machine: requests are less than the chart's. Windows are short so that tests are. */
+/**
+ * The node has no more than the cores of a small machine: requests are less than the chart's.
+ * Windows are short so that tests are.
+ */
 const valuesOf = (tag: string, prometheusUrl: string): Values => ({
   image: { tag, pullPolicy: 'Never' },
   mongodb: { existingSecret: DATABASE_SECRET },
@@ -27,10 +31,16 @@ const valuesOf = (tag: string, prometheusUrl: string): Values => ({
     resources: { requests: { cpu: '250m', memory: '64Mi' } },
     config: { PRESSROOM_QUEUE_TIMEOUT: '240s' },
   },
-  controller: { resources: { requests: { cpu: '10m', memory: '64Mi' } }, config: { PRESSROOM_PROMETHEUS_INTERVAL: '1s' } },
+  controller: {
+    resources: { requests: { cpu: '10m', memory: '64Mi' } },
+    config: { PRESSROOM_PROMETHEUS_INTERVAL: '1s' },
+  },
   pool: {
     resources: { requests: { cpu: '10m', memory: '64Mi' } },
-    scaling: { stableWindowSeconds: 15, scaleDown: { delaySeconds: 20, maxPodsPerMinute: 60, maxPercentPerMinute: 100 } },
+    scaling: {
+      stableWindowSeconds: 15,
+      scaleDown: { delaySeconds: 20, maxPodsPerMinute: 60, maxPercentPerMinute: 100 },
+    },
   },
 });
 
@@ -53,7 +63,10 @@ export interface Installation {
   /** The pods of a pool that are there, those that end among them. */
   workers(pool?: string): Promise<Json[]>;
   untilReadyWorkers(fits: (count: number) => boolean): Promise<void>;
-  /** Resolves when all pods of the release, the workers among them, run images with this tag and no others do. */
+  /**
+   * Resolves when all pods of the release, the workers among them, run images with this tag and no
+   * others do.
+   */
   untilImages(tag: string): Promise<void>;
   /** The pod of the controller that leads. */
   leader(): Promise<string>;
@@ -61,12 +74,16 @@ export interface Installation {
   logs(component: string): Promise<string>;
   /** The Secret that the chart has made. */
   secret(): Promise<Json>;
-  /** `resource/name` of all that is in the namespace, without what Kubernetes itself and the test have put there. */
+  /**
+   * `resource/name` of all that is in the namespace, without what Kubernetes itself and the test
+   * have put there.
+   */
   leftovers(): Promise<string[]>;
 }
 
 const isReady = ({ metadata, status }: Json) =>
-  !metadata.deletionTimestamp && status.conditions?.some((each: Json) => each.type === 'Ready' && each.status === 'True');
+  !metadata.deletionTimestamp &&
+  status.conditions?.some((each: Json) => each.type === 'Ready' && each.status === 'True');
 
 /** Makes the namespace and the Secret with the address of MongoDB; installs nothing yet. */
 export async function createInstallation(
@@ -85,29 +102,44 @@ export async function createInstallation(
     },
   ]);
   const helm = (...args: string[]) =>
-    run([...args, '--namespace', NAMESPACE], { PATH: process.env.PATH, HOME: cluster.folder, KUBECONFIG: cluster.kubeconfig });
+    run([...args, '--namespace', NAMESPACE], {
+      PATH: process.env.PATH,
+      HOME: cluster.folder,
+      KUBECONFIG: cluster.kubeconfig,
+    });
   const put =
     (command: string) =>
     async (tag: string, more: Values = {}) => {
       const wait = ['--wait', '--timeout', HELM_LIMIT];
-      await withValues({ ...valuesOf(tag, prometheusUrl), ...more }, file => helm(command, RELEASE, CHART, '--values', file, ...wait));
+      await withValues({ ...valuesOf(tag, prometheusUrl), ...more }, file =>
+        helm(command, RELEASE, CHART, '--values', file, ...wait),
+      );
     };
   const kubectl = (...args: string[]) => cluster.kubectl(`--namespace=${NAMESPACE}`, ...args);
-  const pathOf = (pool: string) => `/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools/${pool}`;
+  const pathOf = (pool: string) =>
+    `/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools/${pool}`;
   const pool = (name = POOL) => cluster.get(pathOf(name));
   const podsWith = async (selector: string): Promise<Json[]> =>
-    (await cluster.get(`/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=${encodeURIComponent(selector)}`)).items;
-  const condition = async (type: string, name = POOL) => (await pool(name))?.status?.conditions?.find((each: Json) => each.type === type);
+    (
+      await cluster.get(
+        `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=${encodeURIComponent(selector)}`,
+      )
+    ).items;
+  const condition = async (type: string, name = POOL) =>
+    (await pool(name))?.status?.conditions?.find((each: Json) => each.type === type);
   const workers = (name = POOL) => podsWith(`pressroom.dev/pool=${name}`);
   const secretPath = `/api/v1/namespaces/${NAMESPACE}/secrets/${RELEASE}-secrets`;
-  const inApi = (...command: string[]) => kubectl('exec', `deployment/${RELEASE}-api`, '--', 'pressroom', ...command);
+  const inApi = (...command: string[]) =>
+    kubectl('exec', `deployment/${RELEASE}-api`, '--', 'pressroom', ...command);
 
   return {
     namespace: NAMESPACE,
     helm,
     install: put('install'),
     upgrade: put('upgrade'),
-    nodePort: async () => (await cluster.get(`/api/v1/namespaces/${NAMESPACE}/services/${RELEASE}-api`)).spec.ports[0].nodePort,
+    nodePort: async () =>
+      (await cluster.get(`/api/v1/namespaces/${NAMESPACE}/services/${RELEASE}-api`)).spec.ports[0]
+        .nodePort,
     makeKeys: async accounts => {
       const keys: string[] = [];
       for (let number = 0; number < accounts; number++) {
@@ -134,30 +166,54 @@ export async function createInstallation(
       patiently(async () => {
         const [all, { status }] = [await workers(), await pool()];
         const ready = all.filter(isReady).length;
-        if (!fits(ready)) throw new Error(`${ready} of ${all.length} workers are ready; the status of the pool: ${JSON.stringify(status)}`);
+        if (!fits(ready))
+          throw new Error(
+            `${ready} of ${all.length} workers are ready; the status of the pool: ${JSON.stringify(status)}`,
+          );
       }, READY_MS),
     untilImages: tag =>
       patiently(async () => {
         const pods = await podsWith('app.kubernetes.io/name=pressroom');
-        const others = pods.filter(({ spec }) => spec.containers.some(({ image }: Json) => !image.endsWith(`:${tag}`)));
+        const others = pods.filter(({ spec }) =>
+          spec.containers.some(({ image }: Json) => !image.endsWith(`:${tag}`)),
+        );
         // A test pod and the Jobs of the chart stay when they are done.
         const running = others.filter(({ status }) => status.phase !== 'Succeeded');
-        if (running.length > 0) throw new Error(`not yet of tag ${tag}: ${running.map(({ metadata }) => metadata.name).join(', ')}`);
+        if (running.length > 0)
+          throw new Error(
+            `not yet of tag ${tag}: ${running.map(({ metadata }) => metadata.name).join(', ')}`,
+          );
         if (!(await workers()).some(isReady)) throw new Error(`no worker of tag ${tag} is ready`);
       }, READY_MS),
     leader: async () => {
-      const lease = await cluster.get(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${RELEASE}-controller`);
+      const lease = await cluster.get(
+        `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${RELEASE}-controller`,
+      );
       return lease.spec.holderIdentity.split('_')[0];
     },
-    logs: component => kubectl('logs', `--selector=app.kubernetes.io/component=${component}`, '--tail=-1'),
+    logs: component =>
+      kubectl('logs', `--selector=app.kubernetes.io/component=${component}`, '--tail=-1'),
     secret: async () => {
       const { data, metadata } = await cluster.get(secretPath);
       return { data, uid: metadata.uid };
     },
     leftovers: async () => {
-      const kinds = (await kubectl('api-resources', '--verbs=list', '--namespaced', '--output=name')).trim().split('\n');
-      const found = await kubectl('get', kinds.filter(kind => !kind.startsWith('events')).join(','), '--output=name', '--ignore-not-found');
-      const given = ['configmap/kube-root-ca.crt', 'serviceaccount/default', `secret/${DATABASE_SECRET}`];
+      const kinds = (
+        await kubectl('api-resources', '--verbs=list', '--namespaced', '--output=name')
+      )
+        .trim()
+        .split('\n');
+      const found = await kubectl(
+        'get',
+        kinds.filter(kind => !kind.startsWith('events')).join(','),
+        '--output=name',
+        '--ignore-not-found',
+      );
+      const given = [
+        'configmap/kube-root-ca.crt',
+        'serviceaccount/default',
+        `secret/${DATABASE_SECRET}`,
+      ];
       return found.split('\n').filter(name => name !== '' && !given.includes(name));
     },
   };

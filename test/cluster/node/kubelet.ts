@@ -36,7 +36,12 @@ export async function startKubelet(
     failSwapOn: false,
     enforceNodeAllocatable: [],
     // The disk is not the node's own: how full it is says nothing.
-    evictionHard: { 'memory.available': '0%', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%', 'imagefs.available': '0%' },
+    evictionHard: {
+      'memory.available': '0%',
+      'nodefs.available': '0%',
+      'nodefs.inodesFree': '0%',
+      'imagefs.available': '0%',
+    },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     clusterDNS: [room.nodeAddress],
@@ -61,7 +66,10 @@ export async function startKubelet(
   );
 }
 
-export async function startKubeProxy(program: string, { room, cluster, server, folder }: Surroundings): Promise<LeashedProcess> {
+export async function startKubeProxy(
+  program: string,
+  { room, cluster, server, folder }: Surroundings,
+): Promise<LeashedProcess> {
   const config = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
@@ -75,5 +83,9 @@ export async function startKubeProxy(program: string, { room, cluster, server, f
     metricsBindAddress: '127.0.0.1:10249',
   };
   await writeFile(join(folder, 'kube-proxy.json'), JSON.stringify(config));
-  return room.start('kube-proxy', [program, `--config=${join(folder, 'kube-proxy.json')}`], join(folder, 'kube-proxy.log'));
+  return room.start(
+    'kube-proxy',
+    [program, `--config=${join(folder, 'kube-proxy.json')}`],
+    join(folder, 'kube-proxy.log'),
+  );
 }

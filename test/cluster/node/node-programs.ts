@@ -1,5 +1,6 @@
-// What a node runs its containers with: Debian's containerd, runc and CNI plugins, unpacked into the cache folder. Unpacked and not installed, since an installed
-// containerd is started as a service of the machine.
+// What a node runs its containers with: Debian's containerd, runc and CNI plugins, unpacked into
+// the cache folder. Unpacked and not installed, since an installed containerd is started as a
+// service of the machine.
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,16 +50,27 @@ async function fetchPackages(folder: string): Promise<void> {
 /** Whether `nodePrograms` has nothing to fetch. */
 const nodeProgramsAreCached = (): boolean => existsSync(join(cacheFolder(process.env), FOLDER));
 
-/** Why no node can run on this machine; undefined when one can, as far as that is seen beforehand. Installs what is missing where that can be done. */
+/**
+ * Why no node can run on this machine; undefined when one can, as far as that is seen beforehand.
+ * Installs what is missing where that can be done.
+ */
 export async function whyNoNode(notify: Notify): Promise<string | undefined> {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'a node needs Linux and root';
-  const { ok, why } = await runCommand('unshare', ['--mount', '--net', '--pid', '--fork', 'true'], { timeoutMs: 10_000 });
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    return 'a node needs Linux and root';
+  const { ok, why } = await runCommand('unshare', ['--mount', '--net', '--pid', '--fork', 'true'], {
+    timeoutMs: 10_000,
+  });
   if (!ok) return `no namespaces can be made here: ${why}`;
   const noCgroups = await whyNoCgroups();
   if (noCgroups !== undefined) return noCgroups;
-  const missing = MACHINE.filter(([program]) => !findOnPath([program], process.env)).map(([, name]) => name);
-  if (missing.length > 0 && !(await aptInstall(missing, notify))) return `${missing.join(', ')} cannot be installed here`;
-  return nodeProgramsAreCached() || hasApt() ? undefined : `${PACKAGES.join(', ')} are not in the cache folder, and there is no apt`;
+  const missing = MACHINE.filter(([program]) => !findOnPath([program], process.env)).map(
+    ([, name]) => name,
+  );
+  if (missing.length > 0 && !(await aptInstall(missing, notify)))
+    return `${missing.join(', ')} cannot be installed here`;
+  return nodeProgramsAreCached() || hasApt()
+    ? undefined
+    : `${PACKAGES.join(', ')} are not in the cache folder, and there is no apt`;
 }
 
 /** Fetches them when they are not in the cache folder. Throws an Error that says what apt said. */

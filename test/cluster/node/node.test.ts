@@ -11,7 +11,8 @@ import { type RealCluster, startRealCluster, whyNoRealCluster } from './real-clu
 import { addPlainImage, nameForContainerd, PLAIN_IMAGE } from './test-images.ts';
 
 const MINUTE_MS = 60_000;
-const HELLO = "require('node:http').createServer((_, answer) => answer.end(process.env.POD)).listen(8080)";
+const HELLO =
+  "require('node:http').createServer((_, answer) => answer.end(process.env.POD)).listen(8080)";
 const labels = { app: 'hello' };
 
 const hello = {
@@ -52,7 +53,8 @@ describe('a real node', function () {
   let built: Images<never> | undefined;
   let real: RealCluster | undefined;
   const kubectl = (...args: string[]) => real!.cluster.kubectl(...args);
-  const inPod = (script: string) => kubectl('exec', 'deployment/hello', '--', 'node', '--input-type=module', '--eval', script);
+  const inPod = (script: string) =>
+    kubectl('exec', 'deployment/hello', '--', 'node', '--input-type=module', '--eval', script);
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 10 * MINUTE_MS);
@@ -64,7 +66,11 @@ describe('a real node', function () {
     await nameForContainerd(at('layout'));
     real = await startRealCluster(PLAIN_IMAGE, console.log);
     await real.images.importImages(at('layout'));
-    await real.cluster.apply([hello, service('hello', { type: 'NodePort' }), service('each', { clusterIP: 'None' })]);
+    await real.cluster.apply([
+      hello,
+      service('hello', { type: 'NodePort' }),
+      service('each', { clusterIP: 'None' }),
+    ]);
     await kubectl('rollout', 'status', 'deployment/hello', '--timeout=120s');
   });
   after(async function () {
@@ -105,10 +111,15 @@ describe('a real node', function () {
   it('leaves nothing behind', async function () {
     this.timeout(2 * MINUTE_MS);
     const machine = () => ({
-      links: execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' }).match(/pressroom-\d+/g)?.length ?? 0,
-      cgroups: readdirSync('/sys/fs/cgroup', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith(`-node-${process.pid}`))
-        .length,
-      folders: readdirSync(tmpdir()).filter(name => name.startsWith(`pressroom-test-node-${process.pid}-`)).length,
+      links:
+        execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' }).match(/pressroom-\d+/g)?.length ??
+        0,
+      cgroups: readdirSync('/sys/fs/cgroup', { recursive: true, encoding: 'utf8' }).filter(name =>
+        name.endsWith(`-node-${process.pid}`),
+      ).length,
+      folders: readdirSync(tmpdir()).filter(name =>
+        name.startsWith(`pressroom-test-node-${process.pid}-`),
+      ).length,
     });
     const running = machine();
     expect(Math.min(...Object.values(running)), JSON.stringify(running)).to.be.at.least(1);

@@ -1,9 +1,17 @@
-// The images of the product and of the tests as one OCI layout, ready for a node. The product's come under two tags with different digests, for upgrades.
+// The images of the product and of the tests as one OCI layout, ready for a node. The product's
+// come under two tags with different digests, for upgrades.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notify } from '../../../standalone/run-command.ts';
 import { productImages, TARGETS } from '../built-product.ts';
-import { addMongodbImage, addPlainImage, fullName, MONGODB_TAG, nameForContainerd, PLAIN_IMAGE } from './test-images.ts';
+import {
+  addMongodbImage,
+  addPlainImage,
+  fullName,
+  MONGODB_TAG,
+  nameForContainerd,
+  PLAIN_IMAGE,
+} from './test-images.ts';
 
 export const TAGS = { first: 'one', next: 'two' } as const;
 
@@ -19,7 +27,11 @@ export async function exportProduct(folder: string, notify: Notify): Promise<str
   await built.exportTo(layout, 'plain', PLAIN_IMAGE);
   await built.exportTo(layout, 'mongo', fullName('mongo', MONGODB_TAG));
   for (const target of TARGETS) {
-    await built.add(`${target}-next`, `FROM localhost/${target}\nLABEL pressroom.dev/tests="${TAGS.next}"\n`, empty);
+    await built.add(
+      `${target}-next`,
+      `FROM localhost/${target}\nLABEL pressroom.dev/tests="${TAGS.next}"\n`,
+      empty,
+    );
     await built.exportTo(layout, target, fullName(`pressroom-${target}`, TAGS.first));
     await built.exportTo(layout, `${target}-next`, fullName(`pressroom-${target}`, TAGS.next));
   }

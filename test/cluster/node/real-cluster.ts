@@ -1,4 +1,5 @@
-// A whole Kubernetes with one real node, pods included, on this machine. All of it ends with the test's process, however that ends, and leaves nothing behind.
+// A whole Kubernetes with one real node, pods included, on this machine. All of it ends with the
+// test's process, however that ends, and leaves nothing behind.
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { Notify } from '../../../standalone/run-command.ts';
@@ -21,8 +22,14 @@ const PREFIX = 'pressroom-test-node-';
 const OF_THE_NODE = ['kubelet', 'kube-proxy', 'coredns'] as const satisfies readonly Binary[];
 const CONTROL = { controllerManager: true, scheduler: true };
 
-/** Why there can be no real cluster on this machine; undefined when there can. `more` are programs that a test takes beside it. */
-export const whyNoRealCluster = async (notify: Notify, more: readonly Binary[] = []): Promise<string | undefined> =>
+/**
+ * Why there can be no real cluster on this machine; undefined when there can. `more` are programs
+ * that a test takes beside it.
+ */
+export const whyNoRealCluster = async (
+  notify: Notify,
+  more: readonly Binary[] = [],
+): Promise<string | undefined> =>
   whyNoCluster(CONTROL) ?? whyNoBinaries([...OF_THE_NODE, ...more]) ?? (await whyNoNode(notify));
 
 export interface RealCluster {
@@ -34,7 +41,10 @@ export interface RealCluster {
   stop(): Promise<void>;
 }
 
-/** `pauseImage` is what the node keeps a pod's namespaces with: an image that `images.importImages` brings before the first pod. Resolves when pods can be put onto it. */
+/**
+ * `pauseImage` is what the node keeps a pod's namespaces with: an image that `images.importImages`
+ * brings before the first pod. Resolves when pods can be put onto it.
+ */
 export async function startRealCluster(pauseImage: string, notify: Notify): Promise<RealCluster> {
   const [debian, programs] = [await nodePrograms(notify), await kubeBinaries(OF_THE_NODE, notify)];
   const folder = await folderOfThisRun(tmpdir(), PREFIX);
@@ -46,7 +56,8 @@ export async function startRealCluster(pauseImage: string, notify: Notify): Prom
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   };
   const running: LeashedProcess[] = [];
-  const lastWords = () => running.map(process => `${process.name}:\n${process.lastWords()}`).join('\n');
+  const lastWords = () =>
+    running.map(process => `${process.name}:\n${process.lastWords()}`).join('\n');
   try {
     cgroups = await createCgroups();
     room = await openRoom(folder);
@@ -54,7 +65,11 @@ export async function startRealCluster(pauseImage: string, notify: Notify): Prom
     cluster = await startCluster({
       ...CONTROL,
       // The names of nodes resolve nowhere.
-      apiServer: { address: room.machineAddress, users: NODE_USERS, args: ['--kubelet-preferred-address-types=InternalIP'] },
+      apiServer: {
+        address: room.machineAddress,
+        users: NODE_USERS,
+        args: ['--kubelet-preferred-address-types=InternalIP'],
+      },
     });
     const server = cluster.admin.server.replace('127.0.0.1', room.machineAddress);
     const surroundings = { room, cluster, server, folder };
@@ -78,7 +93,8 @@ async function untilReady(cluster: Cluster, running: readonly LeashedProcess[]):
     if (ended()) return;
     const node: Json = await cluster.get(`/api/v1/nodes/${NODE}`);
     const ready = node?.status.conditions?.find(({ type }: Json) => type === 'Ready');
-    if (ready?.status !== 'True' || node.spec.taints) throw new Error(`the node is not ready: ${ready?.message}`);
+    if (ready?.status !== 'True' || node.spec.taints)
+      throw new Error(`the node is not ready: ${ready?.message}`);
   }, READY_MS);
   if (ended()) throw new Error(`${ended()!.name} ended at its start`);
 }

@@ -28,11 +28,15 @@ describe('the room of a node', function () {
   });
 
   it('is gone with all that runs inside when the process that opened it is killed', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', CARELESS, at('.')], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', CARELESS, at('.')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [address] = (await once(child.stdout, 'data')).map(String);
     const addresses = () => execFileSync('ip', ['-o', 'address'], { encoding: 'utf8' });
     const cgroups = () =>
-      readdirSync('/sys/fs/cgroup', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith(`-node-${child.pid}`));
+      readdirSync('/sys/fs/cgroup', { recursive: true, encoding: 'utf8' }).filter(name =>
+        name.endsWith(`-node-${child.pid}`),
+      );
     const sleepers = () =>
       execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
         .split('\n')

@@ -1,4 +1,5 @@
-// Callers for a run of chaos: on every plan a few more than it allows, of all manners, who call again and again and write down how each call ended.
+// Callers for a run of chaos: on every plan a few more than it allows, of all manners, who call
+// again and again and write down how each call ended.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../harness/random.ts';
 import type { Site, SiteAccount } from '../harness/site.ts';
@@ -35,7 +36,8 @@ const FAILING = [
 
 export async function startCallers(site: Site, chance: Chance): Promise<Callers> {
   const accounts: Callers['accounts'] = [];
-  for (const [plan, cap] of Object.entries(PLANS)) accounts.push({ account: await site.account(plan), cap });
+  for (const [plan, cap] of Object.entries(PLANS))
+    accounts.push({ account: await site.account(plan), cap });
   const visits: Visit[] = [];
   const open = new Map<symbol, number>();
   let stopped = false;
@@ -46,9 +48,23 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
     if (there.length === 0) return void (await sleep(100));
     const api = chance.pick(there);
     const render = `render ${++made}`;
-    const manner = chance.pick(['plain', 'plain', 'plain', 'plain', 'held', 'held', 'fails', 'leaves', 'leaves while held'] as const);
+    const manner = chance.pick([
+      'plain',
+      'plain',
+      'plain',
+      'plain',
+      'held',
+      'held',
+      'fails',
+      'leaves',
+      'leaves while held',
+    ] as const);
     const held = manner === 'held' || manner === 'leaves while held';
-    const body = held ? site.witness.page(account.id, render) : manner === 'fails' ? chance.pick(FAILING) : { html: `<p>${render}</p>` };
+    const body = held
+      ? site.witness.page(account.id, render)
+      : manner === 'fails'
+        ? chance.pick(FAILING)
+        : { html: `<p>${render}</p>` };
     const startMs = performance.now();
     const mark = Symbol(render);
     open.set(mark, startMs);
@@ -87,7 +103,9 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
   async function caller(account: SiteAccount): Promise<void> {
     while (!stopped) await visit(account);
   }
-  const all = accounts.flatMap(({ account, cap }) => Array.from({ length: cap + 1 }, () => caller(account)));
+  const all = accounts.flatMap(({ account, cap }) =>
+    Array.from({ length: cap + 1 }, () => caller(account)),
+  );
 
   return {
     accounts,

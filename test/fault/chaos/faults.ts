@@ -1,4 +1,5 @@
-// Everything that can be made to go wrong in a site, each as a story of its own: it does the harm, lasts as long as chance wants, and mends it.
+// Everything that can be made to go wrong in a site, each as a story of its own: it does the harm,
+// lasts as long as chance wants, and mends it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from '../harness/chrome-processes.ts';
 import { commandOf } from '../harness/frames.ts';
@@ -67,7 +68,11 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
 
   const ofApi = (api: ApiSeat, index: number): Fault[] => {
     const name = `api ${index + 1}`;
-    const whole = (what: string, run: () => Promise<void>): Fault => ({ name: `${what} ${name}`, targets: [name], run });
+    const whole = (what: string, run: () => Promise<void>): Fault => ({
+      name: `${what} ${name}`,
+      targets: [name],
+      run,
+    });
     return [
       whole('kill', () => killed(api)),
       whole('drain', () => drained(api)),
@@ -122,15 +127,28 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
 
   const ofWorker = (worker: Seat, index: number): Fault[] => {
     const name = `worker ${index + 1}`;
-    const fault = (what: string, run: () => Promise<void>): Fault => ({ name: `${what} ${name}`, targets: [name], run });
+    const fault = (what: string, run: () => Promise<void>): Fault => ({
+      name: `${what} ${name}`,
+      targets: [name],
+      run,
+    });
     return [
       fault('kill', () => killed(worker)),
       fault('drain', () => drained(worker)),
-      // Shorter than the silence after which its renders are begun elsewhere: nobody can end a page that a standing process holds.
+      // Shorter than the silence after which its renders are begun elsewhere: nobody can end a page
+      // that a standing process holds.
       fault('freeze', () => frozen(worker, 5_000)),
-      fault('kill the browser of', () => chrome(worker, ['browser'], async pid => killQuietly(pid, 'SIGKILL'))),
-      fault('kill a renderer of', () => chrome(worker, ['renderer'], async pid => killQuietly(pid, 'SIGKILL'))),
-      fault('kill a helper of', () => chrome(worker, ['gpu-process', 'utility', 'zygote'], async pid => killQuietly(pid, 'SIGKILL'))),
+      fault('kill the browser of', () =>
+        chrome(worker, ['browser'], async pid => killQuietly(pid, 'SIGKILL')),
+      ),
+      fault('kill a renderer of', () =>
+        chrome(worker, ['renderer'], async pid => killQuietly(pid, 'SIGKILL')),
+      ),
+      fault('kill a helper of', () =>
+        chrome(worker, ['gpu-process', 'utility', 'zygote'], async pid =>
+          killQuietly(pid, 'SIGKILL'),
+        ),
+      ),
       fault('freeze a Chrome process of', () =>
         chrome(worker, ['browser', 'renderer'], async pid => {
           killQuietly(pid, 'SIGSTOP');
@@ -141,7 +159,11 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
     ];
   };
 
-  const mongod = (what: string, run: () => Promise<void>): Fault => ({ name: `${what} mongod`, targets: ['mongod'], run });
+  const mongod = (what: string, run: () => Promise<void>): Fault => ({
+    name: `${what} mongod`,
+    targets: ['mongod'],
+    run,
+  });
   const ofMongod: Fault[] = [
     mongod('freeze', async () => {
       const member = chance.pick(site.cluster.members);
@@ -162,13 +184,19 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
         { errorCode: 11602, errorLabels: ['RetryableWriteError'] },
         { blockConnection: true, blockTimeMS: chance.int(200, 3_000) },
       ]);
-      await site.cluster.fail(chance.pick([['findAndModify'], ['update'], ['findAndModify', 'update', 'find']]), data, {
-        times: chance.int(1, 10),
-      });
+      await site.cluster.fail(
+        chance.pick([['findAndModify'], ['update'], ['findAndModify', 'update', 'find']]),
+        data,
+        {
+          times: chance.int(1, 10),
+        },
+      );
       await lasting(500, 3_000);
       await site.cluster.working();
     }),
-    ...(site.cluster.members.length > 1 ? [mongod('step down in', () => site.cluster.stepDown())] : []),
+    ...(site.cluster.members.length > 1
+      ? [mongod('step down in', () => site.cluster.stepDown())]
+      : []),
   ];
 
   return [...site.apis.flatMap(ofApi), ...site.workers.flatMap(ofWorker), ...ofMongod];

@@ -1,4 +1,5 @@
-// The judgement after a run of chaos: the invariants at the head of the design, counted from the outside.
+// The judgement after a run of chaos: the invariants at the head of the design, counted from the
+// outside.
 import { eventually } from '../../support/eventually.ts';
 import type { Ledger } from '../harness/ledger.ts';
 import { quiet } from '../harness/quiet.ts';
@@ -11,17 +12,32 @@ const FAIR: Record<string, ReadonlySet<string>> = {
   200: new Set(['ok']),
   400: new Set(['validation_error']),
   429: new Set(['concurrency_limit']),
-  502: new Set(['database', 'no_worker', 'worker_lost', 'queue_full', 'page_crash', 'page_timeout']),
+  502: new Set([
+    'database',
+    'no_worker',
+    'worker_lost',
+    'queue_full',
+    'page_crash',
+    'page_timeout',
+  ]),
   left: new Set(['']),
   broken: new Set(['']),
 };
-/** The time that a call may take at its worst: admission, two waits in the queue, two renders, a slot that ends late; and as much again for a busy machine. */
+/**
+ * The time that a call may take at its worst: admission, two waits in the queue, two renders, a
+ * slot that ends late; and as much again for a busy machine.
+ */
 const LONGEST_CALL_MS = 180_000;
 
 const failed = (what: string) => (error: Error) => [`${what}: ${error.message}`];
 const none = () => [] as string[];
 
-export async function judge(site: Site, callers: Callers, ledger: Ledger, harm: Harm): Promise<string[]> {
+export async function judge(
+  site: Site,
+  callers: Callers,
+  ledger: Ledger,
+  harm: Harm,
+): Promise<string[]> {
   const { visits } = callers;
   return [
     ...harm.violations,
@@ -32,9 +48,19 @@ export async function judge(site: Site, callers: Callers, ledger: Ledger, harm: 
     ...unfair(visits),
     ...visits
       .filter(({ ms }) => ms > LONGEST_CALL_MS)
-      .map(({ ms, end, why }) => `a call took ${Math.round(ms / 1000)} s and ended with ${end} ${why}`),
-    ...callers.accounts.flatMap(({ account, cap }) => overCap(account.name, site.witness.most(account.id), cap)),
-    ...(await Promise.all(callers.accounts.map(each => miscounted(each.account.id, visits, harm, ledger, each.account.usage)))).flat(),
+      .map(
+        ({ ms, end, why }) => `a call took ${Math.round(ms / 1000)} s and ended with ${end} ${why}`,
+      ),
+    ...callers.accounts.flatMap(({ account, cap }) =>
+      overCap(account.name, site.witness.most(account.id), cap),
+    ),
+    ...(
+      await Promise.all(
+        callers.accounts.map(each =>
+          miscounted(each.account.id, visits, harm, ledger, each.account.usage),
+        ),
+      )
+    ).flat(),
     ...site.apis.concat(site.workers as never).flatMap(({ process }) => spoken(process)),
   ];
 }
@@ -53,28 +79,51 @@ const unfair = (visits: Visit[]) =>
     .filter(({ end, why }) => !FAIR[end]?.has(why))
     .map(({ end, why, account }) => `a caller of ${account.name} was told ${end} ${why}`);
 
-const overCap = (name: string, most: number, cap: number) => (most > cap ? [`${name} had ${most} pages alive on a plan of ${cap}`] : []);
+const overCap = (name: string, most: number, cap: number) =>
+  most > cap ? [`${name} had ${most} pages alive on a plan of ${cap}`] : [];
 
-/** The count lies between what its callers surely got and what they may have got, and every step to it was paid by one lease. */
-async function miscounted(id: string, visits: Visit[], harm: Harm, ledger: Ledger, usage: () => Promise<number>): Promise<string[]> {
+/**
+ * The count lies between what its callers surely got and what they may have got, and every step to
+ * it was paid by one lease.
+ */
+async function miscounted(
+  id: string,
+  visits: Visit[],
+  harm: Harm,
+  ledger: Ledger,
+  usage: () => Promise<number>,
+): Promise<string[]> {
   const count = await usage();
   const own = visits.filter(({ account }) => account.id === id);
   const given = own.flatMap(each => (each.usage === undefined ? [] : [each.usage]));
   // A count that a killed process still owed is lost, by design; the customer gains.
-  const sure = own.filter(({ end, usage, pid }) => end === 200 && (usage !== undefined || !harm.killed.has(pid))).length;
-  const possible = own.filter(({ end }) => end === 200 || end === 'left' || end === 'broken').length;
+  const sure = own.filter(
+    ({ end, usage, pid }) => end === 200 && (usage !== undefined || !harm.killed.has(pid)),
+  ).length;
+  const possible = own.filter(
+    ({ end }) => end === 200 || end === 'left' || end === 'broken',
+  ).length;
   const steps = ledger.counted(id).map(each => each.count);
   return [
     count < sure ? `${id}: ${count} are counted of ${sure} that were delivered` : '',
-    count > possible ? `${id}: ${count} are counted, but no more than ${possible} can have been delivered` : '',
+    count > possible
+      ? `${id}: ${count} are counted, but no more than ${possible} can have been delivered`
+      : '',
     new Set(given).size < given.length ? `${id}: two renders were given the same count` : '',
-    Math.max(0, ...given) > count ? `${id}: the count ${Math.max(0, ...given)} was given, but ${count} is there` : '',
-    steps.some((step, index) => step !== index + 1) || steps.length !== count ? `${id}: the steps to ${count} are ${steps}` : '',
+    Math.max(0, ...given) > count
+      ? `${id}: the count ${Math.max(0, ...given)} was given, but ${count} is there`
+      : '',
+    steps.some((step, index) => step !== index + 1) || steps.length !== count
+      ? `${id}: the steps to ${count} are ${steps}`
+      : '',
   ].filter(Boolean);
 }
 
 /** What no process may ever say. */
 const spoken = ({ name, log }: Site['apis'][number]['process']) =>
   log
-    .filter(({ level, msg }) => String(level) === 'fatal' || (level === 0 && !/Warning|--trace-warnings/.test(msg)))
+    .filter(
+      ({ level, msg }) =>
+        String(level) === 'fatal' || (level === 0 && !/Warning|--trace-warnings/.test(msg)),
+    )
     .map(({ msg }) => `${name} said: ${msg}`);

@@ -1,4 +1,5 @@
-// One run of chaos: callers on all plans, faults by chance, two at a time, for as long as told; then everything is mended and judged.
+// One run of chaos: callers on all plans, faults by chance, two at a time, for as long as told;
+// then everything is mended and judged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLedger } from '../harness/ledger.ts';
 import { createChance } from '../harness/random.ts';
@@ -22,8 +23,15 @@ const LANES = 2;
 /** After the last fault all calls have this time to end. */
 const PATIENCE_MS = 150_000;
 
-/** `say` gets a line for each fault. The choices follow from the seed; when they meet what, and so what happens, is the machine's. */
-export async function runChaos(seed: number, forMs: number, say: (line: string) => void): Promise<ChaosReport> {
+/**
+ * `say` gets a line for each fault. The choices follow from the seed; when they meet what, and so
+ * what happens, is the machine's.
+ */
+export async function runChaos(
+  seed: number,
+  forMs: number,
+  say: (line: string) => void,
+): Promise<ChaosReport> {
   const chance = createChance(seed);
   const members = chance.percent(33) ? 3 : 1;
   const site = await startSite({
@@ -51,10 +59,16 @@ export async function runChaos(seed: number, forMs: number, say: (line: string) 
       const faults = faultsOf(site, own, harm);
       while (!over()) {
         await sleep(own.int(200, 2_500));
-        const fault = own.pick(faults.filter(({ targets }) => !targets.some(target => busy.has(target))));
+        const fault = own.pick(
+          faults.filter(({ targets }) => !targets.some(target => busy.has(target))),
+        );
         for (const target of fault.targets) busy.add(target);
         const at = `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
-        await fault.run().catch((error: Error) => harm.violations.push(`${fault.name} at ${at}: ${error.message}`));
+        await fault
+          .run()
+          .catch((error: Error) =>
+            harm.violations.push(`${fault.name} at ${at}: ${error.message}`),
+          );
         say(`${at} to ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${fault.name}`);
         count[fault.name] = (count[fault.name] ?? 0) + 1;
         for (const target of fault.targets) busy.delete(target);
@@ -62,12 +76,19 @@ export async function runChaos(seed: number, forMs: number, say: (line: string) 
     }
     await Promise.all(Array.from({ length: LANES }, () => lane()));
 
-    const ended = await Promise.race([callers.stop().then(() => true), sleep(PATIENCE_MS, false, { ref: false })]);
-    if (!ended) harm.violations.push(`calls hang: ${callers.waiting().map(ms => `${Math.round(ms / 1000)} s`)}`);
+    const ended = await Promise.race([
+      callers.stop().then(() => true),
+      sleep(PATIENCE_MS, false, { ref: false }),
+    ]);
+    if (!ended)
+      harm.violations.push(
+        `calls hang: ${callers.waiting().map(ms => `${Math.round(ms / 1000)} s`)}`,
+      );
     const violations = await judge(site, callers, ledger, harm);
     await ledger.close();
     const ends: Record<string, number> = {};
-    for (const { end, why } of callers.visits) ends[`${end} ${why}`.trim()] = (ends[`${end} ${why}`.trim()] ?? 0) + 1;
+    for (const { end, why } of callers.visits)
+      ends[`${end} ${why}`.trim()] = (ends[`${end} ${why}`.trim()] ?? 0) + 1;
     return { seed, members, faults: count, ends, violations };
   } finally {
     await site.stop();

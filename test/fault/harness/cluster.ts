@@ -1,4 +1,5 @@
-// A real MongoDB of a scenario's own: a replica set of one or three on loopback, with fail points, members that can be killed, frozen and started again.
+// A real MongoDB of a scenario's own: a replica set of one or three on loopback, with fail points,
+// members that can be killed, frozen and started again.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,23 +29,37 @@ export interface Cluster {
   readonly uri: string;
   /** Through a link that stands before the only member. */
   uriThrough(linkPort: number): string;
-  /** For the scenario's own looks at the database: by the server's word alone. Under another application name, so that fail points do not meet it. */
+  /**
+   * For the scenario's own looks at the database: by the server's word alone. Under another
+   * application name, so that fail points do not meet it.
+   */
   readonly client: MongoClient;
   /** The member that is the primary now. */
   primary(): Promise<Member>;
   /** The primary gives its office to another. Resolves when there is a new one. */
   stepDown(): Promise<void>;
-  /** Makes the primary misbehave for commands of these names from Pressroom (https://github.com/mongodb/mongo/wiki/The-failCommand-fail-point). */
+  /**
+   * Makes the primary misbehave for commands of these names from Pressroom
+   * (https://github.com/mongodb/mongo/wiki/The-failCommand-fail-point).
+   */
   fail(commands: string[], data: Document, mode?: unknown): Promise<void>;
   working(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** `dataDir`: where the data lie (default: a temporary folder that `stop` removes). */
-export async function startCluster({ size = 1, dataDir }: { size?: 1 | 3; dataDir?: string } = {}): Promise<Cluster> {
+export async function startCluster({
+  size = 1,
+  dataDir,
+}: {
+  size?: 1 | 3;
+  dataDir?: string;
+} = {}): Promise<Cluster> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pressroom-fault-')));
   const { path: binary } = await mongodBinary();
-  const members = await Promise.all(Array.from({ length: size }, (_, index) => startMember(binary, join(folder, String(index)))));
+  const members = await Promise.all(
+    Array.from({ length: size }, (_, index) => startMember(binary, join(folder, String(index)))),
+  );
   const hosts = members.map(({ port }) => `127.0.0.1:${port}`);
   const uri = `mongodb://${hosts.join(',')}/pressroom?replicaSet=${SET}`;
 
@@ -62,7 +77,8 @@ export async function startCluster({ size = 1, dataDir }: { size?: 1 | 3; dataDi
   await client.connect();
   const admin = client.db('admin');
   await eventually(async () => {
-    if (!(await admin.command({ hello: 1 })).isWritablePrimary) throw new Error('there is no primary yet');
+    if (!(await admin.command({ hello: 1 })).isWritablePrimary)
+      throw new Error('there is no primary yet');
   });
 
   async function primary(): Promise<Member> {
@@ -78,13 +94,19 @@ export async function startCluster({ size = 1, dataDir }: { size?: 1 | 3; dataDi
     primary,
     stepDown: async () => {
       const before = await primary();
-      await admin.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5, force: true }).catch(() => {}); // it may hang up on us
+      await admin
+        .command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5, force: true })
+        .catch(() => {}); // it may hang up on us
       await eventually(async () => {
         if ((await primary()) === before) throw new Error('the primary has not changed yet');
       });
     },
     fail: async (failCommands, data, mode = 'alwaysOn') => {
-      await admin.command({ configureFailPoint: 'failCommand', mode, data: { failCommands, appName: 'pressroom', ...data } });
+      await admin.command({
+        configureFailPoint: 'failCommand',
+        mode,
+        data: { failCommands, appName: 'pressroom', ...data },
+      });
     },
     working: async () => {
       await admin.command({ configureFailPoint: 'failCommand', mode: 'off' });
@@ -104,7 +126,12 @@ async function startMember(binary: string, dataDir: string): Promise<Member> {
   const args = [
     ...['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--replSet', SET],
     ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '64', '--quiet', '--noscripting'],
-    ...['--setParameter', 'enableTestCommands=1', '--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    ...[
+      '--setParameter',
+      'enableTestCommands=1',
+      '--setParameter',
+      'diagnosticDataCollectionEnabled=false',
+    ],
   ];
   const start = () => spawnMongod(binary, args, data, join(dataDir, 'mongod.log'));
   let process: MongodProcess = await start();

@@ -1,4 +1,5 @@
-// One connection through a link: who connects, the target, and a flow each way. It passes on ends as ends and resets as resets.
+// One connection through a link: who connects, the target, and a flow each way. It passes on ends
+// as ends and resets as resets.
 import type { Socket } from 'node:net';
 import { createFlow, type Fate } from './flow.ts';
 import type { Frame, FrameKind } from './frames.ts';
@@ -26,14 +27,22 @@ export interface Connection {
   readonly closed: Promise<void>;
 }
 
-/** Node can not reset a socket whose end is on its way to the kernel (libuv answers EINVAL): it would neither be reset nor ever be closed. */
+/**
+ * Node can not reset a socket whose end is on its way to the kernel (libuv answers EINVAL): it
+ * would neither be reset nor ever be closed.
+ */
 function resetSocket(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished && socket.writableLength === 0)
     socket.once('finish', () => socket.resetAndDestroy());
   else socket.resetAndDestroy();
 }
 
-export function connectThrough(client: Socket, dial: () => Socket, kind: FrameKind, conditions: Conditions): Connection {
+export function connectThrough(
+  client: Socket,
+  dial: () => Socket,
+  kind: FrameKind,
+  conditions: Conditions,
+): Connection {
   let target: Socket | undefined;
   let silent = false;
   const last: { [way in Way]?: Frame } = {};
@@ -93,7 +102,8 @@ export function connectThrough(client: Socket, dial: () => Socket, kind: FrameKi
     each(resetSocket);
   }
 
-  // First of all that goes up, so that who connects into a silence or a delay reaches the target as late as its bytes.
+  // First of all that goes up, so that who connects into a silence or a delay reaches the target as
+  // late as its bytes.
   up.afterwards(() => {
     target = dial();
     take(target, 'down', () => client);

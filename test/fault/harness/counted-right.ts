@@ -1,4 +1,5 @@
-// What "counted right" means, held against what the callers saw, what stands in the database, how it came there, and what the metrics say.
+// What "counted right" means, held against what the callers saw, what stands in the database, how
+// it came there, and what the metrics say.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Customers, Visit } from './customers.ts';
@@ -21,8 +22,9 @@ async function atRest(site: Site): Promise<void> {
 }
 
 /**
- * Call it when all callers are gone. `killed`: a process that had no time to end its renders; those that it answered without a count, or not at all, may be
- * counted or not. Gives how many were counted.
+ * Call it when all callers are gone. `killed`: a process that had no time to end its renders; those
+ * that it answered without a count, or not at all, may be counted or not. Gives how many were
+ * counted.
  */
 export async function countedRight(
   site: Site,
@@ -41,20 +43,27 @@ export async function countedRight(
     const paid = ledger.counted(account.id).map(each => each.count);
     expect(paid).to.deep.equal(Array.from({ length: count }, (_, index) => index + 1));
     // By the callers: each was given another count, and none that is not there.
-    const given = visits.flatMap(visit => (visit.account === account && visit.usage !== undefined ? [visit.usage] : []));
+    const given = visits.flatMap(visit =>
+      visit.account === account && visit.usage !== undefined ? [visit.usage] : [],
+    );
     expect(new Set(given).size).to.equal(given.length);
     expect(Math.max(0, ...given)).to.be.at.most(count);
     return count;
   }
 
-  const surely = ({ end, usage, api }: Visit) => end === 200 && (usage !== undefined || api !== killed);
+  const surely = ({ end, usage, api }: Visit) =>
+    end === 200 && (usage !== undefined || api !== killed);
   const perhaps = ({ end, manner, api }: Visit) =>
-    (end === 'left' && manner === 'wavers') || (api === killed && (end === 200 || end === 'broken'));
+    (end === 'left' && manner === 'wavers') ||
+    (api === killed && (end === 200 || end === 'broken'));
   async function accountIsRight(account: SiteAccount): Promise<number> {
     const own = visits.filter(visit => visit.account === account);
     const least = own.filter(surely).length;
     const count = await countOf(account);
-    expect(count, account.name).to.be.within(least, least + own.filter(visit => !surely(visit) && perhaps(visit)).length);
+    expect(count, account.name).to.be.within(
+      least,
+      least + own.filter(visit => !surely(visit) && perhaps(visit)).length,
+    );
     return count;
   }
 
@@ -63,18 +72,31 @@ export async function countedRight(
   return (await accountIsRight(customers.steady)) + (await accountIsRight(customers.wavering));
 }
 
-/** How a render ends that began, by its page's fault. Other failures may come before there is a render. */
+/**
+ * How a render ends that began, by its page's fault. Other failures may come before there is a
+ * render.
+ */
 const PAGE_FAULTS = ['page_status', 'page_unreachable', 'page_crash'];
 
-/** The metrics of processes that lived all the time say the same as the callers and the database, which counted `total` renders. */
-export async function metricsAgree(site: Site, visits: readonly Visit[], total: number): Promise<void> {
+/**
+ * The metrics of processes that lived all the time say the same as the callers and the database,
+ * which counted `total` renders.
+ */
+export async function metricsAgree(
+  site: Site,
+  visits: readonly Visit[],
+  total: number,
+): Promise<void> {
   const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
-  const metric = (name: string, labels?: Record<string, string>) => sum(samples.map(each => each.sum(name, labels)));
+  const metric = (name: string, labels?: Record<string, string>) =>
+    sum(samples.map(each => each.sum(name, labels)));
   expect(metric('pressroom_renders_total', { outcome: 'ok' })).to.equal(total);
   expect(metric('pressroom_renders_settled_total')).to.equal(total);
   expect(metric('pressroom_renders_uncounted_total')).to.equal(0);
   for (const outcome of PAGE_FAULTS)
-    expect(metric('pressroom_renders_total', { outcome }), outcome).to.equal(visits.filter(visit => visit.outcome === outcome).length);
+    expect(metric('pressroom_renders_total', { outcome }), outcome).to.equal(
+      visits.filter(visit => visit.outcome === outcome).length,
+    );
   const gone = visits.filter(({ end }) => end === 'left').length;
   expect(metric('pressroom_renders_total', { outcome: 'client_closed' })).to.be.at.most(gone);
 }

@@ -1,13 +1,15 @@
-// Callers of all manners in an order made by chance: some stay, some leave, some send pages that fail. Each manner has an account of its own, so that what must be
-// counted there is known from the outside.
+// Callers of all manners in an order made by chance: some stay, some leave, some send pages that
+// fail. Each manner has an account of its own, so that what must be counted there is known from the
+// outside.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '../../support/http-call.ts';
 import type { Chance } from './random.ts';
 import type { ApiSeat, Site, SiteAccount } from './site.ts';
 
 /**
- * stays: takes the whole answer. glances: takes the head of the answer and leaves. fails: has a page that can not be rendered. vanishes: leaves while its page is
- * alive. wavers: leaves at any moment, or never.
+ * stays: takes the whole answer. glances: takes the head of the answer and leaves. fails: has a
+ * page that can not be rendered. vanishes: leaves while its page is alive. wavers: leaves at any
+ * moment, or never.
  */
 export type Manner = 'stays' | 'glances' | 'fails' | 'vanishes' | 'wavers';
 
@@ -31,7 +33,10 @@ export interface Customers {
   /** Of whom nobody is ever counted. */
   readonly failing: SiteAccount;
   readonly vanishing: SiteAccount;
-  /** So many of them, ten at a time. The answer is there at once: what is done so far, and the end of all. */
+  /**
+   * So many of them, ten at a time. The answer is there at once: what is done so far, and the end
+   * of all.
+   */
   come(count: number, chance: Chance): Rush;
 }
 
@@ -44,14 +49,28 @@ export interface Rush {
 
 const AT_A_TIME = 10;
 /** Each as often as it stands here. */
-const SHARES = (Object.entries({ stays: 55, glances: 5, fails: 18, vanishes: 5, wavers: 17 }) as [Manner, number][]).flatMap(
-  ([manner, share]) => Array<Manner>(share).fill(manner),
-);
+const SHARES = (
+  Object.entries({ stays: 55, glances: 5, fails: 18, vanishes: 5, wavers: 17 }) as [
+    Manner,
+    number,
+  ][]
+).flatMap(([manner, share]) => Array<Manner>(share).fill(manner));
 const POLL_MS = 10;
 
 export async function openCustomers(site: Site): Promise<Customers> {
-  const [steady, wavering, failing, vanishing] = [await site.account(), await site.account(), await site.account(), await site.account()];
-  const accountOf = { stays: steady, glances: steady, fails: failing, vanishes: vanishing, wavers: wavering };
+  const [steady, wavering, failing, vanishing] = [
+    await site.account(),
+    await site.account(),
+    await site.account(),
+    await site.account(),
+  ];
+  const accountOf = {
+    stays: steady,
+    glances: steady,
+    fails: failing,
+    vanishes: vanishing,
+    wavers: wavering,
+  };
   /** At any step: the first before it is loaded, the last when its PDF is finished. */
   const failures = [
     { url: site.witness.bad('breaks') },
@@ -80,10 +99,18 @@ export async function openCustomers(site: Site): Promise<Customers> {
     while (!over && site.witness.calls(render) === 0) await sleep(POLL_MS);
   }
 
-  async function visit({ manner, failure, patience }: ReturnType<typeof choose>, api: ApiSeat): Promise<Visit> {
+  async function visit(
+    { manner, failure, patience }: ReturnType<typeof choose>,
+    api: ApiSeat,
+  ): Promise<Visit> {
     const account = accountOf[manner];
     const render = `render ${++made}`;
-    const page = manner === 'vanishes' ? site.witness.page(account.id, render) : manner === 'fails' ? failure : { html: '<p>x</p>' };
+    const page =
+      manner === 'vanishes'
+        ? site.witness.page(account.id, render)
+        : manner === 'fails'
+          ? failure
+          : { html: '<p>x</p>' };
     const visit: Visit = { manner, account, api, end: 'broken' };
     const startMs = performance.now();
     let leaving: NodeJS.Timeout | undefined;
@@ -105,7 +132,8 @@ export async function openCustomers(site: Site): Promise<Customers> {
     try {
       const answer = await call;
       visit.outcome = answer.status === 200 ? 'ok' : (answer.error().reason ?? answer.error().code);
-      if (manner === 'stays' && answer.status === 200) usualMs = 0.9 * usualMs + 0.1 * (performance.now() - startMs);
+      if (manner === 'stays' && answer.status === 200)
+        usualMs = 0.9 * usualMs + 0.1 * (performance.now() - startMs);
     } catch {
       // A head that came is what the caller knows.
       if (left && visit.end === 'broken') visit.end = 'left';

@@ -1,9 +1,17 @@
-// One direction of one connection of a link: what arrives is kept in its order, and leaves when it is due and nothing holds it back.
+// One direction of one connection of a link: what arrives is kept in its order, and leaves when it
+// is due and nothing holds it back.
 import type { Socket } from 'node:net';
 import { type Frame, type FrameKind, splitFrames } from './frames.ts';
 
 /** What becomes of a frame whose turn has come. */
-export type Fate = 'pass' | 'lose' | 'cut' | 'duplicate' | 'swallow' | { delayMs: number } | { replacement: Buffer };
+export type Fate =
+  | 'pass'
+  | 'lose'
+  | 'cut'
+  | 'duplicate'
+  | 'swallow'
+  | { delayMs: number }
+  | { replacement: Buffer };
 
 /** What a flow asks of its surroundings, each time anew: conditions change while it waits. */
 export interface Surroundings {
@@ -40,10 +48,16 @@ interface Item {
   judged: boolean;
 }
 
-/** What one direction of one connection holds before it stops reading; about what a kernel takes from a sender whose network has gone (net.ipv4.tcp_wmem). */
+/**
+ * What one direction of one connection holds before it stops reading; about what a kernel takes
+ * from a sender whose network has gone (net.ipv4.tcp_wmem).
+ */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
-export function createFlow(kind: FrameKind, { silent, delayMs, fate, sink, cut, swallow }: Surroundings): Flow {
+export function createFlow(
+  kind: FrameKind,
+  { silent, delayMs, fate, sink, cut, swallow }: Surroundings,
+): Flow {
   const splitter = splitFrames(kind);
   let queue: Item[] = [];
   let heldBytes = 0;
@@ -90,7 +104,8 @@ export function createFlow(kind: FrameKind, { silent, delayMs, fate, sink, cut, 
   function write(frame: Frame, bytes: Buffer): void {
     const socket = sink();
     if (!socket?.writable) return release(frame);
-    // What waits for a slow receiver waits here and not in the socket: it is still the link's to hold back.
+    // What waits for a slow receiver waits here and not in the socket: it is still the link's to
+    // hold back.
     writing = true;
     socket.write(bytes, () => {
       writing = false;

@@ -1,7 +1,13 @@
 // What the renders of a worker take of the machine, sampled from the outside while they run.
 import { readdirSync } from 'node:fs';
 import type { Footprint } from '../../support/pages/hostile-page.ts';
-import { everyProcess, memoryOfProcess, processOf, readProc, treeOf } from '../../support/processes.ts';
+import {
+  everyProcess,
+  memoryOfProcess,
+  processOf,
+  readProc,
+  treeOf,
+} from '../../support/processes.ts';
 import { type ChromeProcess, chromeProcesses } from './chrome-processes.ts';
 
 type Taken = Omit<Footprint, 'requests'>;
@@ -20,7 +26,9 @@ const threadsOf = (pid: number): number => {
 function look(pid: number): Taken {
   const tree = treeOf(pid, everyProcess()).filter(each => each.pid !== pid && !each.isZombie);
   const sum = (of: (id: number) => number) => tree.reduce((total, each) => total + of(each.pid), 0);
-  const renderers = tree.filter(each => readProc(`${each.pid}/cmdline`).includes('--type=renderer'));
+  const renderers = tree.filter(each =>
+    readProc(`${each.pid}/cmdline`).includes('--type=renderer'),
+  );
   return {
     cpuS: Math.max(0, ...renderers.map(each => each.ownMs)) / 1_000,
     memoryMib: (sum(id => memoryOfProcess(id).ownMb) * MB) / MIB,
@@ -45,7 +53,8 @@ export function watchFootprint(pid: number): FootprintWatch {
   const sample = () => {
     const now = look(pid);
     taken.cpuS = Math.max(taken.cpuS, now.cpuS);
-    for (const key of ['memoryMib', 'processes', 'threads'] as const) taken[key] = Math.max(taken[key], now[key] - start[key]);
+    for (const key of ['memoryMib', 'processes', 'threads'] as const)
+      taken[key] = Math.max(taken[key], now[key] - start[key]);
     for (const each of chromeProcesses(pid)) seen.set(each.pid, each);
   };
   const timer = setInterval(sample, SAMPLE_MS);
@@ -57,6 +66,8 @@ export const orphans = (seen: readonly ChromeProcess[], pid: number): ChromeProc
   const below = new Set(chromeProcesses(pid).map(each => each.pid));
   return seen.filter(each => {
     const now = processOf(each.pid);
-    return now && !now.isZombie && !below.has(each.pid) && readProc(`${each.pid}/cmdline`).includes('--');
+    return (
+      now && !now.isZombie && !below.has(each.pid) && readProc(`${each.pid}/cmdline`).includes('--')
+    );
   });
 };

@@ -1,11 +1,15 @@
-// Where the frames of a stream of bytes begin and end: chunks, WebSocket frames (RFC 6455), MongoDB's messages. It changes nothing.
+// Where the frames of a stream of bytes begin and end: chunks, WebSocket frames (RFC 6455),
+// MongoDB's messages. It changes nothing.
 
 export type FrameKind = 'bytes' | 'websocket' | 'mongodb';
 
 export interface Frame {
   /** As it came. */
   readonly wire: Buffer;
-  /** What a rule looks at. Without it no rule sees the frame: the head of an upgrade, or the end of a stream in the middle of a frame. */
+  /**
+   * What a rule looks at. Without it no rule sees the frame: the head of an upgrade, or the end of
+   * a stream in the middle of a frame.
+   */
   payload?(): Buffer;
   /** The frame with another payload, of the same length for a WebSocket frame. */
   with?(payload: Buffer): Buffer;
@@ -20,7 +24,10 @@ export interface Splitter {
   rest(): Frame[];
 }
 
-/** Reads the frame at the beginning of the bytes, which are at least one; when it is not whole: how many bytes are needed to say more. */
+/**
+ * Reads the frame at the beginning of the bytes, which are at least one; when it is not whole: how
+ * many bytes are needed to say more.
+ */
 type Reader = (bytes: Buffer) => Frame | number;
 
 /** For one direction of one connection. */
@@ -53,22 +60,35 @@ export function splitFrames(kind: FrameKind): Splitter {
   };
 }
 
-/** Beyond what any process here sends as one: more is taken for a sign that the bytes are something else. */
+/**
+ * Beyond what any process here sends as one: more is taken for a sign that the bytes are something
+ * else.
+ */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
 const notOf = (kind: FrameKind, what: string) =>
-  new Error(`These bytes are no frames of the kind '${kind}': ${what}. Open the link with the kind that they are, or with 'bytes'.`);
+  new Error(
+    `These bytes are no frames of the kind '${kind}': ${what}. Open the link with the kind that they are, or with 'bytes'.`,
+  );
 
-const readChunk: Reader = bytes => ({ wire: bytes, payload: () => bytes, with: payload => payload });
+const readChunk: Reader = bytes => ({
+  wire: bytes,
+  payload: () => bytes,
+  with: payload => payload,
+});
 
 const HEADER_BYTES = 16;
-/** OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG. A TLS handshake would else pass for a message of 33 MB. */
+/**
+ * OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG. A TLS handshake would else pass for a message of 33
+ * MB.
+ */
 const OPCODES = [1, 2004, 2012, 2013];
 
 const readMessage: Reader = bytes => {
   if (bytes.length < HEADER_BYTES) return HEADER_BYTES;
   const [length, opcode] = [bytes.readInt32LE(0), bytes.readInt32LE(12)];
-  if (length < HEADER_BYTES || !OPCODES.includes(opcode)) throw notOf('mongodb', `length ${length}, operation ${opcode}`);
+  if (length < HEADER_BYTES || !OPCODES.includes(opcode))
+    throw notOf('mongodb', `length ${length}, operation ${opcode}`);
   if (bytes.length < length) return length;
   const wire = bytes.subarray(0, length);
   return { wire, payload: () => wire, with: message => message };
@@ -77,13 +97,17 @@ const readMessage: Reader = bytes => {
 /** Where the document of a MongoDB message begins; undefined when it is compressed. */
 function documentAt(message: Buffer): number | undefined {
   if (message.readInt32LE(12) !== 2013) return undefined;
-  // Behind the header and the flags: sections of a kind byte each. Kind 0 is the command's document, kind 1 a sequence that says its length.
+  // Behind the header and the flags: sections of a kind byte each. Kind 0 is the command's
+  // document, kind 1 a sequence that says its length.
   let at = HEADER_BYTES + 4;
   while (message[at] === 1) at += 1 + message.readInt32LE(at + 1);
   return at + 1;
 }
 
-/** The name of the command in a MongoDB message (`findAndModify`), or of the first field of an answer; undefined when it is compressed. */
+/**
+ * The name of the command in a MongoDB message (`findAndModify`), or of the first field of an
+ * answer; undefined when it is compressed.
+ */
 export function commandOf(message: Buffer): string | undefined {
   const at = documentAt(message);
   if (at === undefined) return undefined;
@@ -92,15 +116,21 @@ export function commandOf(message: Buffer): string | undefined {
   return message.toString('utf8', name, message.indexOf(0, name));
 }
 
-/** Up to the blank line it is HTTP. What follows are frames when the connection was upgraded, else it passes unseen. */
+/**
+ * Up to the blank line it is HTTP. What follows are frames when the connection was upgraded, else
+ * it passes unseen.
+ */
 function webSocketReader(): Reader {
   let read: Reader = bytes => {
     const end = bytes.indexOf('\r\n\r\n') + 4;
-    if (end < 4 && bytes.length > MAX_HEAD_BYTES) throw notOf('websocket', `no end of a head in ${bytes.length} bytes`);
+    if (end < 4 && bytes.length > MAX_HEAD_BYTES)
+      throw notOf('websocket', `no end of a head in ${bytes.length} bytes`);
     if (end < 4) return bytes.length + 1;
     const wire = bytes.subarray(0, end);
     const head = wire.toString('latin1');
-    const upgraded = head.startsWith('HTTP/') ? /^HTTP\/1\.1 101\b/.test(head) : /^upgrade: *websocket\r$/im.test(head);
+    const upgraded = head.startsWith('HTTP/')
+      ? /^HTTP\/1\.1 101\b/.test(head)
+      : /^upgrade: *websocket\r$/im.test(head);
     read = upgraded ? readWebSocketFrame : unseen => ({ wire: unseen });
     return { wire };
   };
@@ -116,18 +146,27 @@ const readWebSocketFrame: Reader = bytes => {
   const lengthBytes = short === 127 ? 8 : short === 126 ? 2 : 0;
   const start = 2 + lengthBytes + (masked ? 4 : 0);
   if (bytes.length < start) return start;
-  const length = lengthBytes === 8 ? Number(bytes.readBigUInt64BE(2)) : lengthBytes === 2 ? bytes.readUInt16BE(2) : short;
+  const length =
+    lengthBytes === 8
+      ? Number(bytes.readBigUInt64BE(2))
+      : lengthBytes === 2
+        ? bytes.readUInt16BE(2)
+        : short;
   if (bytes.length < start + length) return start + length;
   const wire = bytes.subarray(0, start + length);
   const body = wire.subarray(start);
   const mask = wire.subarray(start - 4, start);
-  const masks = (plain: Buffer) => (masked ? Buffer.from(plain.map((byte, index) => byte ^ mask[index & 3]!)) : plain);
+  const masks = (plain: Buffer) =>
+    masked ? Buffer.from(plain.map((byte, index) => byte ^ mask[index & 3]!)) : plain;
   return {
     wire,
     opcode: bytes[0]! & 0x0f,
     payload: () => masks(body),
     with: payload => {
-      if (payload.length !== length) throw new Error(`A WebSocket frame of ${length} bytes can not be rewritten into ${payload.length}.`);
+      if (payload.length !== length)
+        throw new Error(
+          `A WebSocket frame of ${length} bytes can not be rewritten into ${payload.length}.`,
+        );
       return Buffer.concat([wire.subarray(0, start), masks(payload)]);
     },
   };

@@ -1,4 +1,5 @@
-// A load balancer before the API processes: asks each whether it is ready, takes the ready ones in turn, and never tries a call twice.
+// A load balancer before the API processes: asks each whether it is ready, takes the ready ones in
+// turn, and never tries a call twice.
 import {
   Agent,
   createServer,
@@ -17,16 +18,23 @@ export interface Front {
   readonly port: number;
   /** How many it takes for ready. */
   ready(): number;
-  /** Calls that went over a connection which an earlier call had opened; 0 for one that passes connections. */
+  /**
+   * Calls that went over a connection which an earlier call had opened; 0 for one that passes
+   * connections.
+   */
   reused(): number;
   close(): Promise<void>;
 }
 
 /**
- * `passes`: 'calls' as a reverse proxy does, over connections of its own that it keeps; 'connections' as a Service of Kubernetes does, where the caller's
- * connection stays with the process that it met first. Looks at `seats` anew each time, so some may come later.
+ * `passes`: 'calls' as a reverse proxy does, over connections of its own that it keeps;
+ * 'connections' as a Service of Kubernetes does, where the caller's connection stays with the
+ * process that it met first. Looks at `seats` anew each time, so some may come later.
  */
-export async function startFront(seats: readonly Seat[], passes: 'calls' | 'connections' = 'calls'): Promise<Front> {
+export async function startFront(
+  seats: readonly Seat[],
+  passes: 'calls' | 'connections' = 'calls',
+): Promise<Front> {
   const ready = new Set<Seat>();
   const looks = new Map<Seat, Promise<void>>();
   const closing = new AbortController();
@@ -70,7 +78,8 @@ interface Passing {
 }
 
 /** These speak of one connection, not of the call. */
-const passedOn = ({ connection, 'keep-alive': keepAlive, ...headers }: IncomingHttpHeaders) => headers;
+const passedOn = ({ connection, 'keep-alive': keepAlive, ...headers }: IncomingHttpHeaders) =>
+  headers;
 
 function passCalls(next: () => Seat | undefined): Passing {
   const agent = new Agent({ keepAlive: true });
@@ -84,7 +93,14 @@ function passCalls(next: () => Seat | undefined): Passing {
     const seat = next();
     if (!seat) return refuse(503, 'no API process is ready');
     const { method, url: path, headers } = incoming;
-    const onward = httpRequest({ host: '127.0.0.1', port: seat.port, method, path, headers: passedOn(headers), agent });
+    const onward = httpRequest({
+      host: '127.0.0.1',
+      port: seat.port,
+      method,
+      path,
+      headers: passedOn(headers),
+      agent,
+    });
     onward.on('response', answer => {
       if (onward.reusedSocket) reused++;
       outgoing.writeHead(answer.statusCode!, passedOn(answer.headers));
@@ -108,7 +124,12 @@ function passConnections(next: () => Seat | undefined): Passing {
   const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, caller => {
     const seat = next();
     if (!seat) return void caller.destroy();
-    const target = connect({ host: '127.0.0.1', port: seat.port, allowHalfOpen: true, noDelay: true });
+    const target = connect({
+      host: '127.0.0.1',
+      port: seat.port,
+      allowHalfOpen: true,
+      noDelay: true,
+    });
     for (const [from, to] of [
       [caller, target],
       [target, caller],

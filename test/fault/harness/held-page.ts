@@ -1,4 +1,5 @@
-// A render that stays alive on a worker that is known, until the witness lets it go or something happens to it.
+// A render that stays alive on a worker that is known, until the witness lets it go or something
+// happens to it.
 import type { Answer } from '../../support/http-call.ts';
 import type { ApiSeat, Seat, Site, SiteAccount } from './site.ts';
 import { slotChromes } from './worker-look.ts';
@@ -17,17 +18,21 @@ export interface HeldPage {
   others: Seat[];
 }
 
-const claimed = async ({ process }: Seat) => (process.alive() ? (await process.metrics()).sum('pressroom_slots', { state: 'claimed' }) : 0);
+const claimed = async ({ process }: Seat) =>
+  process.alive() ? (await process.metrics()).sum('pressroom_slots', { state: 'claimed' }) : 0;
 /** A worker logs at this level which slot a render has. */
 export const LOGS_SLOTS = { PRESSROOM_LOG_LEVEL: 'debug' };
 
 let made = 0;
 
 /**
- * Resolves when the page is alive. Nothing else may render meanwhile, and the workers run with LOGS_SLOTS. `first` is html before the page's own; `api` is
- * the process that is called.
+ * Resolves when the page is alive. Nothing else may render meanwhile, and the workers run with
+ * LOGS_SLOTS. `first` is html before the page's own; `api` is the process that is called.
  */
-export async function holdPage(site: Site, { first = '', api }: { first?: string; api?: ApiSeat } = {}): Promise<HeldPage> {
+export async function holdPage(
+  site: Site,
+  { first = '', api }: { first?: string; api?: ApiSeat } = {},
+): Promise<HeldPage> {
   const account = await site.account('free');
   const name = `held page ${++made}`;
   const page = site.witness.page(account.id, name);

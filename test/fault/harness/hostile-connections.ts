@@ -16,8 +16,15 @@ export interface Crowd {
   end(): void;
 }
 
-/** Holds `count` connections; `act` is called with each that is open, and its number. Resolves when each was tried. */
-export async function holdConnections(port: number, count: number, act: (socket: Socket, nth: number) => void): Promise<Crowd> {
+/**
+ * Holds `count` connections; `act` is called with each that is open, and its number. Resolves when
+ * each was tried.
+ */
+export async function holdConnections(
+  port: number,
+  count: number,
+  act: (socket: Socket, nth: number) => void,
+): Promise<Crowd> {
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
   let [opened, ended] = [0, false];

@@ -1,5 +1,5 @@
-// The tests of one list of hostile pages: a test for each, on one installation that is replaced when
-// a row has left something.
+// The tests of one list of hostile pages: a test for each, on one installation that is replaced
+// when a row has left something.
 import { expect } from 'chai';
 import type { HostilePage } from '../../support/pages/hostile-page.ts';
 import { openRowBook, problemsOf } from './neighbour-rows.ts';
@@ -43,6 +43,9 @@ export function hostileSuite({ byTrial = [], seconds, artifact, ...options }: Ho
     }
   }
 
-  for (const page of options.pages) it(`fails no render of another account: ${page.name}`, () => judge(page, 'account'));
-  for (const page of byTrial) it(`fails no render of an account when it is a trial render: ${page.name}`, () => judge(page, 'trial'));
+  for (const page of options.pages)
+    it(`fails no render of another account: ${page.name}`, () => judge(page, 'account'));
+  for (const page of byTrial)
+    it(`fails no render of an account when it is a trial render: ${page.name}`, () =>
+      judge(page, 'trial'));
 }

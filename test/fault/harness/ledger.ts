@@ -1,4 +1,5 @@
-// What became of every lease, by MongoDB's own change stream: no process of Pressroom is asked. A count that no lease paid for, or that one paid for twice, is found here.
+// What became of every lease, by MongoDB's own change stream: no process of Pressroom is asked. A
+// count that no lease paid for, or that one paid for twice, is found here.
 import type { ChangeStreamDocument, Document } from 'mongodb';
 import type { AccountDocument } from '../../../api/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -29,7 +30,8 @@ const MARKS = 'ledger_marks';
 export async function openLedger(cluster: Cluster): Promise<Ledger> {
   const db = cluster.client.db('pressroom');
   await db.command({ collMod: ACCOUNTS, changeStreamPreAndPostImages: { enabled: true } });
-  // The stream opens with its first look, which may be later: from this moment on nothing may be missed.
+  // The stream opens with its first look, which may be later: from this moment on nothing may be
+  // missed.
   const { operationTime: startAtOperationTime } = await db.command({ ping: 1 });
   const pages = new Map<string, Page>();
   const problems: string[] = [];
@@ -53,19 +55,23 @@ export async function openLedger(cluster: Cluster): Promise<Ledger> {
 
     if (new Set(idsOf(after)).size < after.leases.length) wrong('a lease is there twice');
     for (const id of added) if (page.taken.has(id)) wrong('a lease came again');
-    for (const id of gone) if (!page.taken.has(id) || page.over.has(id)) wrong('a lease went that was never there, or went before');
+    for (const id of gone)
+      if (!page.taken.has(id) || page.over.has(id))
+        wrong('a lease went that was never there, or went before');
     for (const id of added) page.taken.add(id);
     for (const id of gone) page.over.add(id);
 
     const [from, to] = [before.usage, after.usage];
     if (from.count === to.count && from.period === to.period) return;
-    if (to.count !== (to.period === from.period ? from.count + 1 : 1)) wrong('the count did not go up by one');
+    if (to.count !== (to.period === from.period ? from.count + 1 : 1))
+      wrong('the count did not go up by one');
     if (gone.length !== 1 || added.length > 0) wrong('a count was not paid for by one lease');
     page.counted.push({ count: to.count, lease: gone.join() });
   }
 
   function read(change: ChangeStreamDocument<Document>): void {
-    if (change.operationType === 'insert' && change.ns.coll === MARKS) marks.add(String(change.documentKey._id));
+    if (change.operationType === 'insert' && change.ns.coll === MARKS)
+      marks.add(String(change.documentKey._id));
     if (!('ns' in change) || !('coll' in change.ns!) || change.ns.coll !== ACCOUNTS) return;
     if (change.operationType !== 'update' && change.operationType !== 'replace') return;
     const { fullDocumentBeforeChange: before, fullDocument: after } = change;
@@ -73,8 +79,14 @@ export async function openLedger(cluster: Cluster): Promise<Ledger> {
     else problems.push(`a change of ${String(change.documentKey._id)} came without its documents`);
   }
 
-  const stream = db.watch([], { fullDocument: 'whenAvailable', fullDocumentBeforeChange: 'whenAvailable', startAtOperationTime });
-  stream.on('change', read).on('error', error => problems.push(`the stream of changes broke: ${error.message}`));
+  const stream = db.watch([], {
+    fullDocument: 'whenAvailable',
+    fullDocumentBeforeChange: 'whenAvailable',
+    startAtOperationTime,
+  });
+  stream
+    .on('change', read)
+    .on('error', error => problems.push(`the stream of changes broke: ${error.message}`));
   let made = 0;
 
   return {
@@ -82,9 +94,12 @@ export async function openLedger(cluster: Cluster): Promise<Ledger> {
     wrong: () => [...problems],
     caughtUp: async () => {
       const mark = `mark ${++made}`;
-      await db.collection<{ _id: string }>(MARKS).insertOne({ _id: mark }, { writeConcern: { w: 'majority' } });
+      await db
+        .collection<{ _id: string }>(MARKS)
+        .insertOne({ _id: mark }, { writeConcern: { w: 'majority' } });
       await eventually(() => {
-        if (!marks.has(mark)) throw new Error(`the stream of changes has not come to ${mark}: ${problems.join('; ')}`);
+        if (!marks.has(mark))
+          throw new Error(`the stream of changes has not come to ${mark}: ${problems.join('; ')}`);
       });
     },
     close: () => stream.close(),

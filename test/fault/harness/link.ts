@@ -1,4 +1,5 @@
-// A TCP proxy on loopback between two processes that misbehaves on request, by bytes or by whole frames, as networks and dying servers do.
+// A TCP proxy on loopback between two processes that misbehaves on request, by bytes or by whole
+// frames, as networks and dying servers do.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { type Conditions, type Connection, connectThrough, type Way } from './connection.ts';
@@ -11,17 +12,28 @@ export type Direction = Way | 'both';
 export interface FrameRule {
   direction: Direction;
   /**
-   * Looks at a frame when its turn to leave has come: a chunk, a whole MongoDB message, or the unmasked payload of a WebSocket frame
-   * (`opcode` tells its kind; pings count as frames too). `before` is the frame that last passed in the other direction on the same connection:
-   * for MongoDB's answer the command that it answers (see `commandOf`).
+   * Looks at a frame when its turn to leave has come: a chunk, a whole MongoDB message, or the
+   * unmasked payload of a WebSocket frame (`opcode` tells its kind; pings count as frames too).
+   * `before` is the frame that last passed in the other direction on the same connection: for
+   * MongoDB's answer the command that it answers (see `commandOf`).
    */
-  matches(frame: Buffer, about: { opcode: number | undefined; before: Buffer | undefined }): boolean;
+  matches(
+    frame: Buffer,
+    about: { opcode: number | undefined; before: Buffer | undefined },
+  ): boolean;
   /**
-   * lose: it vanishes and the connection stays. cut: what came before is sent on, it is not, and both ends see a reset. duplicate: it arrives twice.
-   * swallow: from it on the connection is silent both ways, until `heal`. delayMs: it and what follows arrive so much later. rewrite: gives the
-   * whole frame that arrives instead; a WebSocket frame's payload, in its own length.
+   * lose: it vanishes and the connection stays. cut: what came before is sent on, it is not, and
+   * both ends see a reset. duplicate: it arrives twice. swallow: from it on the connection is
+   * silent both ways, until `heal`. delayMs: it and what follows arrive so much later. rewrite:
+   * gives the whole frame that arrives instead; a WebSocket frame's payload, in its own length.
    */
-  do: 'lose' | 'cut' | 'duplicate' | 'swallow' | { delayMs: number } | { rewrite(frame: Buffer): Buffer };
+  do:
+    | 'lose'
+    | 'cut'
+    | 'duplicate'
+    | 'swallow'
+    | { delayMs: number }
+    | { rewrite(frame: Buffer): Buffer };
   /** How often it acts; without it, until it is removed. */
   times?: number;
 }
@@ -36,17 +48,28 @@ export interface Link {
   /** Where to connect to instead of the target, on 127.0.0.1. */
   readonly port: number;
   /**
-   * A silent partition: what is sent is held, new connections are accepted and reach nobody, no socket closes. A direction of a connection holds 4 MiB
-   * of whole frames; then the sender is blocked, as by a full send buffer. Swallowing only 'down' lets connects and bytes through to the target, unanswered.
+   * A silent partition: what is sent is held, new connections are accepted and reach nobody, no
+   * socket closes. A direction of a connection holds 4 MiB of whole frames; then the sender is
+   * blocked, as by a full send buffer. Swallowing only 'down' lets connects and bytes through to
+   * the target, unanswered.
    */
   swallow(direction?: Direction): void;
-  /** Resets what is open; what connects is reset at once. (The kernel accepts first: a caller sees ECONNRESET, not ECONNREFUSED.) */
+  /**
+   * Resets what is open; what connects is reset at once. (The kernel accepts first: a caller sees
+   * ECONNRESET, not ECONNREFUSED.)
+   */
   refuse(): void;
   /** Resets what is open, with all that is held for it. What was set otherwise stays. */
   cut(): void;
-  /** From now on all arrives so much later, connects and ends included, also what is held already. 0 ends it. */
+  /**
+   * From now on all arrives so much later, connects and ends included, also what is held already. 0
+   * ends it.
+   */
   delay(ms: number, direction?: Direction): void;
-  /** Ends all of the above and removes all rules. What is held arrives now, as TCP would send it again; `cut()` before it gives that up instead. */
+  /**
+   * Ends all of the above and removes all rules. What is held arrives now, as TCP would send it
+   * again; `cut()` before it gives that up instead.
+   */
   heal(): void;
   /** The first rule that matches a frame decides. */
   onFrame(rule: FrameRule): Rule;
@@ -58,14 +81,20 @@ export interface Link {
   close(): Promise<void>;
 }
 
-const waysOf = (direction: Direction): Way[] => (direction === 'both' ? ['up', 'down'] : [direction]);
+const waysOf = (direction: Direction): Way[] =>
+  direction === 'both' ? ['up', 'down'] : [direction];
 
 /**
- * Opens a link before a port of 127.0.0.1, or before `host` and `port`. A target that does not listen shows as a reset. `frames` is what passes: with
- * 'mongodb' and 'websocket' a frame is passed on when it is whole, and bytes that are none throw in this process. MongoDB's members compress among each
- * other unless they are started with `--networkMessageCompressors disabled`.
+ * Opens a link before a port of 127.0.0.1, or before `host` and `port`. A target that does not
+ * listen shows as a reset. `frames` is what passes: with 'mongodb' and 'websocket' a frame is
+ * passed on when it is whole, and bytes that are none throw in this process. MongoDB's members
+ * compress among each other unless they are started with `--networkMessageCompressors disabled`.
  */
-export async function openLink(target: number | { host: string; port: number }, frames: FrameKind = 'bytes', port = 0): Promise<Link> {
+export async function openLink(
+  target: number | { host: string; port: number },
+  frames: FrameKind = 'bytes',
+  port = 0,
+): Promise<Link> {
   const address = typeof target === 'number' ? { host: '127.0.0.1', port: target } : target;
   const connections = new Set<Connection>();
   const silent = { up: false, down: false };
@@ -78,12 +107,16 @@ export async function openLink(target: number | { host: string; port: number }, 
     if (rules.length === 0 || !frame.payload) return 'pass';
     const payload = frame.payload();
     const about = { opcode: frame.opcode, before: before?.payload?.() };
-    const found = rules.find(({ rule }) => waysOf(rule.direction).includes(way) && rule.matches(payload, about));
+    const found = rules.find(
+      ({ rule }) => waysOf(rule.direction).includes(way) && rule.matches(payload, about),
+    );
     if (!found) return 'pass';
     found.hits += 1;
     if (found.hits === found.rule.times) rules = rules.filter(each => each !== found);
     const { do: action } = found.rule;
-    return typeof action === 'object' && 'rewrite' in action ? { replacement: frame.with!(action.rewrite(payload)) } : action;
+    return typeof action === 'object' && 'rewrite' in action
+      ? { replacement: frame.with!(action.rewrite(payload)) }
+      : action;
   }
 
   const conditions: Conditions = {

@@ -1,4 +1,5 @@
-// Steady load: so many callers who each call again as soon as they are answered, until they are told to stop.
+// Steady load: so many callers who each call again as soon as they are answered, until they are
+// told to stop.
 import type { Answer, Call } from '../../support/http-call.ts';
 
 export interface Load {
@@ -6,7 +7,10 @@ export interface Load {
   answered(): number;
   /** Resolves when so many have been. */
   until(count: number): Promise<void>;
-  /** Nobody calls again. Resolves with all answers when the last has come; a connection that broke is its error. */
+  /**
+   * Nobody calls again. Resolves with all answers when the last has come; a connection that broke
+   * is its error.
+   */
   stop(): Promise<(Answer | Error)[]>;
 }
 
@@ -47,4 +51,6 @@ export function startLoad(callers: number, call: () => Call): Load {
 export const failuresOf = (answers: (Answer | Error)[]): string[] =>
   answers
     .filter(answer => answer instanceof Error || answer.status !== 200)
-    .map(answer => (answer instanceof Error ? `no answer: ${answer.message}` : `${answer.status} ${answer.body}`));
+    .map(answer =>
+      answer instanceof Error ? `no answer: ${answer.message}` : `${answer.status} ${answer.body}`,
+    );

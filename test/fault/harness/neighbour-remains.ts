@@ -27,7 +27,11 @@ export async function restOf({ workers: [worker] }: Site): Promise<Rest> {
 }
 
 /** What is held or alive that was not `before`, in words. `seen`: Chrome's processes meanwhile. */
-export async function remainsOf(site: Site, before: Rest, seen: readonly ChromeProcess[]): Promise<string[]> {
+export async function remainsOf(
+  site: Site,
+  before: Rest,
+  seen: readonly ChromeProcess[],
+): Promise<string[]> {
   const { pid } = site.workers[0]!.process;
   const problems = await heldByNobody(site);
   const { slots, chromes, bytes } = await restOf(site);
@@ -37,12 +41,16 @@ export async function remainsOf(site: Site, before: Rest, seen: readonly ChromeP
   for (const [kind, count] of Object.entries(chromes)) {
     // Each Chrome may hold one more of a kind: a spare renderer, a service that ends when it idles.
     const most = (before.chromes[kind] ?? 0) + (kind === 'browser' ? 0 : browsers);
-    if (count > most) problems.push(`${count} processes of Chrome are ${kind}, at most ${most} may be`);
+    if (count > most)
+      problems.push(`${count} processes of Chrome are ${kind}, at most ${most} may be`);
   }
-  for (const { kind, pid: orphan } of orphans(seen, pid)) problems.push(`${kind} ${orphan} has no parent`);
+  for (const { kind, pid: orphan } of orphans(seen, pid))
+    problems.push(`${kind} ${orphan} has no parent`);
   const profiles = profilesIn(tmpdir(), pid).length;
-  if (profiles !== chromes['browser']) problems.push(`${profiles} profiles of ${chromes['browser']} Chromes`);
+  if (profiles !== chromes['browser'])
+    problems.push(`${profiles} profiles of ${chromes['browser']} Chromes`);
   const moreMib = (bytes - before.bytes) / MIB;
-  if (moreMib > WORKER_KEEPS_MIB) problems.push(`the worker's process holds ${moreMib.toFixed(0)} MiB more`);
+  if (moreMib > WORKER_KEEPS_MIB)
+    problems.push(`the worker's process holds ${moreMib.toFixed(0)} MiB more`);
   return problems;
 }

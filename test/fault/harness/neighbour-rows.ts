@@ -18,18 +18,29 @@ function emptiness(row: Row, takes: HostilePage['takes']): string[] {
   if (metBound(row.hostile)) return [];
   return Object.entries(takes).flatMap(([what, least]) => {
     const took = row.took[what as keyof Row['took']];
-    return took < least ? [`the page attacks nothing: ${what} ${took.toFixed(1)}, at least ${least}`] : [];
+    return took < least
+      ? [`the page attacks nothing: ${what} ${took.toFixed(1)}, at least ${least}`]
+      : [];
   });
 }
 
 const innocentProblems = ({ innocent }: Row): string[] =>
-  Object.keys(innocent.failed).length === 0 ? [] : [`innocent calls failed: ${words(innocent.failed)} of ${innocent.calls}`];
+  Object.keys(innocent.failed).length === 0
+    ? []
+    : [`innocent calls failed: ${words(innocent.failed)} of ${innocent.calls}`];
 
-/** Of a row of a page. A call that came to no answer in the time of its wait and twice a render's ended wrongly, too. */
+/**
+ * Of a row of a page. A call that came to no answer in the time of its wait and twice a render's
+ * ended wrongly, too.
+ */
 export function problemsOf(row: Row, page: HostilePage): string[] {
-  const accepted: readonly string[] = [...page.outcomes, HUNG_UP] satisfies (Outcome | typeof HUNG_UP)[];
+  const accepted: readonly string[] = [...page.outcomes, HUNG_UP] satisfies (
+    | Outcome
+    | typeof HUNG_UP
+  )[];
   const wrong = Object.entries(row.hostile.ends).filter(([end]) => !accepted.includes(end));
-  const wrongly = wrong.length > 0 ? [`hostile calls ended as ${words(Object.fromEntries(wrong))}`] : [];
+  const wrongly =
+    wrong.length > 0 ? [`hostile calls ended as ${words(Object.fromEntries(wrong))}`] : [];
   return [...innocentProblems(row), ...wrongly, ...row.left, ...emptiness(row, page.takes)];
 }
 
@@ -80,7 +91,13 @@ export function openRowBook(name: string): RowBook {
     },
     print: () => {
       const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-      console.log([line(HEAD), line(HEAD.map(() => '---')), ...rows.map(each => line(cell(each.row, each.problems)))].join('\n'));
+      console.log(
+        [
+          line(HEAD),
+          line(HEAD.map(() => '---')),
+          ...rows.map(each => line(cell(each.row, each.problems))),
+        ].join('\n'),
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
-// Innocent accounts render beside hostile callers, on one API and one worker of four slots: how each
-// call ended, how long the innocent waited beside ordinary callers and beside hostile ones, and
-// what the hostile renders took and left.
+// Innocent accounts render beside hostile callers, on one API and one worker of four slots: how
+// each call ended, how long the innocent waited beside ordinary callers and beside hostile ones,
+// and what the hostile renders took and left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invoice } from '../../../bench/invoice.ts';
 import { quantile } from '../../../bench/load.ts';
@@ -71,7 +71,8 @@ const endOf = (answer: Answer): string => {
   return reason ?? code;
 };
 
-const largest = (values: readonly number[]) => values.reduce((most, value) => Math.max(most, value), 0);
+const largest = (values: readonly number[]) =>
+  values.reduce((most, value) => Math.max(most, value), 0);
 
 /** What is in `after` beyond `before`. */
 const grown = (after: Ends, before: Ends): Ends =>
@@ -90,7 +91,11 @@ interface Calling {
 }
 
 /** All of the group call again and again until they are stopped. */
-async function keepCalling(group: readonly Caller[], { stopped, leaving, limitMs }: Calling, pauseMs: number): Promise<Felt> {
+async function keepCalling(
+  group: readonly Caller[],
+  { stopped, leaving, limitMs }: Calling,
+  pauseMs: number,
+): Promise<Felt> {
   const felt: Felt = { ends: {}, tookMs: [] };
   async function run(call: Caller): Promise<void> {
     for (let nth = 0; !stopped(); nth++) {
@@ -98,7 +103,8 @@ async function keepCalling(group: readonly Caller[], { stopped, leaving, limitMs
       const running = call(nth);
       const limit = setTimeout(() => running.hangUp(), limitMs);
       leaving?.addEventListener('abort', running.hangUp, { once: true });
-      const noAnswer = (error: Error) => (leaving?.aborted ? HUNG_UP : `no answer: ${error.message}`);
+      const noAnswer = (error: Error) =>
+        leaving?.aborted ? HUNG_UP : `no answer: ${error.message}`;
       const end = await running.then(endOf, noAnswer);
       leaving?.removeEventListener('abort', running.hangUp);
       clearTimeout(limit);
@@ -138,8 +144,15 @@ export class Neighbourhood {
       const settings = settingsOf(server.allow, options.renderTimeoutMs);
       site = await startSite({ apis: 1, workers: 1, slots: SLOTS, ...settings });
       const opened = site;
-      const accounts = (count: number) => Promise.all(Array.from({ length: count }, () => opened.account('free')));
-      const place = new Neighbourhood(options, site, server, await accounts(INNOCENT), await accounts(HOSTILE));
+      const accounts = (count: number) =>
+        Promise.all(Array.from({ length: count }, () => opened.account('free')));
+      const place = new Neighbourhood(
+        options,
+        site,
+        server,
+        await accounts(INNOCENT),
+        await accounts(HOSTILE),
+      );
       await place.#measureOrdinary(options.ordinarySeconds);
       return place;
     } catch (error) {
@@ -176,14 +189,19 @@ export class Neighbourhood {
     // The first renders of a process compile what all others run.
     await Promise.all(this.#innocent.map(call => call(0)));
     const file = (name: string) => `${this.#server.base}/report/${name}`;
-    const ordinary: Caller[] = this.#hostile.map(account => nth => this.#render(account, { html: report(nth, file) }));
+    const ordinary: Caller[] = this.#hostile.map(
+      account => nth => this.#render(account, { html: report(nth, file) }),
+    );
     const { innocent } = await this.beside('ordinary callers', ordinary, seconds);
     this.#ordinaryP95Ms = innocent.p95Ms;
   }
 
   #bodyOf({ path, html, fields }: HostilePage): string {
     const { base } = this.#server;
-    return JSON.stringify({ ...(path === undefined ? { html: html(base) } : { url: base + path }), ...fields });
+    return JSON.stringify({
+      ...(path === undefined ? { html: html(base) } : { url: base + path }),
+      ...fields,
+    });
   }
 
   /** Two accounts that render the page. */
@@ -216,7 +234,12 @@ export class Neighbourhood {
     const p95Ms = quantile(felt.innocent.tookMs, 0.95);
     return {
       name,
-      innocent: { calls: felt.innocent.tookMs.length, failed, p50Ms: quantile(felt.innocent.tookMs, 0.5), p95Ms },
+      innocent: {
+        calls: felt.innocent.tookMs.length,
+        failed,
+        p50Ms: quantile(felt.innocent.tookMs, 0.5),
+        p95Ms,
+      },
       ratio: p95Ms / this.#ordinaryP95Ms,
       hostile: { ends: felt.hostile.ends, longestMs: largest(felt.hostile.tookMs) },
       took: { ...watch.taken(), requests: this.#server.requests() - requests },
@@ -226,9 +249,15 @@ export class Neighbourhood {
     };
   }
 
-  async #callTogether(hostile: readonly Caller[], seconds: number): Promise<{ innocent: Felt; hostile: Felt }> {
+  async #callTogether(
+    hostile: readonly Caller[],
+    seconds: number,
+  ): Promise<{ innocent: Felt; hostile: Felt }> {
     const end = performance.now() + seconds * 1_000;
-    const calling = { stopped: () => performance.now() > end, limitMs: QUEUE_MS + 2 * this.#renderTimeoutMs };
+    const calling = {
+      stopped: () => performance.now() > end,
+      limitMs: QUEUE_MS + 2 * this.#renderTimeoutMs,
+    };
     const leaving = new AbortController();
     const hostileEnd = keepCalling(hostile, { ...calling, leaving: leaving.signal }, 0);
     const innocentFelt = await keepCalling(this.#innocent, calling, AFTER_FAILURE_MS);
@@ -240,7 +269,9 @@ export class Neighbourhood {
   async #leftOf(before: Rest, seen: readonly ChromeProcess[]): Promise<string[]> {
     let left: string[] = [];
     await eventually(async () => {
-      left = await remainsOf(this.site, before, seen).catch(error => [`the worker cannot be looked at: ${error}`]);
+      left = await remainsOf(this.site, before, seen).catch(error => [
+        `the worker cannot be looked at: ${error}`,
+      ]);
       if (left.length > 0) throw new Error('something is left');
     }, REST_MS).catch(() => {});
     return left;

@@ -1,4 +1,5 @@
-// Callers who do what the answers say: after a PDF they call again, after a refusal they wait as long as Retry-After asks for. They note what they saw and how long it took.
+// Callers who do what the answers say: after a PDF they call again, after a refusal they wait as
+// long as Retry-After asks for. They note what they saw and how long it took.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiSeat, Site, SiteAccount } from './site.ts';
 
@@ -25,7 +26,12 @@ export interface PatientCallers {
 }
 
 /** One render, noted. */
-export async function visit(site: Site, account: SiteAccount, body: unknown, api: ApiSeat): Promise<Visit> {
+export async function visit(
+  site: Site,
+  account: SiteAccount,
+  body: unknown,
+  api: ApiSeat,
+): Promise<Visit> {
   const startMs = performance.now();
   try {
     const answer = await site.render(account, body, api);
@@ -33,15 +39,26 @@ export async function visit(site: Site, account: SiteAccount, body: unknown, api
     const noted: Visit = { api, startMs, ms: performance.now() - startMs, status };
     if (headers['retry-after'] !== undefined) noted.retryAfterS = Number(headers['retry-after']);
     if (headers['x-usage-count'] !== undefined) noted.usage = Number(headers['x-usage-count']);
-    if (status !== 200) noted.why = [answer.error().code, answer.error().reason].filter(Boolean).join('/');
+    if (status !== 200)
+      noted.why = [answer.error().code, answer.error().reason].filter(Boolean).join('/');
     return noted;
   } catch (error) {
-    return { api, startMs, ms: performance.now() - startMs, status: 0, why: (error as Error).message };
+    return {
+      api,
+      startMs,
+      ms: performance.now() - startMs,
+      status: 0,
+      why: (error as Error).message,
+    };
   }
 }
 
 /** So many at each API process. */
-export function startPatientCallers(site: Site, account: SiteAccount, callers: number): PatientCallers {
+export function startPatientCallers(
+  site: Site,
+  account: SiteAccount,
+  callers: number,
+): PatientCallers {
   const visits: Visit[] = [];
   const stopping = new AbortController();
   let look: ((noted: Visit) => void)[] = [];

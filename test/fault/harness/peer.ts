@@ -1,4 +1,5 @@
-// One end of a plain connection in a test of links: what it has received, and how the connection ended for it.
+// One end of a plain connection in a test of links: what it has received, and how the connection
+// ended for it.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -24,7 +25,10 @@ function peer(socket: Socket): Peer {
   return { socket, received: () => received, state: () => state };
 }
 
-/** Connects to a port of loopback, or fails to: `state` tells. It can still send after it has received an end. */
+/**
+ * Connects to a port of loopback, or fails to: `state` tells. It can still send after it has
+ * received an end.
+ */
 export async function connectPeer(port: number): Promise<Peer> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const connected = peer(socket);

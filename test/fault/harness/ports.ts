@@ -1,4 +1,5 @@
-// Ports for processes that must come back where they were. Below the range that the kernel gives to outgoing connections, of which these tests make thousands.
+// Ports for processes that must come back where they were. Below the range that the kernel gives to
+// outgoing connections, of which these tests make thousands.
 import { portIsFree } from '../../../standalone/ports.ts';
 
 const FIRST = 15_000;

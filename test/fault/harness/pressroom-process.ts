@@ -1,4 +1,5 @@
-// One real process of Pressroom (an API, a worker or a controller) with its log, its metrics, and the ways in which it can go wrong.
+// One real process of Pressroom (an API, a worker or a controller) with its log, its metrics, and
+// the ways in which it can go wrong.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +26,9 @@ export interface PressroomProcess {
   readonly operationsPort: number;
   /** Everything that it has logged so far. Lines that are no JSON come as `{ msg: line }`. */
   readonly log: LogLine[];
-  /** Resolves with the first line of that message (and of that kind), which may have come already. */
+  /**
+   * Resolves with the first line of that message (and of that kind), which may have come already.
+   */
   said(msg: string, kind?: (line: LogLine) => boolean): Promise<LogLine>;
   /** The status of `/livez` or `/readyz` on its operations port; 0 when nobody answers. */
   probe(path: '/livez' | '/readyz'): Promise<number>;
@@ -47,9 +50,20 @@ process.on('exit', () => {
   for (const each of running) each.kill().catch(() => {});
 });
 
-/** What every program of Pressroom is started with, and so whoever runs this: what decides about memory, and compiled code that is kept. */
+/**
+ * What every program of Pressroom is started with, and so whoever runs this: what decides about
+ * memory, and compiled code that is kept.
+ */
 const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));
-const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'MALLOC_ARENA_MAX', 'NODE_COMPILE_CACHE', 'PRESSROOM_CHROME', 'PRESSROOM_TEST_RUN'];
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'MALLOC_ARENA_MAX',
+  'NODE_COMPILE_CACHE',
+  'PRESSROOM_CHROME',
+  'PRESSROOM_TEST_RUN',
+];
 
 /** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
 export function startPressroom(
@@ -58,7 +72,9 @@ export function startPressroom(
   operationsPort: number,
   env: Record<string, string>,
 ): PressroomProcess {
-  const inherited = INHERITED.map(variable => [variable, process.env[variable]]).filter(([, value]) => value !== undefined);
+  const inherited = INHERITED.map(variable => [variable, process.env[variable]]).filter(
+    ([, value]) => value !== undefined,
+  );
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN[kind]], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -105,7 +121,8 @@ export function startPressroom(
           before();
           const line = log.find(each => each.msg === msg && kind(each));
           if (line) resolve(line);
-          else if (!alive) reject(new Error(`${name} ended without saying "${msg}":\n${lastWords()}`));
+          else if (!alive)
+            reject(new Error(`${name} ended without saying "${msg}":\n${lastWords()}`));
         };
         heard();
       }),
@@ -118,15 +135,18 @@ export function startPressroom(
     },
     untilReady: async () => {
       await eventually(async () => {
-        if (alive && (await self.probe('/readyz')) !== 200) throw new Error(`${name} is not ready:\n${lastWords()}`);
+        if (alive && (await self.probe('/readyz')) !== 200)
+          throw new Error(`${name} is not ready:\n${lastWords()}`);
       }, START_MS);
       if (!alive) throw new Error(`${name} ended at its start:\n${lastWords()}`);
     },
-    metrics: async () => readSamples((await httpCall(operationsPort, 'GET', '/metrics')).body.toString()),
+    metrics: async () =>
+      readSamples((await httpCall(operationsPort, 'GET', '/metrics')).body.toString()),
     memory: async () => {
       const { readFile } = await import('node:fs/promises');
       const text = await readFile(`/proc/${child.pid}/status`, 'utf8');
-      const field = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1_024;
+      const field = (key: string) =>
+        Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1_024;
       return { peakBytes: field('VmHWM'), nowBytes: field('VmRSS') };
     },
     freeze: () => freeze(child.pid!),

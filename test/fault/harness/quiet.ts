@@ -1,12 +1,16 @@
-// What must be true some time after any scenario, whatever went wrong in it: nothing is held by nobody. Counted from the outside: in the database, in the
-// workers' process trees, and by the metrics that an operator would look at.
+// What must be true some time after any scenario, whatever went wrong in it: nothing is held by
+// nobody. Counted from the outside: in the database, in the workers' process trees, and by the
+// metrics that an operator would look at.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from './chrome-processes.ts';
 import type { Seat, Site } from './site.ts';
 
 /** A lease of 15 s, and as much again as a scenario's last faults may need to be noticed. */
 const QUIET_MS = 20_000;
-/** Above this no account of a scenario may have leases, expired ones included: their plans are small, and they lose few. */
+/**
+ * Above this no account of a scenario may have leases, expired ones included: their plans are
+ * small, and they lose few.
+ */
 const MOST_LEASES = 500;
 
 /** How many of Chrome's processes are below a process, by their kind. */
@@ -27,8 +31,10 @@ async function restless(worker: Seat): Promise<string[]> {
     .map(state => `${name}: ${slots[state]} slots are ${state}`);
   const { browser = 0, renderer = 0 } = chromesOf(pid);
   const ready = slots['ready'] ?? 0;
-  if (browser > ready) problems.push(`${name}: ${browser} browser processes for ${ready} ready slots`);
-  if (renderer > ready * RENDERERS) problems.push(`${name}: ${renderer} renderer processes for ${ready} ready slots`);
+  if (browser > ready)
+    problems.push(`${name}: ${browser} browser processes for ${ready} ready slots`);
+  if (renderer > ready * RENDERERS)
+    problems.push(`${name}: ${renderer} renderer processes for ${ready} ready slots`);
   return problems;
 }
 
@@ -42,23 +48,30 @@ export async function heldByNobody(site: Site): Promise<string[]> {
     if (!api.process.alive()) continue;
     const metrics = await api.process.metrics();
     for (const name of ['pressroom_queue_depth', 'pressroom_leases_held'])
-      if (metrics.sum(name) !== 0) problems.push(`${api.process.name}: ${name} is ${metrics.sum(name)}`);
+      if (metrics.sum(name) !== 0)
+        problems.push(`${api.process.name}: ${name} is ${metrics.sum(name)}`);
   }
   for (const account of site.accounts) {
     const { leases } = await account.read();
     const unexpired = await account.leases();
     if (unexpired > 0) problems.push(`${account.name}: ${unexpired} unexpired leases`);
-    if (leases.length > MOST_LEASES) problems.push(`${account.name}: an array of ${leases.length} leases`);
+    if (leases.length > MOST_LEASES)
+      problems.push(`${account.name}: an array of ${leases.length} leases`);
   }
   return problems;
 }
 
-/** Resolves when nothing is held any more; rejects with what still is after 20 s of quiet. Call it when the scenario's last call is answered. */
+/**
+ * Resolves when nothing is held any more; rejects with what still is after 20 s of quiet. Call it
+ * when the scenario's last call is answered.
+ */
 export async function quiet(site: Site): Promise<void> {
   let problems: string[] = [];
   for (const end = performance.now() + QUIET_MS; performance.now() < end; await sleep(250)) {
     problems = await heldByNobody(site);
     if (problems.length === 0) return;
   }
-  throw new Error(`After 20 s of quiet something is still held:\n${problems.map(line => `  ${line}`).join('\n')}`);
+  throw new Error(
+    `After 20 s of quiet something is still held:\n${problems.map(line => `  ${line}`).join('\n')}`,
+  );
 }

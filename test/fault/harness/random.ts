@@ -1,4 +1,5 @@
-// Chance that can be had again: every scenario prints its seed, and PRESSROOM_TEST_SEED repeats a run's choices.
+// Chance that can be had again: every scenario prints its seed, and PRESSROOM_TEST_SEED repeats a
+// run's choices.
 
 export interface Chance {
   readonly seed: number;
@@ -21,13 +22,23 @@ export function createChance(seed: number): Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const int = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
-  return { seed, next, int, percent: share => next() * 100 < share, pick: from => from[int(0, from.length - 1)]! };
+  return {
+    seed,
+    next,
+    int,
+    percent: share => next() * 100 < share,
+    pick: from => from[int(0, from.length - 1)]!,
+  };
 }
 
 /** The seed of this run: the one that is asked for, else a new one. Prints it. */
-export function chanceOfThisRun(scenario: string, wanted = process.env['PRESSROOM_TEST_SEED']): Chance {
+export function chanceOfThisRun(
+  scenario: string,
+  wanted = process.env['PRESSROOM_TEST_SEED'],
+): Chance {
   const seed = wanted === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(wanted);
-  if (!Number.isSafeInteger(seed)) throw new Error(`PRESSROOM_TEST_SEED=${wanted}: accepted is a whole number`);
+  if (!Number.isSafeInteger(seed))
+    throw new Error(`PRESSROOM_TEST_SEED=${wanted}: accepted is a whole number`);
   console.log(`      seed of ${scenario}: ${seed}`);
   return createChance(seed);
 }

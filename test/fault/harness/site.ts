@@ -1,4 +1,5 @@
-// A whole installation of real processes on loopback for one scenario: MongoDB, API processes, workers with Chrome, and, when asked for, a link between any two of them.
+// A whole installation of real processes on loopback for one scenario: MongoDB, API processes,
+// workers with Chrome, and, when asked for, a link between any two of them.
 import { randomUUID } from 'node:crypto';
 import { createAccounts } from '../../../api/accounts/accounts.ts';
 import { parsePlans } from '../../../api/accounts/plans.ts';
@@ -56,7 +57,10 @@ export interface Site {
   render(account: SiteAccount, body: unknown, api?: ApiSeat): Call;
   /** One more API process, ready. */
   addApi(env?: Record<string, string>): Promise<ApiSeat>;
-  /** Rejects when one of the processes has written a key, the pepper or the pool's secret into its log. */
+  /**
+   * Rejects when one of the processes has written a key, the pepper or the pool's secret into its
+   * log.
+   */
   stop(): Promise<void>;
 }
 
@@ -75,12 +79,19 @@ export interface SiteOptions {
 }
 
 /** The lines of the processes' logs that have one of the texts in them. */
-export const toldIn = (processes: readonly PressroomProcess[], secrets: readonly string[]): string[] =>
+export const toldIn = (
+  processes: readonly PressroomProcess[],
+  secrets: readonly string[],
+): string[] =>
   processes.flatMap(({ name, log }) =>
-    log.map(line => `${name}: ${JSON.stringify(line)}`).filter(line => secrets.some(secret => line.includes(secret))),
+    log
+      .map(line => `${name}: ${JSON.stringify(line)}`)
+      .filter(line => secrets.some(secret => line.includes(secret))),
   );
 
-/** Stops what a start that failed has left behind: a scenario without a site has nothing to stop. */
+/**
+ * Stops what a start that failed has left behind: a scenario without a site has nothing to stop.
+ */
 export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const ends: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -95,8 +106,19 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
 }
 
 /** Every part that is opened says with `atEnd` how it ends. */
-async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) => void, stop: () => Promise<void>): Promise<Site> {
-  const { apis: wantedApis = 2, workers: wantedWorkers = 2, slots = 2, members = 1, links = false, dataDir } = options;
+async function build(
+  options: SiteOptions,
+  atEnd: (end: () => Promise<unknown>) => void,
+  stop: () => Promise<void>,
+): Promise<Site> {
+  const {
+    apis: wantedApis = 2,
+    workers: wantedWorkers = 2,
+    slots = 2,
+    members = 1,
+    links = false,
+    dataDir,
+  } = options;
   const cluster = await startCluster({ size: members, ...(dataDir !== undefined && { dataDir }) });
   atEnd(cluster.stop);
   const witness = await startWitness();
@@ -114,11 +136,22 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
 
   const everyProcess: PressroomProcess[] = [];
 
-  async function seat(kind: 'api' | 'worker', name: string, env: Record<string, string>): Promise<Seat> {
+  async function seat(
+    kind: 'api' | 'worker',
+    name: string,
+    env: Record<string, string>,
+  ): Promise<Seat> {
     const [port, operationsPort] = [await ownPort(), await ownPort()];
-    const own = kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
+    const own =
+      kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
     const start = (more: Record<string, string> = {}) => {
-      const started = startPressroom(kind, name, operationsPort, { ...shared, ...own, ...env, ...options[kind], ...more });
+      const started = startPressroom(kind, name, operationsPort, {
+        ...shared,
+        ...own,
+        ...env,
+        ...options[kind],
+        ...more,
+      });
       everyProcess.push(started);
       return started;
     };
@@ -139,24 +172,35 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
 
   const workers = await Promise.all(
     Array.from({ length: wantedWorkers }, (_, index) =>
-      seat('worker', `worker ${index + 1}`, { PRESSROOM_GATEWAY_HOST: '127.0.0.1', PRESSROOM_SLOTS: String(slots) }),
+      seat('worker', `worker ${index + 1}`, {
+        PRESSROOM_GATEWAY_HOST: '127.0.0.1',
+        PRESSROOM_SLOTS: String(slots),
+      }),
     ),
   );
   const apis: ApiSeat[] = [];
 
   async function addApi(env: Record<string, string> = {}): Promise<ApiSeat> {
-    const toWorkers = links ? await Promise.all(workers.map(({ port }) => linkTo(port, 'websocket'))) : [];
-    const toMongod = links && members === 1 ? await linkTo(cluster.members[0]!.port, 'mongodb') : undefined;
+    const toWorkers = links
+      ? await Promise.all(workers.map(({ port }) => linkTo(port, 'websocket')))
+      : [];
+    const toMongod =
+      links && members === 1 ? await linkTo(cluster.members[0]!.port, 'mongodb') : undefined;
     const added = await seat('api', `api ${apis.length + 1}`, {
       PRESSROOM_HOST: '127.0.0.1',
       PRESSROOM_DRAIN_DELAY: '0s',
       PRESSROOM_PEPPER: PEPPER,
       PRESSROOM_SECRET: DASHBOARD_SECRET,
       MONGODB_URI: toMongod ? cluster.uriThrough(toMongod.port) : cluster.uri,
-      PRESSROOM_WORKERS: (links ? toWorkers : workers).map(({ port }) => `ws://127.0.0.1:${port}`).join(','),
+      PRESSROOM_WORKERS: (links ? toWorkers : workers)
+        .map(({ port }) => `ws://127.0.0.1:${port}`)
+        .join(','),
       ...env,
     });
-    const api = Object.defineProperties({ toWorkers, toMongod }, Object.getOwnPropertyDescriptors(added)) as ApiSeat;
+    const api = Object.defineProperties(
+      { toWorkers, toMongod },
+      Object.getOwnPropertyDescriptors(added),
+    ) as ApiSeat;
     apis.push(api);
     await api.process.untilReady();
     return api;
@@ -169,7 +213,8 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
   for (const { process } of apis)
     await eventually(async () => {
       const known = (await process.metrics()).sum('pressroom_workers_known');
-      if (known !== workers.length) throw new Error(`${process.name} knows ${known} of ${workers.length} workers`);
+      if (known !== workers.length)
+        throw new Error(`${process.name} knows ${known} of ${workers.length} workers`);
     }, START_MS);
 
   const store = connectStore({ uri: cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
@@ -193,7 +238,9 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
       const { id } = await book.createAccount(name, { plan, intranet: true });
       const { text: key } = await book.createKey(name, { name: 'key' });
       const read = async () => (await documents.findOne({ _id: id }))!;
-      const unexpired = { $filter: { input: '$leases', as: 'lease', cond: { $gt: ['$$lease.expires', '$$NOW'] } } };
+      const unexpired = {
+        $filter: { input: '$leases', as: 'lease', cond: { $gt: ['$$lease.expires', '$$NOW'] } },
+      };
       const account: SiteAccount = {
         id,
         name,
@@ -202,7 +249,10 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
         usage: async () => (await read()).usage.count,
         leases: async () => {
           const [found] = await documents
-            .aggregate<{ count: number }>([{ $match: { _id: id } }, { $project: { count: { $size: unexpired } } }])
+            .aggregate<{ count: number }>([
+              { $match: { _id: id } },
+              { $project: { count: { $size: unexpired } } },
+            ])
             .toArray();
           return found!.count;
         },
@@ -210,11 +260,18 @@ async function build(options: SiteOptions, atEnd: (end: () => Promise<unknown>) 
       accounts.push(account);
       return account;
     },
-    render: (account, body, api) => renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
+    render: (account, body, api) =>
+      renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
     stop: async () => {
       await stop();
-      const told = toldIn(everyProcess, [PEPPER, POOL_SECRET, DASHBOARD_SECRET, ...accounts.map(({ key }) => key)]);
-      if (told.length > 0) throw new Error(`a secret of the scenario stands in a log:\n${told.join('\n')}`);
+      const told = toldIn(everyProcess, [
+        PEPPER,
+        POOL_SECRET,
+        DASHBOARD_SECRET,
+        ...accounts.map(({ key }) => key),
+      ]);
+      if (told.length > 0)
+        throw new Error(`a secret of the scenario stands in a log:\n${told.join('\n')}`);
     },
   };
 }

@@ -1,4 +1,5 @@
-// A disk of its own for one process of a scenario, small enough to be filled up: a tmpfs, which only root may mount.
+// A disk of its own for one process of a scenario, small enough to be filled up: a tmpfs, which
+// only root may mount.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,9 @@ export interface SmallDisk {
 export function mountSmallDisk(mebibytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'pressroom-fault-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path], {
+      stdio: 'pipe',
+    });
   } catch (error) {
     rmdirSync(path);
     throw error;

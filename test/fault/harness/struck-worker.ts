@@ -1,5 +1,6 @@
-// What scenarios of a broken Chrome have in common: a page is alive in one slot and small renders run in all others, something happens to one slot's Chrome,
-// and then it is checked what became of the page, of the others, and of the processes.
+// What scenarios of a broken Chrome have in common: a page is alive in one slot and small renders
+// run in all others, something happens to one slot's Chrome, and then it is checked what became of
+// the page, of the others, and of the processes.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../support/http-call.ts';
@@ -19,19 +20,32 @@ export interface StruckWorker {
   load: Load;
   /** Starts the load again after it was stopped. */
   loadAgain(): Promise<void>;
-  /** The page came up again elsewhere, once, and is delivered and counted once. No other render was retried. */
+  /**
+   * The page came up again elsewhere, once, and is delivered and counted once. No other render was
+   * retried.
+   */
   renderedElsewhere(): Promise<void>;
   /** The page is delivered where it was. */
   goesOn(): Promise<void>;
-  /** The page is refused as its own fault, for this reason, and is neither counted nor retried. Resolves with the message. */
+  /**
+   * The page is refused as its own fault, for this reason, and is neither counted nor retried.
+   * Resolves with the message.
+   */
   refused(reason: string): Promise<string>;
-  /** One more Chrome of this slot died, for one of these reasons, one was started in its place, and nothing of the old one is left. */
+  /**
+   * One more Chrome of this slot died, for one of these reasons, one was started in its place, and
+   * nothing of the old one is left.
+   */
   chromeDied(slot: number, ...reasons: string[]): Promise<void>;
-  /** The Chrome of the page's slot was replaced after the render hit a bound, and nothing of the old one is left. `deaths`: that it may have died of before. */
+  /**
+   * The Chrome of the page's slot was replaced after the render hit a bound, and nothing of the old
+   * one is left. `deaths`: that it may have died of before.
+   */
   chromeReplaced(...deaths: string[]): Promise<void>;
   /**
-   * None of the small renders failed, each is counted, the API's numbers agree with the callers, every slot whose Chrome neither died nor was replaced has the
-   * one that it had, and nothing is held.
+   * None of the small renders failed, each is counted, the API's numbers agree with the callers,
+   * every slot whose Chrome neither died nor was replaced has the one that it had, and nothing is
+   * held.
    */
   end(): Promise<void>;
   /** Lets go of everything, whatever happened. */
@@ -39,9 +53,16 @@ export interface StruckWorker {
 }
 
 const apiMetrics = (site: Site) => Promise.all(site.apis.map(api => api.process.metrics()));
-const retries = async (site: Site) => (await apiMetrics(site)).reduce((sum, each) => sum + each.sum('pressroom_render_retries_total'), 0);
+const retries = async (site: Site) =>
+  (await apiMetrics(site)).reduce(
+    (sum, each) => sum + each.sum('pressroom_render_retries_total'),
+    0,
+  );
 
-/** What the API processes together say of renders by how they ended, without those of which there were none. */
+/**
+ * What the API processes together say of renders by how they ended, without those of which there
+ * were none.
+ */
 async function outcomes(site: Site): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const metrics of await apiMetrics(site))
@@ -54,15 +75,26 @@ async function outcomes(site: Site): Promise<Record<string, number>> {
 async function chromesOf(worker: Seat): Promise<Record<number, Lives & { browser: number }>> {
   const slots = Object.entries(slotChromes(worker));
   return Object.fromEntries(
-    await Promise.all(slots.map(async ([slot, browser]) => [slot, { browser, ...(await chromeLives(worker, Number(slot))) }])),
+    await Promise.all(
+      slots.map(async ([slot, browser]) => [
+        slot,
+        { browser, ...(await chromeLives(worker, Number(slot))) },
+      ]),
+    ),
   );
 }
 
 /** Deaths that a page causes: its render hit a bound. */
 const BY_PAGE = new Set(['memory', 'flooded']);
-const plusOne = (counts: Record<string, number>, reason: string) => ({ ...counts, [reason]: (counts[reason] ?? 0) + 1 });
+const plusOne = (counts: Record<string, number>, reason: string) => ({
+  ...counts,
+  [reason]: (counts[reason] ?? 0) + 1,
+});
 
-/** Begins at a site of two workers at rest with two slots each. `first` is html before the page's own; `api` renders it; `small` is what the crowd sends. */
+/**
+ * Begins at a site of two workers at rest with two slots each. `first` is html before the page's
+ * own; `api` renders it; `small` is what the crowd sends.
+ */
 export async function strikeable(
   site: Site,
   crowd: SiteAccount,
@@ -70,11 +102,17 @@ export async function strikeable(
 ): Promise<StruckWorker> {
   const page = await holdPage(site, options);
   const { worker, account } = page;
-  const before = new Map(await Promise.all(site.workers.map(async each => [each, await chromesOf(each)] as const)));
+  const before = new Map(
+    await Promise.all(site.workers.map(async each => [each, await chromesOf(each)] as const)),
+  );
   const struck = before.get(worker)!;
   const processes = Object.fromEntries(
     Object.entries(struck).map(
-      ([slot, { browser }]) => [slot, [...chromeProcesses(browser), { pid: browser, kind: 'browser' }]] as [string, ChromeProcess[]],
+      ([slot, { browser }]) =>
+        [slot, [...chromeProcesses(browser), { pid: browser, kind: 'browser' }]] as [
+          string,
+          ChromeProcess[],
+        ],
     ),
   );
   const [neighbour] = Object.entries(struck).filter(([slot]) => Number(slot) !== page.slot);
@@ -141,8 +179,13 @@ export async function strikeable(
     chromeReplaced: async (...reasons) => {
       const before = struck[page.slot]!;
       const starts = plusOne(before.starts, 'bound');
-      const possible = [before.deaths, ...reasons.map(reason => plusOne(before.deaths, reason))].map(deaths => ({ starts, deaths }));
-      await eventually(async () => expect(possible).to.deep.include(await chromeLives(worker, page.slot)));
+      const possible = [
+        before.deaths,
+        ...reasons.map(reason => plusOne(before.deaths, reason)),
+      ].map(deaths => ({ starts, deaths }));
+      await eventually(async () =>
+        expect(possible).to.deep.include(await chromeLives(worker, page.slot)),
+      );
       await gone(page.slot);
     },
     end: async () => {

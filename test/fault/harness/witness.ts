@@ -1,5 +1,6 @@
-// A web server that pages under test call from inside Chrome: while a page's call is open, the page is alive. So it counts running renders from the
-// outside, whatever any process of Pressroom believes.
+// A web server that pages under test call from inside Chrome: while a page's call is open, the page
+// is alive. So it counts running renders from the outside, whatever any process of Pressroom
+// believes.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -13,7 +14,10 @@ export interface Witness {
   readonly port: number;
   /** The address of a page that answers 500, or that hangs up without an answer. */
   bad(how: 'fails' | 'breaks'): string;
-  /** A document that is finished when the witness lets its call go. `render` names it; to be sent with `wait_for_expression: 'window.done'`. */
+  /**
+   * A document that is finished when the witness lets its call go. `render` names it; to be sent
+   * with `wait_for_expression: 'window.done'`.
+   */
   page(account: string, render: string): { html: string; wait_for_expression: string };
   /** Pages of the account that are alive now. */
   alive(account: string): number;
@@ -43,7 +47,8 @@ export async function startWitness(): Promise<Witness> {
 
   function letGo(which: (each: Held) => boolean): void {
     for (const each of [...held].filter(which)) {
-      held.delete(each); // before its page can know, so that the next page of the account is not counted beside it
+      // before its page can know, so that the next page of the account is not counted beside it
+      held.delete(each);
       each.response.end('done');
     }
     changed();

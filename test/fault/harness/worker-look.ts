@@ -1,4 +1,5 @@
-// What a scenario can see of a worker and its Chrome from the outside: processes, probes, folders, and the numbers that an operator would look at.
+// What a scenario can see of a worker and its Chrome from the outside: processes, probes, folders,
+// and the numbers that an operator would look at.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
@@ -8,20 +9,32 @@ import type { Seat } from './site.ts';
 
 /** Chrome's processes of this kind, below a worker or below the browser process of one Chrome. */
 export const ofKind = (root: Seat | number, kind: string): ChromeProcess[] =>
-  chromeProcesses(typeof root === 'number' ? root : root.process.pid).filter(each => each.kind === kind);
+  chromeProcesses(typeof root === 'number' ? root : root.process.pid).filter(
+    each => each.kind === kind,
+  );
 
-/** The browser process of each slot, by the slot's number: the last that the worker has logged, dead or alive. */
+/**
+ * The browser process of each slot, by the slot's number: the last that the worker has logged, dead
+ * or alive.
+ */
 export function slotChromes({ process }: Seat): Record<number, number> {
   const started = process.log.filter(({ msg }) => msg === 'chrome is up');
   return Object.fromEntries(started.map(({ slot, pid }) => [slot, pid]));
 }
 
 /** Resolves when every slot of the worker waits for a render. */
-export async function untilAllReady({ process }: Pick<Seat, 'process'>, limitMs?: number): Promise<void> {
+export async function untilAllReady(
+  { process }: Pick<Seat, 'process'>,
+  limitMs?: number,
+): Promise<void> {
   await eventually(async () => {
     const metrics = await process.metrics();
-    const [ready, all] = [metrics.sum('pressroom_slots', { state: 'ready' }), metrics.sum('pressroom_slots_capacity')];
-    if (all === 0 || ready !== all) throw new Error(`${process.name}: ${ready} of ${all} slots are ready`);
+    const [ready, all] = [
+      metrics.sum('pressroom_slots', { state: 'ready' }),
+      metrics.sum('pressroom_slots_capacity'),
+    ];
+    if (all === 0 || ready !== all)
+      throw new Error(`${process.name}: ${ready} of ${all} slots are ready`);
   }, limitMs);
 }
 
@@ -30,7 +43,9 @@ const cpuMs = (pid: number): number => processOf(pid)?.ownMs ?? 0;
 /** A script before a page's own, so that its renderer is known by the time that it has used. */
 export const BUSY_FIRST = '<script>for (let i = 0; i < 6e8; i++);</script>';
 
-/** The renderer of one Chrome that has used most CPU: Chrome keeps another ahead for its next page. */
+/**
+ * The renderer of one Chrome that has used most CPU: Chrome keeps another ahead for its next page.
+ */
 export function busiestRenderer(browser: number): number {
   const [busiest] = ofKind(browser, 'renderer').sort((a, b) => cpuMs(b.pid) - cpuMs(a.pid));
   return busiest!.pid;
@@ -41,12 +56,21 @@ export interface Lives {
   deaths: Record<string, number>;
 }
 
-/** Chromes started and ended so far by reason, of the whole worker or of one slot. Reasons that have not come up are left out. */
+/**
+ * Chromes started and ended so far by reason, of the whole worker or of one slot. Reasons that have
+ * not come up are left out.
+ */
 export async function chromeLives(worker: Seat, slot?: number): Promise<Lives> {
   const metrics = await worker.process.metrics();
   const labels: Record<string, string> = slot === undefined ? {} : { slot: String(slot) };
-  const some = (name: string) => Object.fromEntries(Object.entries(metrics.by(name, 'reason', labels)).filter(([, times]) => times > 0));
-  return { starts: some('pressroom_chrome_starts_total'), deaths: some('pressroom_chrome_deaths_total') };
+  const some = (name: string) =>
+    Object.fromEntries(
+      Object.entries(metrics.by(name, 'reason', labels)).filter(([, times]) => times > 0),
+    );
+  return {
+    starts: some('pressroom_chrome_starts_total'),
+    deaths: some('pressroom_chrome_deaths_total'),
+  };
 }
 
 /** The profile folders in `folder` of the worker's process. */
@@ -74,7 +98,12 @@ export function watchWorker(worker: Seat, everyMs = 50): { stop(): Promise<Sight
         worker.process.metrics(),
       ]);
       const slots = metrics.by('pressroom_slots', 'state');
-      seen.push({ browsers: ofKind(worker, 'browser').length, readyz, livez, usable: (slots['ready'] ?? 0) + (slots['claimed'] ?? 0) });
+      seen.push({
+        browsers: ofKind(worker, 'browser').length,
+        readyz,
+        livez,
+        usable: (slots['ready'] ?? 0) + (slots['claimed'] ?? 0),
+      });
       await sleep(everyMs);
     }
   }

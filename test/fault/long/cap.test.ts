@@ -1,4 +1,5 @@
-// The cap: over all API processes an account never has more renders running than its plan allows, whatever crashes, freezes or is cut off.
+// The cap: over all API processes an account never has more renders running than its plan allows,
+// whatever crashes, freezes or is cut off.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -31,7 +32,10 @@ describe('the cap of a plan, on two API processes and two workers', function () 
       return call;
     });
   /** How calls ended: their statuses, or `broken` when the connection did. */
-  const ends = (calls: Call[]) => Promise.all(calls.map(call => call.then(({ status }) => status).catch(() => 'broken' as const)));
+  const ends = (calls: Call[]) =>
+    Promise.all(
+      calls.map(call => call.then(({ status }) => status).catch(() => 'broken' as const)),
+    );
 
   /** Two pages run at each process, and the plan is full. */
   async function fill() {
@@ -88,7 +92,8 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     const calls = await fill();
     await one.process.kill();
     const killedMs = performance.now();
-    // Its pages end with its sockets. Its leases hold their places until they expire, and no sooner is anybody let in.
+    // Its pages end with its sockets. Its leases hold their places until they expire, and no sooner
+    // is anybody let in.
     await site.witness.until(account.id, CAP - 2);
     const more = await refill(two);
     expect(performance.now() - killedMs).to.be.lessThan(20_000);
@@ -117,7 +122,9 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     const more = await refill(two);
     expect(await ends(calls.one)).to.deep.equal([502, 502]);
     for (const link of cut) link.heal();
-    await eventually(async () => expect(await ends([site.render(account, { html: 'x' }, one)])).to.deep.equal([429]));
+    await eventually(async () =>
+      expect(await ends([site.render(account, { html: 'x' }, one)])).to.deep.equal([429]),
+    );
     await finish(...calls.two, ...more);
   });
 
@@ -135,7 +142,8 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     const calls = await fill();
     for (const link of one.toWorkers.slice(0, 1)) link.swallow();
     const [first] = site.workers;
-    // Those on the silent worker come back on the other one; nobody is refused for it, and nobody runs twice.
+    // Those on the silent worker come back on the other one; nobody is refused for it, and nobody
+    // runs twice.
     await first!.process.said('an API was silent for too long and is cut off');
     await site.witness.until(account.id, CAP);
     for (const link of one.toWorkers) link.heal();

@@ -1,4 +1,5 @@
-// A page that fills the memory or the pipe of its Chrome ends alone: its Chrome is replaced, and all others go on.
+// A page that fills the memory or the pipe of its Chrome ends alone: its Chrome is replaced, and
+// all others go on.
 import { expect } from 'chai';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
 import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
@@ -12,7 +13,10 @@ describe('a Chrome whose page goes over a bound', function () {
   let strikes = 0;
 
   const start = async (env: Record<string, string>) => {
-    site = await startSite({ apis: 1, worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s', ...env } });
+    site = await startSite({
+      apis: 1,
+      worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s', ...env },
+    });
     crowd = await site.account();
   };
   afterEach(() => story.clear());
@@ -31,23 +35,31 @@ describe('a Chrome whose page goes over a bound', function () {
     after(() => site?.stop());
 
     const leaks = [
-      { where: 'outside of JavaScript', script: 'setInterval(() => kept.push(new Uint8Array(4 << 20).fill(kept.length)), 1);' },
+      {
+        where: 'outside of JavaScript',
+        script: 'setInterval(() => kept.push(new Uint8Array(4 << 20).fill(kept.length)), 1);',
+      },
       {
         where: 'in the browser process',
-        script: 'setInterval(() => kept.push(new Blob([new Uint8Array(4 << 20).fill(kept.length)])), 1);',
+        script:
+          'setInterval(() => kept.push(new Blob([new Uint8Array(4 << 20).fill(kept.length)])), 1);',
       },
     ];
     for (const { where, script } of leaks)
       it(`is killed when the page grows ${where}, which is the page's fault`, async () => {
         const { slot, strike } = await begin(`window.kept = []; ${script}`);
         strike();
-        expect(await story.refused('page_crash')).to.match(/^The page used more memory than one render may\./);
+        expect(await story.refused('page_crash')).to.match(
+          /^The page used more memory than one render may\./,
+        );
         await story.chromeDied(slot, 'memory');
         await story.end();
       });
 
     it("is replaced when the page's JavaScript grows, which may end by itself before", async () => {
-      const { strike } = await begin('window.kept = []; for (;;) kept.push(new Array(100_000).fill(Math.random()).map(String));');
+      const { strike } = await begin(
+        'window.kept = []; for (;;) kept.push(new Array(100_000).fill(Math.random()).map(String));',
+      );
       strike();
       expect(await story.refused('page_crash')).to.match(/memory/);
       await story.chromeReplaced('memory');

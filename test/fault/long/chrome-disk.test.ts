@@ -1,4 +1,5 @@
-// The disk of Chrome's profiles is full: what runs goes on, a Chrome that cannot be started again is tried ever more slowly, and all is well when there is room.
+// The disk of Chrome's profiles is full: what runs goes on, a Chrome that cannot be started again
+// is tried ever more slowly, and all is well when there is room.
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -11,7 +12,14 @@ import { skip } from '../../support/skip.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
-import { chromeLives, ofKind, profilesIn, slotChromes, untilAllReady, watchWorker } from '../harness/worker-look.ts';
+import {
+  chromeLives,
+  ofKind,
+  profilesIn,
+  slotChromes,
+  untilAllReady,
+  watchWorker,
+} from '../harness/worker-look.ts';
 
 const FOR_FILES = 800;
 const SLOTS = 2;
@@ -27,7 +35,11 @@ describe('a Chrome whose disk is full', function () {
   before(async function () {
     disk = await mkdtemp(join(tmpdir(), 'pressroom-test-'));
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=32m,nr_inodes=${FOR_FILES}`, 'pressroom-test', disk], { stdio: 'ignore' });
+      execFileSync(
+        'mount',
+        ['-t', 'tmpfs', '-o', `size=32m,nr_inodes=${FOR_FILES}`, 'pressroom-test', disk],
+        { stdio: 'ignore' },
+      );
       mounted = true;
     } catch {
       return skip(this, 'a small disk cannot be mounted here');
@@ -51,7 +63,9 @@ describe('a Chrome whose disk is full', function () {
   afterEach(() => load?.stop());
 
   const render = () =>
-    site!.render(account, { html: '<p>x</p><canvas id="c"></canvas><script>c.getContext("2d").fillRect(0, 0, 9, 9)</script>' });
+    site!.render(account, {
+      html: '<p>x</p><canvas id="c"></canvas><script>c.getContext("2d").fillRect(0, 0, 9, 9)</script>',
+    });
 
   /** Until not a byte more can be written, nor a file be made. */
   function fill(): void {
@@ -88,7 +102,10 @@ describe('a Chrome whose disk is full', function () {
       for (const [slot, browser] of Object.entries(slotChromes(worker))) {
         ready.push(await worker.process.probe('/readyz'));
         process.kill(browser, 'SIGKILL');
-        const said = await worker.process.said('chrome could not be restarted', line => line['slot'] === Number(slot));
+        const said = await worker.process.said(
+          'chrome could not be restarted',
+          line => line['slot'] === Number(slot),
+        );
         expect((said['err'] as Error).message).to.equal(problem);
       }
     } finally {
@@ -116,7 +133,10 @@ describe('a Chrome whose disk is full', function () {
     expect(deaths).to.include({ exited: SLOTS }).and.have.all.keys('exited', 'not_started');
     await eventually(() => expect(ofKind(worker, 'browser')).to.have.length(SLOTS));
     expect(profilesIn(disk, worker.process.pid)).to.have.length(SLOTS);
-    expect(await chromeLives(site!.workers[1]!)).to.deep.equal({ starts: { first: SLOTS }, deaths: {} });
+    expect(await chromeLives(site!.workers[1]!)).to.deep.equal({
+      starts: { first: SLOTS },
+      deaths: {},
+    });
     await quiet(site!);
   });
 });

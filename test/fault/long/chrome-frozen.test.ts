@@ -1,4 +1,5 @@
-// A process of Chrome stands still: it is noticed, the render in its slot is tried elsewhere or ends at its limit, all others go on, and nothing is left.
+// A process of Chrome stands still: it is noticed, the render in its slot is tried elsewhere or
+// ends at its limit, all others go on, and nothing is left.
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { freeze } from '../../support/freeze.ts';
@@ -14,7 +15,10 @@ describe('a Chrome of which a process is frozen', function () {
   let story: StruckWorker;
 
   before(async () => {
-    site = await startSite({ apis: 1, worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' } });
+    site = await startSite({
+      apis: 1,
+      worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' },
+    });
     crowd = await site.account();
   });
   after(() => site?.stop());

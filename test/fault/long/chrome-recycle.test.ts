@@ -8,12 +8,22 @@ import { temporaryFolder } from '../../support/temporary.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
-import { chromeLives, ofKind, type Sighting, slotChromes, untilAllReady, watchWorker } from '../harness/worker-look.ts';
+import {
+  chromeLives,
+  ofKind,
+  type Sighting,
+  slotChromes,
+  untilAllReady,
+  watchWorker,
+} from '../harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
 const SLOTS = 3;
 
-/** While a Chrome is replaced its worker is always ready, and each slot has one Chrome, and at most one that ends. */
+/**
+ * While a Chrome is replaced its worker is always ready, and each slot has one Chrome, and at most
+ * one that ends.
+ */
 function neverWithout(seen: Sighting[]): void {
   expect(seen.length).to.be.greaterThan(5);
   expect(seen.map(({ readyz }) => readyz)).to.not.include(503);
@@ -48,7 +58,8 @@ describe('a Chrome that is recycled', function () {
   });
 
   const recycled = async (worker: Seat) => (await chromeLives(worker)).starts['recycle'] ?? 0;
-  const chromes = async (worker: Seat) => (await worker.process.metrics()).by('pressroom_chromes', 'state');
+  const chromes = async (worker: Seat) =>
+    (await worker.process.metrics()).by('pressroom_chromes', 'state');
 
   it('loses none of 200 renders while each is replaced after 20 of them', async () => {
     await restart(2, { PRESSROOM_CHROME_RECYCLE_RENDERS: '20' });
@@ -66,7 +77,10 @@ describe('a Chrome that is recycled', function () {
       replaced += starts['recycle'] ?? 0;
     }
     // Each of six slots may be short of its next one.
-    expect(replaced).to.be.within(Math.ceil(answers.length / 20) - 2 * SLOTS, Math.floor(answers.length / 20));
+    expect(replaced).to.be.within(
+      Math.ceil(answers.length / 20) - 2 * SLOTS,
+      Math.floor(answers.length / 20),
+    );
     await quiet(site);
     for (const worker of site.workers) {
       expect(ofKind(worker, 'browser')).to.have.length(SLOTS);
@@ -76,13 +90,22 @@ describe('a Chrome that is recycled', function () {
 
   it('never has a third beside it in its slot, however long the old one takes to end', async () => {
     const script = file('chrome');
-    // The shell outlives Chrome, whose end then takes the two seconds after which the worker kills all of it.
+    // The shell outlives Chrome, whose end then takes the two seconds after which the worker kills
+    // all of it.
     const lines = ['#!/bin/sh', `${findChrome(process.env.PRESSROOM_CHROME)} "$@"`, 'sleep 5'];
     writeFileSync(script, [...lines, ''].join('\n'), { mode: 0o755 });
-    const env = { PRESSROOM_CHROME: script, PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_RECYCLE_RENDERS: '1' };
+    const env = {
+      PRESSROOM_CHROME: script,
+      PRESSROOM_SLOTS: '1',
+      PRESSROOM_CHROME_RECYCLE_RENDERS: '1',
+    };
     const worker = await restart(1, env);
-    /** One for each Chrome. A shell that has forked and is about to start Chrome looks the same, but is no child of the worker. */
-    const shells = () => ofKind(worker, 'launcher').filter(({ pid }) => processOf(pid)?.parent === worker.process.pid);
+    /**
+     * One for each Chrome. A shell that has forked and is about to start Chrome looks the same, but
+     * is no child of the worker.
+     */
+    const shells = () =>
+      ofKind(worker, 'launcher').filter(({ pid }) => processOf(pid)?.parent === worker.process.pid);
     const most = { chromes: 0, beside: 0 };
     load = startLoad(2, () => site.render(account, SMALL));
     while (load.answered() < 8) {
@@ -104,8 +127,12 @@ describe('a Chrome that is recycled', function () {
       await eventually(async () => expect(await recycled(worker)).to.equal(renders));
       await untilAllReady(worker);
       const now = slotChromes(worker);
-      expect(Object.keys(now).filter(slot => now[Number(slot)] !== before[Number(slot)])).to.have.length(1);
-      await eventually(async () => expect(await chromes(worker)).to.deep.equal({ serving: SLOTS, retiring: 0 }));
+      expect(
+        Object.keys(now).filter(slot => now[Number(slot)] !== before[Number(slot)]),
+      ).to.have.length(1);
+      await eventually(async () =>
+        expect(await chromes(worker)).to.deep.equal({ serving: SLOTS, retiring: 0 }),
+      );
     }
     const seen = await watch.stop();
     neverWithout(seen);

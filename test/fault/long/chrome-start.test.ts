@@ -1,5 +1,6 @@
-// The Chrome of a slot does not start again: that slot tries again ever more slowly, the worker is ready while another slot is, and serves as soon as it can. A
-// worker that is killed leaves nothing behind.
+// The Chrome of a slot does not start again: that slot tries again ever more slowly, the worker is
+// ready while another slot is, and serves as soon as it can. A worker that is killed leaves nothing
+// behind.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { killQuietly } from '../../../worker/browser/chrome.ts';
@@ -12,7 +13,14 @@ import { chromeProcesses, stillAlive } from '../harness/chrome-processes.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
-import { chromeLives, ofKind, profilesIn, slotChromes, untilAllReady, watchWorker } from '../harness/worker-look.ts';
+import {
+  chromeLives,
+  ofKind,
+  profilesIn,
+  slotChromes,
+  untilAllReady,
+  watchWorker,
+} from '../harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
 /** Of each worker, and so its Chromes. */
@@ -28,11 +36,16 @@ describe('a Chrome that does not start again', function () {
   let script: string;
 
   before(async () => {
-    // Chrome is another user than the tests: it writes down each start, and fails while the file `broken` is there.
+    // Chrome is another user than the tests: it writes down each start, and fails while the file
+    // `broken` is there.
     chmodSync(file(), 0o777);
     script = file('chrome');
     const chrome = findChrome(process.env.PRESSROOM_CHROME);
-    const lines = ['#!/bin/sh', `date +%s%3N >> ${file()}/starts`, `[ -e ${file('broken')} ] && echo out of order >&2 && exit 3`];
+    const lines = [
+      '#!/bin/sh',
+      `date +%s%3N >> ${file()}/starts`,
+      `[ -e ${file('broken')} ] && echo out of order >&2 && exit 3`,
+    ];
     writeFileSync(script, [...lines, `exec ${chrome} "$@"`, ''].join('\n'), { mode: 0o755 });
     mkdirSync(file('tmp'));
     chmodSync(file('tmp'), 0o777);
@@ -57,7 +70,10 @@ describe('a Chrome that does not start again', function () {
 
   const scripted = () => ({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
   /** When the script was called, ms. */
-  const starts = () => (existsSync(file('starts')) ? readFileSync(file('starts'), 'utf8').trim().split('\n').map(Number) : []);
+  const starts = () =>
+    existsSync(file('starts'))
+      ? readFileSync(file('starts'), 'utf8').trim().split('\n').map(Number)
+      : [];
   const readyz = async () => {
     const answer = await httpCall(site.apis[0]!.port, 'GET', '/readyz');
     return { status: answer.status, workers: JSON.parse(answer.body.toString()).checks.workers };
@@ -67,7 +83,8 @@ describe('a Chrome that does not start again', function () {
   function backsOff(diedMs: number): void {
     const failed = starts().slice(SLOTS);
     const waits = failed.map((startMs, index) => startMs - (failed[index - 1] ?? diedMs));
-    for (const [index, ms] of BACKOFF_MS.entries()) expect(waits[index], `waits ${waits}`).to.be.at.least(ms);
+    for (const [index, ms] of BACKOFF_MS.entries())
+      expect(waits[index], `waits ${waits}`).to.be.at.least(ms);
   }
 
   it('is tried again ever more slowly, while the other slot and its worker serve on', async () => {
@@ -81,14 +98,18 @@ describe('a Chrome that does not start again', function () {
     killQuietly(broken!);
     const said = await worker.process.said('chrome could not be restarted');
     expect(said['slot']).to.equal(1);
-    expect((said['err'] as Error).message).to.equal(`${script} ended at its start: exit code 3; it said: out of order`);
+    expect((said['err'] as Error).message).to.equal(
+      `${script} ended at its start: exit code 3; it said: out of order`,
+    );
     const watch = watchWorker(worker);
     const alone = load.answered();
     await eventually(() => expect(starts()).to.have.length(SLOTS + BACKOFF_MS.length));
     await load.until(alone + 20);
     expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } });
     const seen = await watch.stop();
-    expect(new Set(seen.map(({ readyz, livez }) => `${readyz} ${livez}`))).to.deep.equal(new Set(['200 200']));
+    expect(new Set(seen.map(({ readyz, livez }) => `${readyz} ${livez}`))).to.deep.equal(
+      new Set(['200 200']),
+    );
     expect(Math.max(...seen.map(({ usable }) => usable))).to.equal(1);
     backsOff(diedMs);
 
@@ -114,19 +135,29 @@ describe('a Chrome that does not start again', function () {
     await load.until(5);
     writeFileSync(file('broken'), '');
     for (const browser of Object.values(slotChromes(worker))) killQuietly(browser);
-    for (const slot of [1, 2]) await worker.process.said('chrome could not be restarted', line => line['slot'] === slot);
-    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }));
+    for (const slot of [1, 2])
+      await worker.process.said('chrome could not be restarted', line => line['slot'] === slot);
+    await eventually(async () =>
+      expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }),
+    );
     const watch = watchWorker(worker);
     const down = load.answered();
     await load.until(down + 20);
     const seen = await watch.stop();
-    expect(new Set(seen.map(({ readyz, livez }) => `${readyz} ${livez}`))).to.deep.equal(new Set(['503 200']));
+    expect(new Set(seen.map(({ readyz, livez }) => `${readyz} ${livez}`))).to.deep.equal(
+      new Set(['503 200']),
+    );
     expect(Math.max(...seen.map(({ usable }) => usable))).to.equal(0);
 
     rmSync(file('broken'));
     await untilAllReady(worker, 30_000);
     expect(await worker.process.probe('/readyz')).to.equal(200);
-    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 2, slots: 2 * SLOTS } }));
+    await eventually(async () =>
+      expect(await readyz()).to.deep.equal({
+        status: 200,
+        workers: { ready: 2, slots: 2 * SLOTS },
+      }),
+    );
     const answered = load.answered();
     await load.until(answered + 20);
     const answers = await load.stop();
@@ -143,13 +174,19 @@ describe('a Chrome that does not start again', function () {
     await other.process.kill();
     writeFileSync(file('broken'), '');
     for (const browser of Object.values(slotChromes(worker))) killQuietly(browser);
-    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 503, workers: { ready: 0, slots: 0 } }));
+    await eventually(async () =>
+      expect(await readyz()).to.deep.equal({ status: 503, workers: { ready: 0, slots: 0 } }),
+    );
     const call = site.render(account, SMALL);
-    await eventually(async () => expect((await site.apis[0]!.process.metrics()).sum('pressroom_queue_depth')).to.equal(1));
+    await eventually(async () =>
+      expect((await site.apis[0]!.process.metrics()).sum('pressroom_queue_depth')).to.equal(1),
+    );
     expect(await site.apis[0]!.process.probe('/readyz')).to.equal(200); // itself it is well
     rmSync(file('broken'));
     expect((await call).status).to.equal(200);
-    await eventually(async () => expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }));
+    await eventually(async () =>
+      expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }),
+    );
     await quiet(site);
   });
 

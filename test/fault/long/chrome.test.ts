@@ -1,4 +1,5 @@
-// Chrome loses one of its processes: the render in its slot is rendered elsewhere or fails clearly, the Chromes of all other slots go on, and nothing is left.
+// Chrome loses one of its processes: the render in its slot is rendered elsewhere or fails clearly,
+// the Chromes of all other slots go on, and nothing is left.
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -14,7 +15,10 @@ describe('a Chrome of which a process is killed', function () {
   let story: StruckWorker;
 
   before(async () => {
-    site = await startSite({ apis: 1, worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' } });
+    site = await startSite({
+      apis: 1,
+      worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' },
+    });
     crowd = await site.account();
   });
   after(() => site?.stop());
@@ -28,7 +32,9 @@ describe('a Chrome of which a process is killed', function () {
   /** The page's neighbour waits for a render. */
   const untilWaiting = (slot: number) =>
     eventually(() => {
-      const states = story.page.worker.process.log.filter(line => line.msg === 'slot state' && line['slot'] === slot);
+      const states = story.page.worker.process.log.filter(
+        line => line.msg === 'slot state' && line['slot'] === slot,
+      );
       expect(states.at(-1)).to.include({ to: 'ready' });
     });
 
@@ -42,10 +48,12 @@ describe('a Chrome of which a process is killed', function () {
 
   it('is replaced when it can start no renderer any more, and its render is tried elsewhere', async () => {
     const { browser, slot } = await begin();
-    // The browser process answers as before. One of those that Chrome calls zygotes starts the renderers, and they end with it.
+    // The browser process answers as before. One of those that Chrome calls zygotes starts the
+    // renderers, and they end with it.
     for (const { pid } of ofKind(browser, 'zygote')) kill(pid);
     await story.renderedElsewhere();
-    await story.chromeDied(slot, 'unusable', 'exited'); // now and then the browser notices and ends by itself
+    // now and then the browser notices and ends by itself
+    await story.chromeDied(slot, 'unusable', 'exited');
     await story.end();
   });
 
@@ -58,7 +66,8 @@ describe('a Chrome of which a process is killed', function () {
   });
 
   it('renders no page without a network when its network process is killed while it waits', async () => {
-    site.witness.release(crowd.id); // its pages are finished as soon as they have reached the witness
+    // its pages are finished as soon as they have reached the witness
+    site.witness.release(crowd.id);
     await begin({ small: site.witness.page(crowd.id, 'needs the network') });
     const { slot, browser } = story.neighbour;
     await story.load.stop();

@@ -1,4 +1,5 @@
-// Dispatch to a single worker: a page that hangs costs its own time only, and a worker that dies may be replaced in time.
+// Dispatch to a single worker: a page that hangs costs its own time only, and a worker that dies
+// may be replaced in time.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
@@ -18,7 +19,8 @@ describe('dispatch to a single worker', function () {
     await site?.stop();
   });
 
-  const claimed = async () => (await site.workers[0]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+  const claimed = async () =>
+    (await site.workers[0]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
   const metrics = () => site.apis[0]!.process.metrics();
   const outcomes = async () => (await metrics()).by('pressroom_renders_total', 'outcome');
   const retries = async () => (await metrics()).sum('pressroom_render_retries_total');
@@ -40,14 +42,22 @@ describe('dispatch to a single worker', function () {
     await quiet(site);
   });
 
-  const waiting = (count: number) => eventually(async () => expect((await metrics()).sum('pressroom_queue_depth')).to.equal(count));
+  const waiting = (count: number) =>
+    eventually(async () => expect((await metrics()).sum('pressroom_queue_depth')).to.equal(count));
 
-  /** Two pages run on the only worker and three renders wait, when it is killed. Gives all their answers. */
+  /**
+   * Two pages run on the only worker and three renders wait, when it is killed. Gives all their
+   * answers.
+   */
   async function killTheLast(account: SiteAccount) {
-    const pages = ['one', 'two'].map(name => site.render(account, site.witness.page(account.id, name)));
+    const pages = ['one', 'two'].map(name =>
+      site.render(account, site.witness.page(account.id, name)),
+    );
     await site.witness.until(account.id, 2);
     const others = ['three', 'four', 'five'].map(name => site.render(account, { html: name }));
-    const answers = Promise.all([...pages, ...others].map(call => call.catch((error: Error) => error)));
+    const answers = Promise.all(
+      [...pages, ...others].map(call => call.catch((error: Error) => error)),
+    );
     await waiting(3);
     await site.workers[0]!.process.kill();
     return { answers };
@@ -74,7 +84,9 @@ describe('dispatch to a single worker', function () {
       if (answer instanceof Error) throw answer;
       expect(answer.status).to.equal(502);
       expect(answer.error()).to.include({ code: 'render_failed', reason: 'no_worker' });
-      expect(answer.error().message).to.match(/^No worker was connected in the \d+ s that this render waited\. Try it again later\.$/);
+      expect(answer.error().message).to.match(
+        /^No worker was connected in the \d+ s that this render waited\. Try it again later\.$/,
+      );
       expect(Number(answer.headers['retry-after'])).to.be.within(1, 30);
     }
     expect(await account.usage()).to.equal(0);

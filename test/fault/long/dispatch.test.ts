@@ -1,4 +1,5 @@
-// Dispatch: a worker that dies, freezes or is cut off loses no render; one that drains finishes what it has.
+// Dispatch: a worker that dies, freezes or is cut off loses no render; one that drains finishes
+// what it has.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../support/http-call.ts';
@@ -22,9 +23,12 @@ describe('dispatch, when a worker goes', function () {
     await site?.stop();
   });
 
-  const claimed = async (worker: Seat) => (await worker.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
-  const outcomes = async () => (await site.apis[0]!.process.metrics()).by('pressroom_renders_total', 'outcome');
-  const retries = async () => (await site.apis[0]!.process.metrics()).sum('pressroom_render_retries_total');
+  const claimed = async (worker: Seat) =>
+    (await worker.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+  const outcomes = async () =>
+    (await site.apis[0]!.process.metrics()).by('pressroom_renders_total', 'outcome');
+  const retries = async () =>
+    (await site.apis[0]!.process.metrics()).sum('pressroom_render_retries_total');
 
   /** Fails when the call is answered before that moment, which then may never come. */
   const meanwhile = (call: Promise<Answer>, moment: Promise<void>) => {
@@ -35,7 +39,11 @@ describe('dispatch, when a worker goes', function () {
     return Promise.race([moment, early]);
   };
 
-  const faults: { what: string; strike(index: number, browser: number): unknown; mend(index: number): unknown }[] = [
+  const faults: {
+    what: string;
+    strike(index: number, browser: number): unknown;
+    mend(index: number): unknown;
+  }[] = [
     {
       what: 'its worker is killed',
       strike: index => site.workers[index]!.process.kill(),
@@ -60,7 +68,8 @@ describe('dispatch, when a worker goes', function () {
   for (const { what, strike, mend } of faults) {
     it(`renders a page again on another worker when ${what}, and only after the first page is gone`, async () => {
       await start({ links: true });
-      const { answer: call, account, name, worker, browser } = await holdPage(site); // its account renders one at once
+      // its account renders one at once
+      const { answer: call, account, name, worker, browser } = await holdPage(site);
       const index = site.workers.indexOf(worker);
       const chromes = chromeProcesses(worker.process.pid);
       await strike(index, browser);
@@ -73,7 +82,8 @@ describe('dispatch, when a worker goes', function () {
       expect(await account.usage()).to.equal(1);
       expect(await retries()).to.equal(1);
       expect(await outcomes()).to.include({ ok: 1 });
-      if (!worker.process.alive()) await eventually(() => expect(stillAlive(chromes)).to.deep.equal([]));
+      if (!worker.process.alive())
+        await eventually(() => expect(stillAlive(chromes)).to.deep.equal([]));
       await mend(index);
       await quiet(site);
     });
@@ -92,7 +102,8 @@ describe('dispatch, when a worker goes', function () {
         broken++;
         return true;
       };
-      for (const link of site.apis[0]!.toWorkers) link.onFrame({ direction: 'down', matches, do: 'cut', times: 1 });
+      for (const link of site.apis[0]!.toWorkers)
+        link.onFrame({ direction: 'down', matches, do: 'cut', times: 1 });
       const answer = await site.render(account, { html: '<p>x</p>' });
       expect(answer.status).to.equal(status);
       if (status === 502) expect(answer.error().reason).to.equal('worker_lost');
@@ -107,7 +118,8 @@ describe('dispatch, when a worker goes', function () {
     await start({});
     const { answer: call, account, name, worker } = await holdPage(site);
     await worker.process.freeze();
-    // Nothing can reach the first page any more: its connections end at the frozen worker, which holds them open.
+    // Nothing can reach the first page any more: its connections end at the frozen worker, which
+    // holds them open.
     await meanwhile(call, site.witness.until(account.id, 2));
     site.witness.release(account.id);
     expect((await call).status).to.equal(200);

@@ -1,4 +1,5 @@
-// Upgrades: API processes and workers of two releases work together, as far as their protocol numbers allow.
+// Upgrades: API processes and workers of two releases work together, as far as their protocol
+// numbers allow.
 import { expect } from 'chai';
 import { PROTOCOL } from '../../../common/protocol.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,7 +14,11 @@ describe('workers of another release', function () {
   let account: SiteAccount;
   let running: Load;
   beforeEach(async () => {
-    site = await startSite({ apis: 1, links: true, api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '5s' } });
+    site = await startSite({
+      apis: 1,
+      links: true,
+      api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '5s' },
+    });
     account = await site.account();
   });
   afterEach(async () => {
@@ -26,7 +31,10 @@ describe('workers of another release', function () {
     running = startLoad(4, () => site.render(account, { html: '<p>x</p>' }));
   };
 
-  /** From its next status on the worker says that it speaks this protocol. Nothing else of what it says is changed. */
+  /**
+   * From its next status on the worker says that it speaks this protocol. Nothing else of what it
+   * says is changed.
+   */
   function speaks(worker: number, protocol: number): Rule {
     const own = `"protocol":${PROTOCOL},`;
     const other = `"protocol":${protocol},`;
@@ -39,7 +47,11 @@ describe('workers of another release', function () {
 
   /** Counts the PDFs that the worker is asked for. */
   const prints = (worker: number): Rule =>
-    link(worker).onFrame({ direction: 'up', matches: frame => frame.includes('"Page.printToPDF"'), do: { delayMs: 0 } });
+    link(worker).onFrame({
+      direction: 'up',
+      matches: frame => frame.includes('"Page.printToPDF"'),
+      do: { delayMs: 0 },
+    });
 
   it('are used when they speak the protocol before this one, and replaced one after the other without a loss', async () => {
     const old = [speaks(0, PROTOCOL - 1), speaks(1, PROTOCOL - 1)];
@@ -63,7 +75,9 @@ describe('workers of another release', function () {
     const answers = await running.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(await account.usage()).to.equal(answers.length);
-    expect(site.apis[0]!.process.log.filter(({ msg }) => msg === 'a worker is not used')).to.deep.equal([]);
+    expect(
+      site.apis[0]!.process.log.filter(({ msg }) => msg === 'a worker is not used'),
+    ).to.deep.equal([]);
     await quiet(site);
   });
 
@@ -77,7 +91,8 @@ describe('workers of another release', function () {
       problem: `it speaks protocol ${PROTOCOL + 1}; accepted are ${PROTOCOL - 1} and ${PROTOCOL}`,
     });
     // What runs there is finished.
-    const claimed = async () => (await site.workers[1]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
+    const claimed = async () =>
+      (await site.workers[1]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
     await eventually(async () => expect(await claimed()).to.equal(0));
     const [used, unused] = [prints(0), prints(1)];
     await running.until(running.answered() + 50);

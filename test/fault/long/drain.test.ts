@@ -1,4 +1,5 @@
-// Drain: API processes and workers are replaced under load, one after the other or all at once, and no caller notices.
+// Drain: API processes and workers are replaced under load, one after the other or all at once, and
+// no caller notices.
 import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -6,10 +7,18 @@ import { renderCall } from '../../support/http-call.ts';
 import { type Front, startFront } from '../harness/front.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
+import {
+  type Seat,
+  type Site,
+  type SiteAccount,
+  type SiteOptions,
+  startSite,
+} from '../harness/site.ts';
 
 const CALLERS = 6;
-/** The longest that a load balancer here may take to notice that a process is not ready any more. */
+/**
+ * The longest that a load balancer here may take to notice that a process is not ready any more.
+ */
 const NOTICED = { PRESSROOM_DRAIN_DELAY: '1s' };
 const SLOW_MS = 60_000;
 
@@ -39,7 +48,9 @@ describe('drain, under load', function () {
 
   const twoReady = () => eventually(() => expect(front.ready()).to.be.at.least(2), SLOW_MS);
   const load = (over?: Agent) => {
-    running = startLoad(CALLERS, () => renderCall(front.port, account.key, { html: '<p>x</p>' }, {}, over));
+    running = startLoad(CALLERS, () =>
+      renderCall(front.port, account.key, { html: '<p>x</p>' }, {}, over),
+    );
   };
 
   async function replace(seat: Seat): Promise<void> {
@@ -86,7 +97,8 @@ describe('drain, under load', function () {
     await running.until(1_000);
     await allWell();
     const metrics = await Promise.all(site.apis.map(({ process }) => process.metrics()));
-    const sum = (name: string, labels = {}) => metrics.reduce((total, each) => total + each.sum(name, labels), 0);
+    const sum = (name: string, labels = {}) =>
+      metrics.reduce((total, each) => total + each.sum(name, labels), 0);
     expect(sum('pressroom_renders_total', { outcome: 'ok' })).to.equal(running.answered());
     expect(sum('pressroom_render_retries_total')).to.equal(0);
   });
@@ -96,12 +108,15 @@ describe('drain, under load', function () {
     load();
     await running.until(100);
     const before = [...site.apis];
-    // As a rolling update does: who is to take over is there first. The workers keep their addresses, so for a while there is none.
+    // As a rolling update does: who is to take over is there first. The workers keep their
+    // addresses, so for a while there is none.
     await site.addApi();
     await site.addApi();
     await eventually(() => expect(front.ready()).to.equal(4), SLOW_MS);
     await Promise.all([
-      ...before.map(async ({ process }) => expect(await process.kill('SIGTERM'), process.name).to.equal(0)),
+      ...before.map(async ({ process }) =>
+        expect(await process.kill('SIGTERM'), process.name).to.equal(0),
+      ),
       ...site.workers.map(replace),
     ]);
     const then = running.answered();

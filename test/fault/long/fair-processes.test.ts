@@ -1,4 +1,5 @@
-// Two API processes on the same workers: a burst is served in the order in which it came, whichever process it came to.
+// Two API processes on the same workers: a burst is served in the order in which it came, whichever
+// process it came to.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { longestIdealWaitMs } from '../../support/ideal-queue.ts';
@@ -23,7 +24,12 @@ describe('a burst at two API processes', function () {
   this.timeout(300_000);
   let site: Site;
   beforeEach(async () => {
-    site = await startSite({ workers: WORKERS, slots: 1, links: true, api: { PRESSROOM_PLANS: `scale=${CALLERS}` } });
+    site = await startSite({
+      workers: WORKERS,
+      slots: 1,
+      links: true,
+      api: { PRESSROOM_PLANS: `scale=${CALLERS}` },
+    });
     for (const index of site.workers.keys()) connect(index, index < FIRST);
   });
   afterEach(() => site?.stop());
@@ -47,14 +53,17 @@ describe('a burst at two API processes', function () {
       await sleep(index * EVERY_MS);
       for (let call = 0; call < CALLS; call++) {
         const cameMs = performance.now();
-        answers.push(await site.render(account, PAGE, site.apis[index % 2]).catch((error: Error) => error));
+        answers.push(
+          await site.render(account, PAGE, site.apis[index % 2]).catch((error: Error) => error),
+        );
         waits.push(performance.now() - cameMs - RENDER_MS);
       }
       return answers;
     };
     const calling = Promise.all(Array.from({ length: CALLERS }, caller));
 
-    const oldest = async ({ process }: ApiSeat) => (await process.metrics()).sum('pressroom_queue_oldest_wait_seconds');
+    const oldest = async ({ process }: ApiSeat) =>
+      (await process.metrics()).sum('pressroom_queue_oldest_wait_seconds');
     const apart: number[] = [];
     const over = new AbortController();
     const looking = (async () => {
@@ -75,10 +84,17 @@ describe('a burst at two API processes', function () {
     over.abort();
     await looking;
 
-    const ideal = longestIdealWaitMs({ joinsMs, callers: CALLERS, everyMs: EVERY_MS, calls: CALLS, renderMs: RENDER_MS });
+    const ideal = longestIdealWaitMs({
+      joinsMs,
+      callers: CALLERS,
+      everyMs: EVERY_MS,
+      calls: CALLS,
+      renderMs: RENDER_MS,
+    });
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(Math.max(...waits)).to.be.at.most(2 * ideal);
-    // Also in one queue the last of the first calls can be seconds older than the next, when only one process has any of them.
+    // Also in one queue the last of the first calls can be seconds older than the next, when only
+    // one process has any of them.
     const far = apart.filter(seconds => seconds > 2);
     expect(far.length / apart.length, `${far} of ${apart.length} looks`).to.be.at.most(0.1);
     await quiet(site);

@@ -98,12 +98,32 @@ describe('hostile callers beside five innocent accounts', function () {
     });
 
   const render = (key: string, body: unknown) => () => renderCall(port, key, body, {}, agent);
-  const trial = () => httpCall(port, 'POST', '/v1/trial/render', { 'content-type': 'application/json' }, '{"html":"x"}', agent);
+  const trial = () =>
+    httpCall(
+      port,
+      'POST',
+      '/v1/trial/render',
+      { 'content-type': 'application/json' },
+      '{"html":"x"}',
+      agent,
+    );
   const refused: [string, () => Caller, string][] = [
-    ['unknown keys', () => () => render(createKeyText(account.id), { html: 'x' })(), 'unauthorized'],
+    [
+      'unknown keys',
+      () => () => render(createKeyText(account.id), { html: 'x' })(),
+      'unauthorized',
+    ],
     ['malformed keys', () => render('no key', { html: 'x' }), 'unauthorized'],
-    ['invalid requests', () => render(account.key, { html: 'x', format: 'A99' }), 'validation_error'],
-    ['calls over the plan', () => render(account.key, { html: '<script>for (;;);</script>' }), 'concurrency_limit'],
+    [
+      'invalid requests',
+      () => render(account.key, { html: 'x', format: 'A99' }),
+      'validation_error',
+    ],
+    [
+      'calls over the plan',
+      () => render(account.key, { html: '<script>for (;;);</script>' }),
+      'concurrency_limit',
+    ],
     ['trial calls over the limit', () => trial, 'rate_limited'],
   ];
   for (const [name, caller, code] of refused)

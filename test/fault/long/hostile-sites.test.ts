@@ -1,4 +1,5 @@
-// All hostile pages that need an origin or a server. HOSTILE_SECONDS: how long each runs (default 20).
+// All hostile pages that need an origin or a server. HOSTILE_SECONDS: how long each runs (default
+// 20).
 import { hostileSites } from '../../support/pages/hostile-sites.ts';
 import { hostileSuite } from '../harness/hostile-suite.ts';
 

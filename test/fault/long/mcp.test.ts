@@ -1,10 +1,19 @@
-// The tool and the OAuth server when an API process is killed in the midst of a call: the place is freed, the next call at another process works, and no half of a PDF is left.
+// The tool and the OAuth server when an API process is killed in the midst of a call: the place is
+// freed, the next call at another process works, and no half of a PDF is left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-rig.ts';
-import { PUBLIC_URL, refresh, type Tokens, tokensOf, type Walked, type WalkedRig, walk } from '../../support/console/oauth-walk.ts';
+import {
+  PUBLIC_URL,
+  refresh,
+  type Tokens,
+  tokensOf,
+  type Walked,
+  type WalkedRig,
+  walk,
+} from '../../support/console/oauth-walk.ts';
 import { signedIn } from '../../support/console/signed-in.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
@@ -26,7 +35,8 @@ describe('an API process that is killed while it serves an app', function () {
 
   const at = ({ port }: ApiSeat): WalkedRig => ({ api: { port: () => port } });
   /** An app that has its tokens, at one of the processes. */
-  const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) => connect('present', `http://127.0.0.1:${port}`, access_token);
+  const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) =>
+    connect('present', `http://127.0.0.1:${port}`, access_token);
   const db = () => site.cluster.client.db('pressroom');
   /** Resolves when the server holds a command of this name for this collection back. */
   const heldBack = (command: 'insert' | 'update', collection: string) =>
@@ -52,7 +62,9 @@ describe('an API process that is killed while it serves an app', function () {
   });
 
   it('frees its place within 20 s, and the next call at another process gives a PDF', async () => {
-    const call = (await connected(one)).render(site.witness.page(account.id, 'killed')).catch((error: Error) => error);
+    const call = (await connected(one))
+      .render(site.witness.page(account.id, 'killed'))
+      .catch((error: Error) => error);
     await site.witness.until(account.id, 1);
     await one.process.kill();
     const killedMs = performance.now();
@@ -75,17 +87,27 @@ describe('an API process that is killed while it serves an app', function () {
 
   it('gives out nothing of a PDF that it was about to keep, and what it has written has an end', async () => {
     const namespace = 'pressroom.documents.files';
-    await site.cluster.fail(['insert'], { namespace, blockConnection: true, blockTimeMS: BLOCK_MS }, { times: 1 });
-    const call = (await connected(one)).render({ html: '<p>half</p>' }).catch((error: Error) => error);
+    await site.cluster.fail(
+      ['insert'],
+      { namespace, blockConnection: true, blockTimeMS: BLOCK_MS },
+      { times: 1 },
+    );
+    const call = (await connected(one))
+      .render({ html: '<p>half</p>' })
+      .catch((error: Error) => error);
     const chunks = db().collection('documents.chunks');
     await heldBack('insert', 'documents.files');
     const chunk = (await chunks.findOne())!;
     await one.process.kill();
     expect(await call).to.be.instanceOf(Error);
-    const unreadable = await (await connected(two)).read(`render://${chunk['files_id']}`).catch((error: Error) => error);
+    const unreadable = await (await connected(two))
+      .read(`render://${chunk['files_id']}`)
+      .catch((error: Error) => error);
     expect(String(unreadable)).to.include('no such PDF of yours');
     expect(chunk['expiresAt']).to.be.instanceOf(Date);
-    expect((await chunks.indexes()).find(({ key }) => key['expiresAt'])).to.include({ expireAfterSeconds: 0 });
+    expect((await chunks.indexes()).find(({ key }) => key['expiresAt'])).to.include({
+      expireAfterSeconds: 0,
+    });
     await quiet(site);
   });
 
@@ -93,7 +115,11 @@ describe('an API process that is killed while it serves an app', function () {
     const { client, refresh_token, access_token } = tokens;
     // The old token is used up, and the new one is not written.
     const namespace = 'pressroom.oauth_grants';
-    await site.cluster.fail(['update'], { namespace, blockConnection: true, blockTimeMS: BLOCK_MS }, { times: 1 });
+    await site.cluster.fail(
+      ['update'],
+      { namespace, blockConnection: true, blockTimeMS: BLOCK_MS },
+      { times: 1 },
+    );
     const lost = refresh(at(one), client, refresh_token).catch((error: Error) => error);
     await heldBack('update', 'oauth_grants');
     const used = { _id: /^RefreshToken:/ as never, consumedAt: { $exists: true } };
@@ -104,6 +130,9 @@ describe('an API process that is killed while it serves an app', function () {
     expect(answer.status, String(answer.body)).to.equal(200);
     const renewed = tokensOf(answer);
     expect(renewed.access_token).not.to.equal(access_token);
-    expect((await (await connected(two, renewed)).render({ html: '<p>new tokens</p>' })).isError ?? false).to.equal(false);
+    expect(
+      (await (await connected(two, renewed)).render({ html: '<p>new tokens</p>' })).isError ??
+        false,
+    ).to.equal(false);
   });
 });

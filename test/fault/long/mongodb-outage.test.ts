@@ -1,10 +1,16 @@
-// MongoDB is gone for a minute under load, killed or frozen: callers are refused fast and clearly, what ran keeps its promise, nothing is counted wrong, and all works again at once.
+// MongoDB is gone for a minute under load, killed or frozen: callers are refused fast and clearly,
+// what ran keeps its promise, nothing is counted wrong, and all works again at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
 import type { Member } from '../harness/cluster.ts';
-import { type PatientCallers, startPatientCallers, type Visit, visit } from '../harness/patient-callers.ts';
+import {
+  type PatientCallers,
+  startPatientCallers,
+  type Visit,
+  visit,
+} from '../harness/patient-callers.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
@@ -18,9 +24,20 @@ const MARGIN_MS = 10_000;
 const GONE = 'MongoDB has no primary that answers';
 const BACK = 'MongoDB has a primary again';
 
-const ways: Record<string, { words: RegExp; down(member: Member): Promise<void>; up(member: Member): Promise<void> | void }> = {
-  killed: { words: /ECONNREFUSED|closed|ECONNRESET/, down: member => member.kill(), up: member => member.start() },
-  frozen: { words: /timed out|has not answered/, down: member => member.freeze(), up: member => member.thaw() },
+const ways: Record<
+  string,
+  { words: RegExp; down(member: Member): Promise<void>; up(member: Member): Promise<void> | void }
+> = {
+  killed: {
+    words: /ECONNREFUSED|closed|ECONNRESET/,
+    down: member => member.kill(),
+    up: member => member.start(),
+  },
+  frozen: {
+    words: /timed out|has not answered/,
+    down: member => member.freeze(),
+    up: member => member.thaw(),
+  },
 };
 
 describe('a MongoDB that is gone for a minute under load', function () {
@@ -38,16 +55,26 @@ describe('a MongoDB that is gone for a minute under load', function () {
     await site?.stop();
   });
 
-  /** Renders whose pages are alive until the witness lets them go; one at each API process, each on an account of its own. */
+  /**
+   * Renders whose pages are alive until the witness lets them go; one at each API process, each on
+   * an account of its own.
+   */
   async function running(): Promise<{ accounts: SiteAccount[]; ends: Promise<Visit>[] }> {
     const accounts = await Promise.all(site.apis.map(() => site.account()));
-    const ends = accounts.map((each, index) => visit(site, each, site.witness.page(each.id, 'page'), site.apis[index]!));
+    const ends = accounts.map((each, index) =>
+      visit(site, each, site.witness.page(each.id, 'page'), site.apis[index]!),
+    );
     await Promise.all(accounts.map(each => site.witness.until(each.id, 1)));
     return { accounts, ends };
   }
 
   /** Resolves when each process has said that it refuses calls at once. */
-  const known = () => Promise.all(site.apis.map(({ process }) => process.said(GONE, line => line['calls'] === 'are refused at once')));
+  const known = () =>
+    Promise.all(
+      site.apis.map(({ process }) =>
+        process.said(GONE, line => line['calls'] === 'are refused at once'),
+      ),
+    );
   const total = async (name: string, labels?: Record<string, string>) => {
     const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
     return samples.reduce((sum, each) => sum + each.sum(name, labels), 0);
@@ -58,7 +85,8 @@ describe('a MongoDB that is gone for a minute under load', function () {
     healthz: (await httpCall(port, 'GET', '/healthz')).status,
     report: JSON.parse((await httpCall(port, 'GET', '/readyz')).body.toString()),
   });
-  const memory = () => Promise.all(site.apis.map(async ({ process }) => (await process.memory()).nowBytes));
+  const memory = () =>
+    Promise.all(site.apis.map(async ({ process }) => (await process.memory()).nowBytes));
 
   for (const [what, { words, down, up }] of Object.entries(ways)) {
     it(`costs its callers little and its counts nothing when it is ${what}`, async () => {
@@ -74,14 +102,20 @@ describe('a MongoDB that is gone for a minute under load', function () {
       const goneMs = performance.now();
       const unanswered = visit(site, small, { html: '<p>x</p>' }, site.apis[0]!);
       for (const { id } of brief.accounts) site.witness.release(id);
-      for (const end of await Promise.all(brief.ends)) expect([end.status, end.usage]).to.deep.equal([200, undefined]);
+      for (const end of await Promise.all(brief.ends))
+        expect([end.status, end.usage]).to.deep.equal([200, undefined]);
       for (const end of await Promise.all(long.ends)) {
-        expect([end.status, end.why, end.retryAfterS]).to.deep.equal([502, 'render_failed/database', 1]);
+        expect([end.status, end.why, end.retryAfterS]).to.deep.equal([
+          502,
+          'render_failed/database',
+          1,
+        ]);
         expect(performance.now() - goneMs).to.be.lessThan(15_000 + MARGIN_MS);
       }
       for (const { id } of long.accounts) expect(site.witness.alive(id)).to.equal(0);
 
-      for (const line of await known()) expect(line['members']).to.have.property(`127.0.0.1:${member!.port}`).that.matches(words);
+      for (const line of await known())
+        expect(line['members']).to.have.property(`127.0.0.1:${member!.port}`).that.matches(words);
       const knownMs = performance.now();
       for (const api of site.apis) {
         const { report, ...probes } = await health(api);
@@ -94,28 +128,41 @@ describe('a MongoDB that is gone for a minute under load', function () {
       const after = await memory();
       const backMs = performance.now();
       await up(member!);
-      for (const { process } of site.apis) expect((await process.said(BACK))['missingMs']).to.be.greaterThan(OUTAGE_MS / 2);
+      for (const { process } of site.apis)
+        expect((await process.said(BACK))['missingMs']).to.be.greaterThan(OUTAGE_MS / 2);
 
-      // At once and for all. What a frozen server was sent it does now: such a lease would keep the only place of the small account for 15 s.
+      // At once and for all. What a frozen server was sent it does now: such a lease would keep the
+      // only place of the small account for 15 s.
       expect((await unanswered).why).to.equal('render_failed/database');
       await eventually(async () => expect(await small.leases()).to.equal(0));
-      const firsts = await Promise.all(site.apis.flatMap(api => [1, 2, 3].map(() => visit(site, account, { html: '<p>x</p>' }, api))));
+      const firsts = await Promise.all(
+        site.apis.flatMap(api =>
+          [1, 2, 3].map(() => visit(site, account, { html: '<p>x</p>' }, api)),
+        ),
+      );
       await callers.stop();
       const ends = [...callers.visits, ...firsts];
       expect(firsts.map(({ status, why }) => why ?? status)).to.deep.equal(firsts.map(() => 200));
 
       const refused = ends.filter(({ status }) => status !== 200);
-      const answers = new Set(refused.map(({ status, why, retryAfterS }) => `${status} ${why} ${retryAfterS}`));
+      const answers = new Set(
+        refused.map(({ status, why, retryAfterS }) => `${status} ${why} ${retryAfterS}`),
+      );
       expect([...answers]).to.deep.equal(['502 render_failed/database 1']);
       expect(Math.max(...refused.map(({ ms }) => ms))).to.be.lessThan(OPERATION_MS + MARGIN_MS);
-      const late = refused.filter(({ startMs }) => startMs > knownMs && startMs < backMs).map(({ ms }) => ms);
+      const late = refused
+        .filter(({ startMs }) => startMs > knownMs && startMs < backMs)
+        .map(({ ms }) => ms);
       expect(late.length).to.be.greaterThan(20);
       expect(median(late)).to.be.lessThan(OPERATION_MS / 5);
-      for (const [index, bytes] of after.entries()) expect(bytes - before[index]!).to.be.lessThan(64 * 2 ** 20);
+      for (const [index, bytes] of after.entries())
+        expect(bytes - before[index]!).to.be.lessThan(64 * 2 ** 20);
 
       const delivered = ends.filter(({ status }) => status === 200).length;
       const all = delivered + brief.accounts.length + 1;
-      await eventually(async () => expect(await total('pressroom_lease_writes_waiting')).to.equal(0));
+      await eventually(async () =>
+        expect(await total('pressroom_lease_writes_waiting')).to.equal(0),
+      );
       expect(await account.usage()).to.equal(delivered);
       for (const { usage } of brief.accounts) expect(await usage()).to.equal(1);
       for (const { usage } of long.accounts) expect(await usage()).to.equal(0);
@@ -129,9 +176,13 @@ describe('a MongoDB that is gone for a minute under load', function () {
   }
 });
 
-const median = (numbers: number[]) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
+const median = (numbers: number[]) =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
 
-/** What an operator finds at night: beside one line a call, only some that tell of the database, and none of an error that nobody foresaw. */
+/**
+ * What an operator finds at night: beside one line a call, only some that tell of the database, and
+ * none of an error that nobody foresaw.
+ */
 function expectReadable({ log }: PressroomProcess, calls: number): void {
   const others = log.filter(({ msg }) => msg !== 'request');
   expect(log.length).to.be.lessThan(2 * calls + 100);

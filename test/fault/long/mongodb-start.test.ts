@@ -1,4 +1,5 @@
-// The start of an API against a MongoDB that is down, silent, somebody else, too old, alone, or refuses the login: it waits for what may pass and ends with a sentence for the rest.
+// The start of an API against a MongoDB that is down, silent, somebody else, too old, alone, or
+// refuses the login: it waits for what may pass and ends with a sentence for the rest.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -27,7 +28,9 @@ describe('the start of an API', function () {
   });
 
   /** An API by itself: no worker is where it looks for one. */
-  async function startApi(mongodbUri: string): Promise<{ process: PressroomProcess; port: number }> {
+  async function startApi(
+    mongodbUri: string,
+  ): Promise<{ process: PressroomProcess; port: number }> {
     const [port, operationsPort, nobody] = [await ownPort(), await ownPort(), await ownPort()];
     const process = startPressroom('api', 'the API', operationsPort, {
       PRESSROOM_HOST: '127.0.0.1',
@@ -51,17 +54,23 @@ describe('the start of an API', function () {
     return (err as Error).message;
   }
 
-  async function expectWaiting(api: PressroomProcess, members: Record<string, RegExp>): Promise<void> {
+  async function expectWaiting(
+    api: PressroomProcess,
+    members: Record<string, RegExp>,
+  ): Promise<void> {
     const line = await api.said(WAITS);
     expect(line.level).to.equal('warn');
     const words = line['members'] as Record<string, string>;
     expect(words).to.have.all.keys(Object.keys(members));
-    for (const [member, expected] of Object.entries(members)) expect(words[member]).to.match(expected);
+    for (const [member, expected] of Object.entries(members))
+      expect(words[member]).to.match(expected);
     expect([await api.probe('/livez'), await api.probe('/readyz')]).to.deep.equal([200, 503]);
   }
 
   /** A plain TCP server in MongoDB's place. */
-  async function imposter(meet: (socket: Socket) => void): Promise<{ server: Server; uri: string; host: string; met: () => number }> {
+  async function imposter(
+    meet: (socket: Socket) => void,
+  ): Promise<{ server: Server; uri: string; host: string; met: () => number }> {
     let met = 0;
     const sockets = new Set<Socket>();
     const server = createServer(socket => {
@@ -107,9 +116,11 @@ describe('the start of an API', function () {
   const imposters: Record<string, (socket: Socket) => void> = {
     'says nothing': () => {},
     'hangs up at once': socket => socket.destroy(),
-    'speaks something else': socket => socket.on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    'speaks something else': socket =>
+      socket.on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')),
     'speaks garbage': socket => socket.on('data', () => socket.write(Buffer.alloc(64, 1))),
-    'sends impossible lengths': socket => socket.on('data', () => socket.write(Buffer.alloc(64, 0xff))),
+    'sends impossible lengths': socket =>
+      socket.on('data', () => socket.write(Buffer.alloc(64, 0xff))),
   };
   it('waits in peace when what listens there is something else', async () => {
     const all = await Promise.all(
@@ -136,18 +147,26 @@ describe('the start of an API', function () {
     const { uri, port } = await testMongod();
     const admin = await MongoClient.connect(uri);
     open.push(() => admin.close());
-    await admin.db('admin').command({ createUser: 'reader', pwd: 'a password', roles: [{ role: 'read', db: 'elsewhere' }] });
+    await admin.db('admin').command({
+      createUser: 'reader',
+      pwd: 'a password',
+      roles: [{ role: 'read', db: 'elsewhere' }],
+    });
     const [wrong, none, reader] = await Promise.all([
       lastWords(uri.replace(/:[^:@/]+@/, ':not-the-password@')),
       lastWords(`mongodb://127.0.0.1:${port}/pressroom?replicaSet=pressroom`),
-      lastWords(`mongodb://reader:${encodeURIComponent('a password')}@127.0.0.1:${port}/pressroom?authSource=admin&replicaSet=pressroom`),
+      lastWords(
+        `mongodb://reader:${encodeURIComponent('a password')}@127.0.0.1:${port}/pressroom?authSource=admin&replicaSet=pressroom`,
+      ),
     ]);
     expect(wrong)
       .to.contain('MongoDB refused the user name or the password')
       .and.contain('`pressroom`')
       .and.not.contain('not-the-password');
     expect(none).to.contain('MongoDB asks for a login');
-    expect(reader).to.contain('MongoDB does not let `reader` use the database `pressroom`').and.contain('readWrite');
+    expect(reader)
+      .to.contain('MongoDB does not let `reader` use the database `pressroom`')
+      .and.contain('readWrite');
   });
 
   describe('on a server that will never do', () => {
@@ -167,12 +186,18 @@ describe('the start of an API', function () {
         matches: (_frame, { before }) => before !== undefined && commandOf(before) === 'buildInfo',
         do: { rewrite: asMongoDb5 },
       });
-      expect(await lastWords(uri)).to.match(/MongoDB 5\.[\d.]+ is too old: Pressroom needs 6\.0 or newer/);
+      expect(await lastWords(uri)).to.match(
+        /MongoDB 5\.[\d.]+ is too old: Pressroom needs 6\.0 or newer/,
+      );
       expect(rule.hits()).to.equal(1);
     });
 
     it('ends with a sentence when it is so old that the driver does not speak with it', async () => {
-      link.onFrame({ direction: 'down', matches: frame => frame.includes('maxWireVersion\0'), do: { rewrite: asWireVersion8 } });
+      link.onFrame({
+        direction: 'down',
+        matches: frame => frame.includes('maxWireVersion\0'),
+        do: { rewrite: asWireVersion8 },
+      });
       expect(await lastWords(uri)).to.match(/Pressroom needs 6\.0 or newer.*wire version 8/);
     });
   });
@@ -182,12 +207,19 @@ describe('the start of an API', function () {
     open.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const port = await ownPort();
     const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--quiet'];
-    const alone: MongodProcess = await spawnMongod((await mongodBinary()).path, args, folder, join(folder, 'mongod.log'));
+    const alone: MongodProcess = await spawnMongod(
+      (await mongodBinary()).path,
+      args,
+      folder,
+      join(folder, 'mongod.log'),
+    );
     open.push(() => alone.stop(0));
     expect(await lastWords(`mongodb://127.0.0.1:${port}/pressroom`))
       .to.contain('is not a replica set')
       .and.contain('rs.initiate()');
     const { process } = await startApi(`mongodb://127.0.0.1:${port}/pressroom?replicaSet=rs`);
-    await expectWaiting(process, { [`127.0.0.1:${port}`]: /answers, but as no member of the replica set `rs`/ });
+    await expectWaiting(process, {
+      [`127.0.0.1:${port}`]: /answers, but as no member of the replica set `rs`/,
+    });
   });
 });

@@ -1,11 +1,17 @@
-// MongoDB works, but badly: each write takes two seconds, its primary changes or dies, its disk is full, its password is another one. What callers and operators see of it.
+// MongoDB works, but badly: each write takes two seconds, its primary changes or dies, its disk is
+// full, its password is another one. What callers and operators see of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
 import { skip } from '../../support/skip.ts';
 import { openLink } from '../harness/link.ts';
-import { type PatientCallers, startPatientCallers, type Visit, visit } from '../harness/patient-callers.ts';
+import {
+  type PatientCallers,
+  startPatientCallers,
+  type Visit,
+  visit,
+} from '../harness/patient-callers.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
@@ -44,7 +50,10 @@ describe('a MongoDB that works badly', function () {
   };
   const delivered = (visits: readonly Visit[]) => visits.filter(({ status }) => status === 200);
 
-  /** Every refusal is the database's and says when to come again; every PDF is counted, once; nothing is held. */
+  /**
+   * Every refusal is the database's and says when to come again; every PDF is counted, once;
+   * nothing is held.
+   */
   async function allIsRight(visits: readonly Visit[]): Promise<void> {
     const refused = visits.filter(({ status }) => status !== 200);
     for (const { status, why, retryAfterS, ms } of refused) {
@@ -63,11 +72,16 @@ describe('a MongoDB that works badly', function () {
   it('delivers slowly and counts late when each write takes two seconds', async () => {
     await start({ apis: 1, slots: 4 });
     const [api] = site.apis;
-    await site.cluster.fail(['findAndModify', 'update'], { blockConnection: true, blockTimeMS: 2_000 });
+    await site.cluster.fail(['findAndModify', 'update'], {
+      blockConnection: true,
+      blockTimeMS: 2_000,
+    });
     const long = visit(site, account, site.witness.page(account.id, 'long'), api!);
     await site.witness.until(account.id, 1);
     const aliveMs = performance.now();
-    const visits = await Promise.all(Array.from({ length: 6 }, () => visit(site, account, STILL, api!)));
+    const visits = await Promise.all(
+      Array.from({ length: 6 }, () => visit(site, account, STILL, api!)),
+    );
     const bad = await visit(site, account, { ...STILL, wait_for_selector: '][' }, api!);
     expect([bad.status, bad.why]).to.deep.equal([400, 'validation_error']);
     // Longer than a lease lasts: slow renewals keep it.
@@ -84,11 +98,15 @@ describe('a MongoDB that works badly', function () {
     // The last line may come after its answer.
     await eventually(() => {
       const late = log.filter(({ msg }) => msg === 'a render is not counted yet, trying on');
-      expect(late.map(line => line['reason'])).to.deep.equal(visits.map(() => 'MongoDB did not answer within 1000 ms'));
+      expect(late.map(line => line['reason'])).to.deep.equal(
+        visits.map(() => 'MongoDB did not answer within 1000 ms'),
+      );
     });
     expect(log.filter(({ msg }) => msg === GONE)).to.deep.equal([]);
     const [took, times] = await Promise.all(
-      ['sum', 'count'].map(each => total(`pressroom_mongodb_operation_duration_seconds_${each}`, { operation: 'admit' })),
+      ['sum', 'count'].map(each =>
+        total(`pressroom_mongodb_operation_duration_seconds_${each}`, { operation: 'admit' }),
+      ),
     );
     expect(took! / times!).to.be.at.least(2);
     await site.cluster.working();
@@ -106,7 +124,9 @@ describe('a MongoDB that works badly', function () {
     await dead.kill();
     const host = `127.0.0.1:${dead.port}`;
     for (const { process } of site.apis) {
-      const line = await process.said(GONE, ({ members }) => /ECONN|closed/.test((members as Record<string, string>)[host]!));
+      const line = await process.said(GONE, ({ members }) =>
+        /ECONN|closed/.test((members as Record<string, string>)[host]!),
+      );
       expect(line['calls']).to.equal('wait');
       expect(Object.values(line['members'] as object)).to.include('is a secondary');
       await process.said(BACK);
@@ -126,7 +146,10 @@ describe('a MongoDB that works badly', function () {
     const link = await openLink(site.cluster.members[0]!.port, 'mongodb');
     open.push(() => link.close());
     const api = await site.addApi({
-      MONGODB_URI: site.cluster.uriThrough(link.port).replace('//', '//press:the%20first@').concat('&authSource=admin'),
+      MONGODB_URI: site.cluster
+        .uriThrough(link.port)
+        .replace('//', '//press:the%20first@')
+        .concat('&authSource=admin'),
     });
     const visits = [await visit(site, account, STILL, api)];
     await admin.command({ updateUser: 'press', pwd: 'the second' });
@@ -140,10 +163,20 @@ describe('a MongoDB that works badly', function () {
       expect([refused.status, refused.why]).to.deep.equal([502, 'render_failed/database']);
       visits.push(refused);
     }
-    const line = await api.process.said('MongoDB refuses the login, its user or password has changed');
-    expect(line).to.deep.include({ level: 'error', user: 'press', member: `127.0.0.1:${link.port}` });
-    expect(JSON.stringify(api.process.log)).to.not.contain('the first').and.not.contain('the%20first');
-    expect([await api.process.probe('/livez'), await api.process.probe('/readyz')]).to.deep.equal([200, 200]);
+    const line = await api.process.said(
+      'MongoDB refuses the login, its user or password has changed',
+    );
+    expect(line).to.deep.include({
+      level: 'error',
+      user: 'press',
+      member: `127.0.0.1:${link.port}`,
+    });
+    expect(JSON.stringify(api.process.log))
+      .to.not.contain('the first')
+      .and.not.contain('the%20first');
+    expect([await api.process.probe('/livez'), await api.process.probe('/readyz')]).to.deep.equal([
+      200, 200,
+    ]);
     const { checks } = JSON.parse((await httpCall(api.port, 'GET', '/readyz')).body.toString());
     expect(checks.database).to.deep.equal({ status: 'unavailable' });
 

@@ -1,4 +1,5 @@
-// Callers who send wrongly, slowly or without a key, many at once: each has an answer that says what is wrong, while others are served.
+// Callers who send wrongly, slowly or without a key, many at once: each has an answer that says
+// what is wrong, while others are served.
 import { expect } from 'chai';
 import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -11,7 +12,10 @@ import { largePdf } from '../overload-pages.ts';
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
 const QUICK = `--import=${new URL('../overload-body-times.ts', import.meta.url)}`;
-/** What V8 has not collected yet of what was read and thrown away, and buffers of sockets. 85 to 120 MiB of it were seen. */
+/**
+ * What V8 has not collected yet of what was read and thrown away, and buffers of sockets. 85 to 120
+ * MiB of it were seen.
+ */
 const BESIDE_BYTES = 256 * MIB;
 
 type Connection = Awaited<ReturnType<typeof rawConnection>>;
@@ -49,7 +53,10 @@ describe('an API process that is called wrongly', function () {
     for (const { socket } of connections) socket.destroy();
     await eventually(async () => {
       const metrics = await api.metrics();
-      expect([metrics.sum('pressroom_in_flight_bytes'), metrics.sum('pressroom_http_connections')]).to.deep.equal([0, 0]);
+      expect([
+        metrics.sum('pressroom_in_flight_bytes'),
+        metrics.sum('pressroom_http_connections'),
+      ]).to.deep.equal([0, 0]);
     });
     expect((await api.memory()).peakBytes - beforeBytes).to.be.lessThan(BESIDE_BYTES);
     expect((await send(port, account.key, SMALL)).status).to.equal(200);
@@ -57,9 +64,15 @@ describe('an API process that is called wrongly', function () {
 
   /** The head of a call with this key and these headers. */
   const head = (key: string, ...headers: string[]) =>
-    ['POST /v1/render HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json', ...headers, '', ''].join(
-      '\r\n',
-    );
+    [
+      'POST /v1/render HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      ...headers,
+      '',
+      '',
+    ].join('\r\n');
   const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`;
 
   /** Writes it again and again, as fast as it is taken, until the connection is over. */
@@ -75,7 +88,11 @@ describe('an API process that is called wrongly', function () {
     socket.once('close', () => clearInterval(timer));
   }
 
-  const wrong: [string, (connection: Connection, key: string) => void, { code: string; says: string }][] = [
+  const wrong: [
+    string,
+    (connection: Connection, key: string) => void,
+    { code: string; says: string },
+  ][] = [
     [
       'a length over the limit',
       (c, key) => c.send(head(key, `Content-Length: ${MIB + 1}`)),
@@ -94,10 +111,15 @@ describe('an API process that is called wrongly', function () {
       (c, key) => c.send(head(key, 'Content-Length: many')),
       { code: 'validation_error', says: 'not valid HTTP' },
     ],
-    ['a length below nothing', (c, key) => c.send(head(key, 'Content-Length: -1')), { code: 'validation_error', says: 'not valid HTTP' }],
+    [
+      'a length below nothing',
+      (c, key) => c.send(head(key, 'Content-Length: -1')),
+      { code: 'validation_error', says: 'not valid HTTP' },
+    ],
     [
       'a chunk whose length is wrong',
-      (c, key) => c.send(`${head(key, 'Transfer-Encoding: chunked')}1\r\n{"html":"x"}\r\n0\r\n\r\n`),
+      (c, key) =>
+        c.send(`${head(key, 'Transfer-Encoding: chunked')}1\r\n{"html":"x"}\r\n0\r\n\r\n`),
       { code: 'validation_error', says: 'not valid HTTP' },
     ],
     [
@@ -144,7 +166,9 @@ describe('an API process that is called wrongly', function () {
       callers.map(async ({ key }) => {
         const connection = await open();
         act(connection, key);
-        const { status, json } = await connection.answer().catch(error => expect.fail(`${what}: ${error.message}`));
+        const { status, json } = await connection
+          .answer()
+          .catch(error => expect.fail(`${what}: ${error.message}`));
         expect(json().error, what).to.include({ code: expected.code });
         expect(json().error.message, what).to.include(expected.says);
         expect(status, what).to.equal(400);
@@ -176,13 +200,19 @@ describe('an API process that is called wrongly', function () {
       .updateOne({ _id: former.id }, { $set: { keys: [] } });
     const strangers = Array.from(
       { length: 100 },
-      (_, number) => [former.key, createKeyText(account.id), 'no key of ours', undefined][number % 4],
+      (_, number) =>
+        [former.key, createKeyText(account.id), 'no key of ours', undefined][number % 4],
     );
     await Promise.all(
       strangers.map(async key => {
         const connection = await open();
         const authorization = key === undefined ? [] : [`Authorization: Bearer ${key}`];
-        const lines = ['POST /v1/render HTTP/1.1', 'Host: x', ...authorization, 'Content-Type: application/json'];
+        const lines = [
+          'POST /v1/render HTTP/1.1',
+          'Host: x',
+          ...authorization,
+          'Content-Type: application/json',
+        ];
         connection.send([...lines, `Content-Length: ${body.length}`, '', ''].join('\r\n'));
         const answer = await connection.answer();
         expect(answer.status).to.equal(401);
@@ -190,14 +220,19 @@ describe('an API process that is called wrongly', function () {
         expect(answer.headers).to.include({ connection: 'close' });
       }),
     );
-    expect(await ends(strangers.map(key => send(port, key, body)))).to.deep.equal({ '401 unauthorized': 100 });
+    expect(await ends(strangers.map(key => send(port, key, body)))).to.deep.equal({
+      '401 unauthorized': 100,
+    });
     await isAtRest();
   });
 
   it('holds the PDF alone for a caller who does not read it, until he goes', async () => {
     await start({});
     const request = largePdf(30);
-    const body = JSON.stringify({ ...request, html: `<!--${'a'.repeat(9 * MIB)}-->${request.html}` });
+    const body = JSON.stringify({
+      ...request,
+      html: `<!--${'a'.repeat(9 * MIB)}-->${request.html}`,
+    });
     const connection = await open();
     connection.socket.pause();
     connection.send(`${head(account.key, `Content-Length: ${body.length}`)}${body}`);

@@ -1,4 +1,5 @@
-// What one API process holds stays inside its budget, whoever sends and whatever is printed: seen from the outside, as resident memory of the process.
+// What one API process holds stays inside its budget, whoever sends and whatever is printed: seen
+// from the outside, as resident memory of the process.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
@@ -9,8 +10,9 @@ import { largePdf } from '../overload-pages.ts';
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
 /**
- * Beside what is held: what V8 has not collected yet, buffers of sockets, frames between API and workers. Up to 230 MiB of it were seen. Without the budget
- * for what is read from Chrome, and for what a body becomes when it is parsed, these tests took 130 to 200 MiB more than they allow.
+ * Beside what is held: what V8 has not collected yet, buffers of sockets, frames between API and
+ * workers. Up to 230 MiB of it were seen. Without the budget for what is read from Chrome, and for
+ * what a body becomes when it is parsed, these tests took 130 to 200 MiB more than they allow.
  */
 const BESIDE_BYTES = 320 * MIB;
 /** Slow machines serve all the same. */
@@ -28,7 +30,13 @@ describe('the memory of an API process', function () {
   afterEach(() => site?.stop());
 
   async function start(budget: string, slots: number): Promise<SiteAccount> {
-    site = await startSite({ apis: 1, workers: 1, slots, ...PATIENCE, api: { ...PATIENCE.api, PRESSROOM_BYTES_IN_FLIGHT: budget } });
+    site = await startSite({
+      apis: 1,
+      workers: 1,
+      slots,
+      ...PATIENCE,
+      api: { ...PATIENCE.api, PRESSROOM_BYTES_IN_FLIGHT: budget },
+    });
     port = site.apis[0]!.port;
     api = site.apis[0]!.process;
     const account = await site.account('scale');
@@ -41,17 +49,24 @@ describe('the memory of an API process', function () {
   async function staysInside(budgetBytes: number): Promise<void> {
     const { peakBytes } = await api.memory();
     const tookMib = Math.round((peakBytes - beforeBytes) / MIB);
-    expect(tookMib, 'MiB over what it held before').to.be.lessThan((budgetBytes + BESIDE_BYTES) / MIB);
+    expect(tookMib, 'MiB over what it held before').to.be.lessThan(
+      (budgetBytes + BESIDE_BYTES) / MIB,
+    );
   }
 
   async function servesAgain(account: SiteAccount): Promise<void> {
-    await eventually(async () => expect((await api.metrics()).sum('pressroom_in_flight_bytes')).to.equal(0));
+    await eventually(async () =>
+      expect((await api.metrics()).sum('pressroom_in_flight_bytes')).to.equal(0),
+    );
     expect((await send(port, account.key, SMALL)).status).to.equal(200);
   }
 
   it('stays inside the budget when 200 callers send 10 MiB at once, each of whom is answered', async () => {
     const account = await start('128MiB', 2);
-    const accounts = [account, ...(await Promise.all(Array.from({ length: 24 }, () => site.account('scale'))))];
+    const accounts = [
+      account,
+      ...(await Promise.all(Array.from({ length: 24 }, () => site.account('scale')))),
+    ];
     const frame = Buffer.byteLength(JSON.stringify({ html: '<!----><p>large' }));
     // One character beyond Latin-1 doubles what the text takes in memory.
     const html = `<!--–${'a'.repeat(10 * MIB - frame - Buffer.byteLength('–'))}--><p>large`;
@@ -59,7 +74,9 @@ describe('the memory of an API process', function () {
     expect(body.length).to.equal(10 * MIB);
     // A crowd that left something behind would have no room for the third.
     for (let crowd = 0; crowd < 3; crowd++) {
-      const counts = await ends(Array.from({ length: 200 }, (_, caller) => send(port, accounts[caller % 25]!.key, body)));
+      const counts = await ends(
+        Array.from({ length: 200 }, (_, caller) => send(port, accounts[caller % 25]!.key, body)),
+      );
       expect(counts['200']).to.be.greaterThan(0);
       // On a machine that is busy enough, parsing a body takes longer than the database may.
       const {
@@ -82,7 +99,9 @@ describe('the memory of an API process', function () {
     const counts = await ends(Array.from({ length: 8 }, () => send(port, account.key, body)));
     expect(Object.keys(counts))
       .to.include('200')
-      .and.to.satisfy((keys: string[]) => keys.every(key => ['200', '429 concurrency_limit', '502 overloaded'].includes(key)));
+      .and.to.satisfy((keys: string[]) =>
+        keys.every(key => ['200', '429 concurrency_limit', '502 overloaded'].includes(key)),
+      );
     await staysInside(96 * MIB);
     await servesAgain(account);
     // The room of all that were refused is there again.
@@ -92,8 +111,15 @@ describe('the memory of an API process', function () {
 
   it('stays inside the budget when pages throw errors of 10 million characters again and again, and ends them', async () => {
     const account = await start('64MiB', 8);
-    const body = Buffer.from(JSON.stringify({ html: 'x', wait_for_expression: "(() => { throw new Error('x'.repeat(10e6)); })()" }));
-    expect(await ends(Array.from({ length: 4 }, () => send(port, account.key, body)))).to.deep.equal({ '502 output_limit': 4 });
+    const body = Buffer.from(
+      JSON.stringify({
+        html: 'x',
+        wait_for_expression: "(() => { throw new Error('x'.repeat(10e6)); })()",
+      }),
+    );
+    expect(
+      await ends(Array.from({ length: 4 }, () => send(port, account.key, body))),
+    ).to.deep.equal({ '502 output_limit': 4 });
     await staysInside(64 * MIB);
     await servesAgain(account);
   });

@@ -35,22 +35,39 @@ describe('the leases that crashes leave', () => {
   const ids = (leases: readonly LeaseDocument[]) => leases.map(({ id }) => id);
   /** Named by number; the last one expired last. */
   const expiredLeases = (count: number): LeaseDocument[] =>
-    Array.from({ length: count }, (_, nth) => ({ id: `expired ${nth}`, key: 'k', expires: new Date(Date.now() - 60_000 + nth) }));
-  const runningLease: LeaseDocument = { id: 'running', key: 'k', expires: new Date(Date.now() + 3_600_000) };
+    Array.from({ length: count }, (_, nth) => ({
+      id: `expired ${nth}`,
+      key: 'k',
+      expires: new Date(Date.now() - 60_000 + nth),
+    }));
+  const runningLease: LeaseDocument = {
+    id: 'running',
+    key: 'k',
+    expires: new Date(Date.now() + 3_600_000),
+  };
 
   it('are bounded, and the newest are kept', async () => {
     const expired = expiredLeases(1_280);
     const free = await rig.account('free', { leases: expired });
     const lease = await (await rig.replica()).admit(free.caller);
-    expect(ids((await free.read()).leases)).to.deep.equal([...ids(expired.slice(-atLeast)), lease.id]);
+    expect(ids((await free.read()).leases)).to.deep.equal([
+      ...ids(expired.slice(-atLeast)),
+      lease.id,
+    ]);
   });
 
   it('are more with a larger plan', async () => {
     const { store, processes, caller, close } = await settleRig();
     try {
-      await store.accounts.updateOne({ _id: caller.accountId }, { $set: { leases: expiredLeases(1_280) } });
+      await store.accounts.updateOne(
+        { _id: caller.accountId },
+        { $set: { leases: expiredLeases(1_280) } },
+      );
       await processes[0]!.admit(caller);
-      expect(await lookAt(store, caller.accountId)).to.include({ running: 1, expired: forEachPlace * CAP });
+      expect(await lookAt(store, caller.accountId)).to.include({
+        running: 1,
+        expired: forEachPlace * CAP,
+      });
     } finally {
       await close();
     }
@@ -70,10 +87,15 @@ describe('the leases that crashes leave', () => {
     const lease = await cutOff.admit(free.caller);
     const expired = new Date(Date.now() - 120_000);
     await rig.store.accounts.updateOne({ _id: free.id }, { $set: { 'leases.0.expires': expired } });
-    await rig.store.accounts.updateOne({ _id: free.id }, { $push: { leases: { $each: expiredLeases(atLeast) } } });
+    await rig.store.accounts.updateOne(
+      { _id: free.id },
+      { $push: { leases: { $each: expiredLeases(atLeast) } } },
+    );
     expect(await other.settle(await other.admit(free.caller))).to.equal(1);
     expect(await cutOff.settle(lease)).to.equal(undefined);
     expect(await free.usage()).to.equal(1);
-    expect(rig.lines.map(({ msg }) => msg)).to.include('a render could not be counted: its lease is gone');
+    expect(rig.lines.map(({ msg }) => msg)).to.include(
+      'a render could not be counted: its lease is gone',
+    );
   });
 });

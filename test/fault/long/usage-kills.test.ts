@@ -1,4 +1,5 @@
-// Usage when an API process dies with renders that it has not counted yet, or is told to end while MongoDB is away.
+// Usage when an API process dies with renders that it has not counted yet, or is told to end while
+// MongoDB is away.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { countedRight } from '../harness/counted-right.ts';
@@ -40,7 +41,9 @@ describe('the usage of customers of an API process that ends', function () {
     await countedRight(site, customers, ledger, visits, victim);
   });
 
-  /** A render that gets its PDF while MongoDB is as `away` leaves it, so that it can not be counted. */
+  /**
+   * A render that gets its PDF while MongoDB is as `away` leaves it, so that it can not be counted.
+   */
   async function deliver(account: SiteAccount, away: () => Promise<void>): Promise<string> {
     const call = site.render(account, site.witness.page(account.id, 'a page'));
     await site.witness.until(account.id, 1);
@@ -51,7 +54,8 @@ describe('the usage of customers of an API process that ends', function () {
     expect(answer.headers).to.not.have.property('x-usage-count');
     return answer.headers['x-request-id']!;
   }
-  const linesOf = (requestId: string) => site.apis[0]!.process.log.filter(line => line['requestId'] === requestId);
+  const linesOf = (requestId: string) =>
+    site.apis[0]!.process.log.filter(line => line['requestId'] === requestId);
 
   it('has a render in it that MongoDB was not there for, when it comes back before the process has to end', async () => {
     await open({ apis: 1 });
@@ -76,7 +80,9 @@ describe('the usage of customers of an API process that ends', function () {
     const [mongod] = site.cluster.members;
     const requestId = await deliver(account, mongod!.kill);
     expect(await api!.process.kill('SIGTERM')).to.equal(1);
-    const last = linesOf(requestId).find(({ msg }) => msg === 'a render was delivered but could not be counted');
+    const last = linesOf(requestId).find(
+      ({ msg }) => msg === 'a render was delivered but could not be counted',
+    );
     expect(last).to.include({ level: 'error', accountId: account.id });
     expect(last!['leaseId']).to.be.a('string');
     await mongod!.start();
@@ -91,7 +97,9 @@ describe('the usage of customers of an API process that ends', function () {
     const [mongod] = site.cluster.members;
     const requestId = await deliver(account, mongod!.freeze);
     const [line] = await eventually(() => {
-      const lines = linesOf(requestId).filter(({ msg }) => msg === 'a render is not counted yet, trying on');
+      const lines = linesOf(requestId).filter(
+        ({ msg }) => msg === 'a render is not counted yet, trying on',
+      );
       expect(lines.length).to.equal(1);
       return lines;
     });
@@ -102,7 +110,9 @@ describe('the usage of customers of an API process that ends', function () {
     const { leases } = await account.read();
     expect(line).to.include({ level: 'warn', accountId: account.id });
     expect(line!['leaseId']).to.be.a('string');
-    expect(leases.map(({ id }) => id)).to.deep.equal((await account.usage()) === 1 ? [] : [line!['leaseId']]);
+    expect(leases.map(({ id }) => id)).to.deep.equal(
+      (await account.usage()) === 1 ? [] : [line!['leaseId']],
+    );
     await ledger.caughtUp();
     expect(ledger.wrong()).to.deep.equal([]);
   });

@@ -1,4 +1,5 @@
-// Usage when MongoDB has written and its answer never comes: the connection breaks, the answer vanishes, or the server can not say that others have it too.
+// Usage when MongoDB has written and its answer never comes: the connection breaks, the answer
+// vanishes, or the server can not say that others have it too.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -17,7 +18,8 @@ const RENDERS = 300;
 const FIND_AND_MODIFY = 'findAndModify';
 /** With it, what renews and releases. */
 const WRITES: readonly (string | undefined)[] = [FIND_AND_MODIFY, 'update'];
-const answersOne: FrameRule['matches'] = (_frame, { before }) => before !== undefined && WRITES.includes(commandOf(before));
+const answersOne: FrameRule['matches'] = (_frame, { before }) =>
+  before !== undefined && WRITES.includes(commandOf(before));
 
 describe('the usage of customers, when answers of MongoDB get lost', function () {
   this.timeout(300_000);
@@ -46,7 +48,9 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
         { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } },
         { errorCode: 11602, errorLabels: ['RetryableWriteError'] },
       ]);
-      await site.cluster.fail([chance.pick([FIND_AND_MODIFY, 'update'])], data, { times: chance.int(1, 4) });
+      await site.cluster.fail([chance.pick([FIND_AND_MODIFY, 'update'])], data, {
+        times: chance.int(1, 4),
+      });
       await sleep(chance.int(100, 800));
     }
     await site.cluster.working();
@@ -57,7 +61,11 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     const customers = await openCustomers(site);
     const rules = site.apis.flatMap(({ toMongod }) => {
       const sometimes = (share: number, action: FrameRule['do']) =>
-        toMongod!.onFrame({ direction: 'down', matches: (...of) => answersOne(...of) && chance.percent(share), do: action });
+        toMongod!.onFrame({
+          direction: 'down',
+          matches: (...of) => answersOne(...of) && chance.percent(share),
+          do: action,
+        });
       return [sometimes(4, 'cut'), sometimes(1, 'lose'), sometimes(4, { delayMs: 300 })];
     });
     const rush = customers.come(RENDERS, chance);
@@ -88,9 +96,14 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     await eventually(() => expect(rule.hits()).to.equal(1));
     call.hangUp();
     expect(await end).to.equal('AbortError');
-    await eventually(() => expect(api!.process.log.map(line => line['code'])).to.include('client_closed'));
-    // Whatever the process does about the caller that left, it has done by the time that a later one is served.
-    expect((await site.render(await site.account(), { html: '<p>x</p>' }, api)).status).to.equal(200);
+    await eventually(() =>
+      expect(api!.process.log.map(line => line['code'])).to.include('client_closed'),
+    );
+    // Whatever the process does about the caller that left, it has done by the time that a later
+    // one is served.
+    expect((await site.render(await site.account(), { html: '<p>x</p>' }, api)).status).to.equal(
+      200,
+    );
     api!.toMongod!.heal();
     await eventually(async () => expect(await account.usage()).to.equal(1));
     await quiet(site);

@@ -1,4 +1,5 @@
-// Usage: what is counted is exactly what was rendered, among callers who leave, pages that fail and a MongoDB that stops for a while.
+// Usage: what is counted is exactly what was rendered, among callers who leave, pages that fail and
+// a MongoDB that stops for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { countedRight, metricsAgree } from '../harness/counted-right.ts';
@@ -31,10 +32,15 @@ describe('the usage of customers, on two API processes and two workers', functio
       mongod!.thaw();
       const visits = await rush.over;
       await metricsAgree(site, visits, await countedRight(site, customers, ledger, visits));
-      const bad = visits.map(({ manner, end, outcome }) => ({ manner, end, outcome })).filter(({ end }) => end !== 200);
+      const bad = visits
+        .map(({ manner, end, outcome }) => ({ manner, end, outcome }))
+        .filter(({ end }) => end !== 200);
       expect(bad.filter(({ end }) => end === 'broken')).to.deep.equal([]);
-      // Nothing of this keeps a caller who stays from a PDF; only on a machine so slow that the pause outgrows an admission's time may MongoDB be blamed.
-      expect(bad.filter(({ manner, outcome }) => manner === 'stays' && outcome !== 'database')).to.deep.equal([]);
+      // Nothing of this keeps a caller who stays from a PDF; only on a machine so slow that the
+      // pause outgrows an admission's time may MongoDB be blamed.
+      expect(
+        bad.filter(({ manner, outcome }) => manner === 'stays' && outcome !== 'database'),
+      ).to.deep.equal([]);
     } finally {
       await ledger.close();
     }

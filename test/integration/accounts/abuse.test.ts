@@ -1,4 +1,5 @@
-// Pages that want all there is: each ends within its bounds, with a PDF or a clear error, while a neighbour on the same worker and Chrome gets his PDFs.
+// Pages that want all there is: each ends within its bounds, with a PDF or a clear error, while a
+// neighbour on the same worker and Chrome gets his PDFs.
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -7,11 +8,17 @@ import { html, type Installation, installation } from '../../support/installatio
 import { pdfText } from '../../support/pdf.ts';
 
 const RENDER_MEMORY_MIB = 300;
-/** Of all Chrome's processes together: the bound of one render, what the watch needs to see it and the browser's own. */
+/**
+ * Of all Chrome's processes together: the bound of one render, what the watch needs to see it and
+ * the browser's own.
+ */
 const CHROME_MIB = 1_200;
 const LIMIT_S = 8;
 
-/** A PNG of so many pixels a side, black, of a bit each: a few KiB that become gigabytes as a picture. https://www.w3.org/TR/png-3/ */
+/**
+ * A PNG of so many pixels a side, black, of a bit each: a few KiB that become gigabytes as a
+ * picture. https://www.w3.org/TR/png-3/
+ */
 function hugePng(side: number): string {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type), data]);
@@ -25,14 +32,21 @@ function hugePng(side: number): string {
   head.writeUInt32BE(side, 4);
   head[8] = 1; // a bit a pixel, grey
   const rows = deflateSync(Buffer.alloc(side * (Math.ceil(side / 8) + 1)));
-  const png = [Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', head), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];
+  const png = [
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', head),
+    chunk('IDAT', rows),
+    chunk('IEND', Buffer.alloc(0)),
+  ];
   return `data:image/png;base64,${Buffer.concat(png).toString('base64')}`;
 }
 
 /** `(module (func (export "run") (loop (br 0))))` */
-const ENDLESS_WASM = '[0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,7,1,3,114,117,110,0,0,10,9,1,7,0,3,64,12,0,11,11]';
+const ENDLESS_WASM =
+  '[0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,7,1,3,114,117,110,0,0,10,9,1,7,0,3,64,12,0,11,11]';
 const spin = `new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(${ENDLESS_WASM}))).exports.run()`;
-const worker = (code: string) => `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`;
+const worker = (code: string) =>
+  `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`;
 
 const PAGES: [what: string, page: string, more?: object][] = [
   [
@@ -55,15 +69,30 @@ const PAGES: [what: string, page: string, more?: object][] = [
       `<script>const grow=u=>{for(let i=0;i<4;i++)new Worker(u)};const u=URL.createObjectURL(new Blob(['const u=location.href;for(let i=0;i<4;i++)new Worker(u);for(;;);']));grow(u)</script>`,
     ),
   ],
-  ['memory without end', html('<script>const all=[];for(;;)all.push(new Uint8Array(1<<22).fill(7))</script>')],
+  [
+    'memory without end',
+    html('<script>const all=[];for(;;)all.push(new Uint8Array(1<<22).fill(7))</script>'),
+  ],
   [
     'memory without end, in a worker',
-    html(`<script>${worker('const all=[];for(;;)all.push(new Uint8Array(1<<22).fill(7))')}</script>`),
+    html(
+      `<script>${worker('const all=[];for(;;)all.push(new Uint8Array(1<<22).fill(7))')}</script>`,
+    ),
     { wait_for_selector: '#never' },
   ],
-  ['text without end', html("<script>let t='x'.repeat(1e6);for(;;)document.body.append(t)</script>")],
+  [
+    'text without end',
+    html("<script>let t='x'.repeat(1e6);for(;;)document.body.append(t)</script>"),
+  ],
   ['a huge picture', html(`<img src="${hugePng(30_000)}" width="500">`)],
-  ['a large picture, often', html(Array.from({ length: 12 }, (_, n) => `<img src="${hugePng(12_000 + n)}" width="500">`).join(''))],
+  [
+    'a large picture, often',
+    html(
+      Array.from({ length: 12 }, (_, n) => `<img src="${hugePng(12_000 + n)}" width="500">`).join(
+        '',
+      ),
+    ),
+  ],
   ['10,000 pages', html('<p style="break-after:page">p</p>'.repeat(10_000))],
   [
     'rules that look at everything',
@@ -73,7 +102,9 @@ const PAGES: [what: string, page: string, more?: object][] = [
   ],
   [
     'filters over filters',
-    html(`<style>div{filter:blur(200px) drop-shadow(0 0 200px red);width:2000px;height:2000px}</style>${'<div>'.repeat(60)}x`),
+    html(
+      `<style>div{filter:blur(200px) drop-shadow(0 0 200px red);width:2000px;height:2000px}</style>${'<div>'.repeat(60)}x`,
+    ),
   ],
   [
     'gradients and shadows without measure',
@@ -112,7 +143,9 @@ describe('a page that wants all there is', function () {
   function chromeMiB(): number {
     const sizes = chromeProcesses(process.pid).map(({ pid }) => {
       try {
-        return Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+        return Number(
+          /^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0,
+        );
       } catch {
         return 0; // it is gone
       }
@@ -134,7 +167,10 @@ describe('a page that wants all there is', function () {
       try {
         let served = 0;
         for (; served < 2 || (!over && served < 500); served++) {
-          const answer = await pressroom.render({ html: html('NEIGHBOUR') }, { Authorization: `Bearer ${neighbour}` });
+          const answer = await pressroom.render(
+            { html: html('NEIGHBOUR') },
+            { Authorization: `Bearer ${neighbour}` },
+          );
           expect(answer.status, answer.body.toString('utf8', 0, 200)).to.equal(200);
           expect(await pdfText(answer.body)).to.include('NEIGHBOUR');
         }

@@ -29,7 +29,9 @@ describe('the requests of an account in one process', () => {
   }
   /** As many as the plan allows. */
   async function fill(key: string, parallel: number) {
-    const all = await Promise.all(Array.from({ length: parallel + REQUESTS_BEYOND_PLAN }, () => begun(key)));
+    const all = await Promise.all(
+      Array.from({ length: parallel + REQUESTS_BEYOND_PLAN }, () => begun(key)),
+    );
     await until(() => http.budget.used() === all.length * 3 * GOOD.length);
     return all;
   }
@@ -43,9 +45,14 @@ describe('the requests of an account in one process', () => {
     expect(answer.status).to.equal(429);
     expect(answer.json().error).to.include({
       code: 'concurrency_limit',
-      message: 'Your account has 10 requests in progress, and your plan runs 2 at once. Try again when one has finished.',
+      message:
+        'Your account has 10 requests in progress, and your plan runs 2 at once. Try again when one has finished.',
     });
-    expect(answer.headers).to.include({ 'retry-after': '2', 'x-concurrency-limit': '2', connection: 'keep-alive' });
+    expect(answer.headers).to.include({
+      'retry-after': '2',
+      'x-concurrency-limit': '2',
+      connection: 'keep-alive',
+    });
     // Not a failure of the service's.
     expect(http.refused).to.deep.equal([]);
 

@@ -24,10 +24,23 @@ describe('accounts and keys', () => {
     it('are made on the first plan, active and without intranet, and listed by name', async () => {
       const accounts = accountsOf();
       const zoo = await accounts.createAccount('Zoo');
-      await accounts.createAccount('Aquarium', { plan: 'Scale', state: 'trialing', intranet: true });
-      const listed = (await accounts.listAccounts()).filter(({ name }) => ['Zoo', 'Aquarium'].includes(name));
+      await accounts.createAccount('Aquarium', {
+        plan: 'Scale',
+        state: 'trialing',
+        intranet: true,
+      });
+      const listed = (await accounts.listAccounts()).filter(({ name }) =>
+        ['Zoo', 'Aquarium'].includes(name),
+      );
       expect(listed.map(({ name }) => name)).to.deep.equal(['Aquarium', 'Zoo']);
-      expect(listed[0]).to.include({ plan: 'scale', state: 'trialing', intranet: true, keys: 0, running: 0, usage: 0 });
+      expect(listed[0]).to.include({
+        plan: 'scale',
+        state: 'trialing',
+        intranet: true,
+        keys: 0,
+        running: 0,
+        usage: 0,
+      });
       expect(listed[1]).to.deep.equal(zoo);
       expect(zoo).to.include({ plan: 'free', state: 'active', intranet: false });
       expect(zoo.id).to.match(/^[0-9A-Za-z]{10}$/);
@@ -36,7 +49,11 @@ describe('accounts and keys', () => {
     it('refuse what is wrong and say how to mend it', async () => {
       const accounts = accountsOf();
       await accounts.createAccount('Museum');
-      await saying(accounts.createAccount('Museum'), 'validation_error', 'there is an account named `Museum` already');
+      await saying(
+        accounts.createAccount('Museum'),
+        'validation_error',
+        'there is an account named `Museum` already',
+      );
       await saying(
         accounts.createAccount('New', { plan: 'gold' }),
         'validation_error',
@@ -48,32 +65,57 @@ describe('accounts and keys', () => {
         'active, trialing, past_due, unpaid, canceled, paused',
       );
       for (const name of ['', ' ', ' a', 'a ', 'a\nb', 'a\u0000b', 'a'.repeat(101)])
-        await saying(accounts.createAccount(name), 'validation_error', '`name` must be 1 to 100 visible characters');
+        await saying(
+          accounts.createAccount(name),
+          'validation_error',
+          '`name` must be 1 to 100 visible characters',
+        );
       await saying(accounts.setAccount('Museum', {}), 'validation_error', 'Nothing to change');
-      await saying(accounts.setAccount('Nobody', { plan: 'free' }), 'not_found', 'no account named `Nobody`');
+      await saying(
+        accounts.setAccount('Nobody', { plan: 'free' }),
+        'not_found',
+        'no account named `Nobody`',
+      );
       await saying(accounts.listKeys('Nobody'), 'not_found', 'no account named `Nobody`');
-      await saying(accounts.createKey('Nobody', { name: 'key' }), 'not_found', 'no account named `Nobody`');
-      await saying(accounts.revokeKey('Museum', 'nokey'), 'not_found', 'no key with the id `nokey`');
-      expect((await accounts.listAccounts()).filter(({ name }) => name === 'New')).to.have.length(0);
+      await saying(
+        accounts.createKey('Nobody', { name: 'key' }),
+        'not_found',
+        'no account named `Nobody`',
+      );
+      await saying(
+        accounts.revokeKey('Museum', 'nokey'),
+        'not_found',
+        'no key with the id `nokey`',
+      );
+      expect((await accounts.listAccounts()).filter(({ name }) => name === 'New')).to.have.length(
+        0,
+      );
     });
 
     it('change plan, state and intranet, and keep the first time of past_due', async () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Theatre');
-      expect(await accounts.setAccount('Theatre', { plan: 'GROWTH', intranet: true })).to.include({ plan: 'growth', intranet: true });
+      expect(await accounts.setAccount('Theatre', { plan: 'GROWTH', intranet: true })).to.include({
+        plan: 'growth',
+        intranet: true,
+      });
       await accounts.setAccount('Theatre', { state: 'past_due' });
       const first = (await rig.store.accounts.findOne({ _id: id }))?.pastDueSince;
       expect(first).to.be.instanceOf(Date);
       await accounts.setAccount('Theatre', { state: 'past_due' });
       expect((await rig.store.accounts.findOne({ _id: id }))?.pastDueSince).to.deep.equal(first);
-      expect(await accounts.setAccount('Theatre', { state: 'active' })).to.include({ state: 'active', plan: 'growth' });
+      expect(await accounts.setAccount('Theatre', { state: 'active' })).to.include({
+        state: 'active',
+        plan: 'growth',
+      });
       expect(await rig.store.accounts.findOne({ _id: id })).to.not.have.property('pastDueSince');
     });
 
     it('show what runs and what was counted in this month', async () => {
       const scale = await rig.account('scale', { usage: { period: '2001-01', count: 41 } });
       const leases = await rig.replica();
-      const shown = async () => (await scale.accounts.listAccounts()).find(({ name }) => name === scale.name);
+      const shown = async () =>
+        (await scale.accounts.listAccounts()).find(({ name }) => name === scale.name);
       expect(await shown()).to.include({ usage: 0, running: 0, keys: 1 });
       await leases.settle(await leases.admit(scale.caller));
       await leases.admit(scale.caller);
@@ -84,7 +126,11 @@ describe('accounts and keys', () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Library');
       const expiresAt = new Date(Date.now() + 60e3);
-      const { text, key } = await accounts.createKey('Library', { name: 'press', expiresAt, allowedIps: ['192.0.2.7', '2001:db8::1/32'] });
+      const { text, key } = await accounts.createKey('Library', {
+        name: 'press',
+        expiresAt,
+        allowedIps: ['192.0.2.7', '2001:db8::1/32'],
+      });
       expect(key).to.include({ name: 'press', last4: text.slice(-4) });
       expect(key.allowedIps).to.deep.equal(['192.0.2.7/32', '2001:db8::/32']);
       expect(await accounts.listKeys('Library')).to.deep.equal([key]);
@@ -98,21 +144,47 @@ describe('accounts and keys', () => {
     it('refuse a key with a past end, a network that is none, and one too many', async () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Archive');
-      await saying(accounts.createKey('Archive', { name: 'k', expiresAt: new Date(Date.now() - 1) }), 'validation_error', '`expiresAt`');
-      await saying(accounts.createKey('Archive', { name: 'k', expiresAt: new Date('never') }), 'validation_error', '`expiresAt`');
-      await saying(accounts.createKey('Archive', { name: 'k', allowedIps: ['10.0.0.0/33'] }), 'validation_error', '`10.0.0.0/33`');
+      await saying(
+        accounts.createKey('Archive', { name: 'k', expiresAt: new Date(Date.now() - 1) }),
+        'validation_error',
+        '`expiresAt`',
+      );
+      await saying(
+        accounts.createKey('Archive', { name: 'k', expiresAt: new Date('never') }),
+        'validation_error',
+        '`expiresAt`',
+      );
+      await saying(
+        accounts.createKey('Archive', { name: 'k', allowedIps: ['10.0.0.0/33'] }),
+        'validation_error',
+        '`10.0.0.0/33`',
+      );
       await saying(accounts.createKey('Archive', { name: '' }), 'validation_error', '`name`');
       const { key } = await accounts.createKey('Archive', { name: 'one' });
-      const many = Array.from({ length: 199 }, (_, i) => ({ ...key, id: `key ${i}`, hash: `hash ${i}` }));
+      const many = Array.from({ length: 199 }, (_, i) => ({
+        ...key,
+        id: `key ${i}`,
+        hash: `hash ${i}`,
+      }));
       await rig.store.accounts.updateOne({ _id: id }, { $push: { keys: { $each: many } } });
-      await saying(accounts.createKey('Archive', { name: 'k' }), 'validation_error', '200 keys already');
+      await saying(
+        accounts.createKey('Archive', { name: 'k' }),
+        'validation_error',
+        '200 keys already',
+      );
     });
   });
 
   describe('as the bearer check asks for them', () => {
     let nowMs = 1;
-    const config = { plans, peppers: PEPPERS, pastDueGraceMs: 60_000, dashboardUrl: 'http://localhost/app' };
-    const checker = (peppers = PEPPERS) => createAcceptedKeys(rig.store, { ...config, peppers }, () => nowMs);
+    const config = {
+      plans,
+      peppers: PEPPERS,
+      pastDueGraceMs: 60_000,
+      dashboardUrl: 'http://localhost/app',
+    };
+    const checker = (peppers = PEPPERS) =>
+      createAcceptedKeys(rig.store, { ...config, peppers }, () => nowMs);
     const IP = '192.0.2.1';
 
     it('know the account of a good key, and whether it may reach the intranet', async () => {
@@ -131,13 +203,33 @@ describe('accounts and keys', () => {
     it('answer the same for a missing, malformed, unknown, expired and foreign key', async () => {
       const { id, text } = await rig.account('free');
       const expired = await rig.account('free');
-      await rig.store.accounts.updateOne({ _id: expired.id }, { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } });
+      await rig.store.accounts.updateOne(
+        { _id: expired.id },
+        { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } },
+      );
       const restricted = await rig.account('free');
-      await rig.store.accounts.updateOne({ _id: restricted.id }, { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } });
-      const bad = [undefined, '', text.slice(1), createKeyText(id), createKeyText('nosuchacct'), expired.text, restricted.text];
+      await rig.store.accounts.updateOne(
+        { _id: restricted.id },
+        { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
+      );
+      const bad = [
+        undefined,
+        '',
+        text.slice(1),
+        createKeyText(id),
+        createKeyText('nosuchacct'),
+        expired.text,
+        restricted.text,
+      ];
       const errors = await Promise.all(bad.map(key => refusal(checker().check(key, IP))));
-      expect(errors.map(({ code, message, headers }) => ({ code, message, headers }))).to.deep.equal(
-        bad.map(() => ({ code: 'unauthorized', message: errors[0]!.message, headers: { 'WWW-Authenticate': 'Bearer' } })),
+      expect(
+        errors.map(({ code, message, headers }) => ({ code, message, headers })),
+      ).to.deep.equal(
+        bad.map(() => ({
+          code: 'unauthorized',
+          message: errors[0]!.message,
+          headers: { 'WWW-Authenticate': 'Bearer' },
+        })),
       );
       await checker().check(restricted.text, '198.51.100.9');
     });
@@ -150,11 +242,22 @@ describe('accounts and keys', () => {
       try {
         const db = client.db();
         await db.command({ profile: 2, filter: { op: 'query', ns: 'leases.accounts' } });
-        for (const id of [createAccountId(), canceled.id, full.id]) await refusal(checker().check(createKeyText(id), IP));
+        for (const id of [createAccountId(), canceled.id, full.id])
+          await refusal(checker().check(createKeyText(id), IP));
         await db.command({ profile: 0 });
         const costs = await db.collection('system.profile').find().sort({ ts: 1 }).toArray();
-        expect(costs.map(({ planSummary, keysExamined, docsExamined }) => ({ planSummary, keysExamined, docsExamined }))).to.deep.equal(
-          Array(3).fill({ planSummary: 'IXSCAN { keys.hash: 1 }', keysExamined: 0, docsExamined: 0 }),
+        expect(
+          costs.map(({ planSummary, keysExamined, docsExamined }) => ({
+            planSummary,
+            keysExamined,
+            docsExamined,
+          })),
+        ).to.deep.equal(
+          Array(3).fill({
+            planSummary: 'IXSCAN { keys.hash: 1 }',
+            keysExamined: 0,
+            docsExamined: 0,
+          }),
         );
       } finally {
         await client.close();
@@ -163,7 +266,11 @@ describe('accounts and keys', () => {
 
     it('tell where a subscription is mended', async () => {
       const { text } = await rig.account('free', { state: 'canceled' });
-      await saying(checker().check(text, IP), 'subscription_inactive', 'canceled. Mend it at http://localhost/app');
+      await saying(
+        checker().check(text, IP),
+        'subscription_inactive',
+        'canceled. Mend it at http://localhost/app',
+      );
     });
 
     it('remember a good key for a minute without asking the database', async () => {
@@ -175,7 +282,10 @@ describe('accounts and keys', () => {
       nowMs = 60_001;
       await keys.check(text, IP);
       nowMs = 60_002;
-      expect(await refusal(keys.check(text, IP))).to.include({ code: 'render_failed', reason: 'database' });
+      expect(await refusal(keys.check(text, IP))).to.include({
+        code: 'render_failed',
+        reason: 'database',
+      });
       await rig.working();
       await keys.check(text, IP);
     });
@@ -203,7 +313,9 @@ describe('accounts and keys', () => {
       const keys = checker();
       // The one read that fails is everybody's; a second read would succeed.
       await rig.failing('find', { errorCode: 2 }, { times: 1 });
-      const answers = await Promise.allSettled(Array.from({ length: 20 }, () => keys.check(text, IP)));
+      const answers = await Promise.allSettled(
+        Array.from({ length: 20 }, () => keys.check(text, IP)),
+      );
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill('rejected'));
       await keys.check(text, IP);
     });

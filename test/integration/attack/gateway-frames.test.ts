@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { frame, type PlainSlot, plainSlot, type RawSocket, rawSlot } from '../../support/gateway-client.ts';
+import {
+  frame,
+  type PlainSlot,
+  plainSlot,
+  type RawSocket,
+  rawSlot,
+} from '../../support/gateway-client.ts';
 import { startWorker, type TestWorker } from '../../support/worker.ts';
 
 describe('an attacker who holds a slot loses it, and only it, for', () => {
@@ -10,7 +16,10 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
   let raw: RawSocket | undefined;
 
   before(async () => {
-    worker = await startWorker({}, pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }));
+    worker = await startWorker(
+      {},
+      pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    );
     await worker.until({ ready: 2 });
     neighbour = await plainSlot(worker, { maxMs: 300_000 });
   });
@@ -20,7 +29,9 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
   });
   afterEach(async () => {
     raw?.socket.destroy();
-    expect((await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result).to.have.nested.property('result.value', 42);
+    expect(
+      (await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result,
+    ).to.have.nested.property('result.value', 42);
   });
 
   /** Takes a slot with a socket that writes bytes. */
@@ -50,7 +61,10 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
     ['a closing code that does not exist', frame(Buffer.from([0, 1]), { first: 0x88 })],
     ['a frame that says it has 65 MiB', frame('{', { length: 65 * 2 ** 20 })],
     ['a frame that says it has 2^62 bytes', frame('{', { length: 2 ** 62 })],
-    ['20,000 fragments', Buffer.concat([half, ...Array.from({ length: 20_000 }, () => frame(' ', { first: 0x00 }))])],
+    [
+      '20,000 fragments',
+      Buffer.concat([half, ...Array.from({ length: 20_000 }, () => frame(' ', { first: 0x00 }))]),
+    ],
     ['HTTP in place of frames', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
     ['text that is no JSON', frame('what?')],
     ['an empty text', frame('')],
@@ -61,7 +75,12 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
     ['an id of the worker’s own commands', frame('{"id":1000000000,"method":"Runtime.enable"}')],
     ['an id that is no whole number', frame('{"id":1.5,"method":"Runtime.enable"}')],
     ['parameters that are a list', frame('{"id":1,"method":"Runtime.enable","params":[]}')],
-    ['2 MiB that are no document', frame(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"${' '.repeat(2 ** 21)}"}}`)],
+    [
+      '2 MiB that are no document',
+      frame(
+        `{"id":1,"method":"Runtime.evaluate","params":{"expression":"${' '.repeat(2 ** 21)}"}}`,
+      ),
+    ],
   ];
   for (const [what, bytes] of bad)
     it(what, async () => {
@@ -69,7 +88,9 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
       raw.socket.write(bytes);
       await raw.ended;
       await worker.until({ busy: 1 });
-      const ended = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'a slot was ended');
+      const ended = lines
+        .map(line => JSON.parse(line))
+        .filter(({ msg }) => msg === 'a slot was ended');
       expect(ended).to.have.length(1);
       expect(ended[0]).to.include({ level: 40, reason: 'refused', renderId: 'test' });
       expect(lines.join('')).to.not.include('ticket=');
@@ -93,7 +114,8 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
       raw.socket.pause();
       const many = Buffer.concat(Array.from({ length: 1_000 }, () => frame(command)));
       const ended = () => lines.some(line => line.includes('"reason":"flooded"'));
-      for (let sent = 0; sent < 500 && !ended(); sent++) await new Promise(resolve => raw.socket.write(many, resolve));
+      for (let sent = 0; sent < 500 && !ended(); sent++)
+        await new Promise(resolve => raw.socket.write(many, resolve));
       expect(ended()).to.equal(true);
       await worker.until({ busy: 1, ready: 1 });
     });
@@ -101,7 +123,12 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
   it('garbage of any kind, and the worker lives', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const raw = await attacker();
-      const bytes = Buffer.from(Array.from({ length: 2_000 }, (_, i) => (Math.imul(seed * 2_654_435_761, i + 1) >>> 16) & 0xff));
+      const bytes = Buffer.from(
+        Array.from(
+          { length: 2_000 },
+          (_, i) => (Math.imul(seed * 2_654_435_761, i + 1) >>> 16) & 0xff,
+        ),
+      );
       raw.socket.end(bytes);
       await raw.ended;
     }

@@ -8,7 +8,10 @@ describe('a page that looks for the machine it is on', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   before(async () => {
-    worker = await startWorker({}, pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }));
+    worker = await startWorker(
+      {},
+      pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    );
     await worker.until({ ready: 2 });
   });
   after(() => worker.stop());
@@ -20,8 +23,25 @@ describe('a page that looks for the machine it is on', () => {
       socket.destroy();
     });
     await new Promise<void>(resolve => victim.listen(0, resolve));
-    const ports = [80, 8080, 9090, 9222, 9229, worker.worker.port(), (victim.address() as AddressInfo).port];
-    const hosts = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '127.1', '[::ffff:127.0.0.1]', '0x7f000001', 'a.localhost'];
+    const ports = [
+      80,
+      8080,
+      9090,
+      9222,
+      9229,
+      worker.worker.port(),
+      (victim.address() as AddressInfo).port,
+    ];
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '0.0.0.0',
+      '127.1',
+      '[::ffff:127.0.0.1]',
+      '0x7f000001',
+      'a.localhost',
+    ];
     const expression = `Promise.all(${JSON.stringify(hosts)}.flatMap(host => ${JSON.stringify(ports)}.flatMap(port => [
       fetch('http://' + host + ':' + port + '/json/version', { mode: 'no-cors' }).then(({ type }) => host + port + type, () => 'refused'),
       new Promise(resolve => {

@@ -5,7 +5,13 @@ import { pino } from 'pino';
 import { signTicket, TICKET_LIFE_MS } from '../../../common/ticket.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type PlainSlot, plainSlot, type RawSocket, rawSocket, upgradeTo } from '../../support/gateway-client.ts';
+import {
+  type PlainSlot,
+  plainSlot,
+  type RawSocket,
+  rawSocket,
+  upgradeTo,
+} from '../../support/gateway-client.ts';
 import { connectionsAt } from '../../support/listeners.ts';
 import { evaluate, startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
 
@@ -19,7 +25,10 @@ describe('an attacker at the gateway’s door', () => {
   let neighbour: PlainSlot;
 
   before(async () => {
-    worker = await startWorker({}, pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }));
+    worker = await startWorker(
+      {},
+      pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    );
     port = worker.worker.port();
     await worker.until({ ready: 2 });
     neighbour = await plainSlot(worker);
@@ -37,20 +46,25 @@ describe('an attacker at the gateway’s door', () => {
   });
   afterEach(async () => {
     for (const { socket } of raws.splice(0)) socket.destroy();
-    expect((await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result).to.have.nested.property('result.value', 42);
+    expect(
+      (await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result,
+    ).to.have.nested.property('result.value', 42);
     await worker.until({ busy: 1, ready: 1 });
     await eventually(() => expect(connectionsAt(port)).to.equal(1));
   });
 
   const refusals = () => lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === REFUSED);
-  const refused = async () => readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason');
+  const refused = async () =>
+    readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason');
   const opened = async (bytes: string) => {
     const raw = await rawSocket(port);
     raws.push(raw);
     raw.socket.write(bytes);
     return raw;
   };
-  /** The first line of what is answered to these bytes, when the gateway has ended the connection. */
+  /**
+   * The first line of what is answered to these bytes, when the gateway has ended the connection.
+   */
   const answer = async (bytes: string) => {
     const raw = await opened(bytes);
     await raw.ended;
@@ -59,13 +73,21 @@ describe('an attacker at the gateway’s door', () => {
 
   describe('is not let in', () => {
     const signed = (nowMs: number) =>
-      signTicket(TEST_SECRET, { pool: 'default', purpose: 'slot', renderId: 'r', egress: 'public', maxMs: 1_000 }, nowMs);
+      signTicket(
+        TEST_SECRET,
+        { pool: 'default', purpose: 'slot', renderId: 'r', egress: 'public', maxMs: 1_000 },
+        nowMs,
+      );
     const payload = Buffer.from('{"pool":').toString('base64url');
     const notJson = `${payload}.${createHmac('sha256', TEST_SECRET).update(payload).digest('base64url')}`;
     const tickets: [string, string, () => string][] = [
       ['with a signed ticket that is not JSON', 'malformed', () => notJson],
       ['without a ticket', 'malformed', () => ''],
-      ['with a ticket of another secret', 'signature', () => worker.ticket().replace(/\..*$/, `.${'A'.repeat(43)}`)],
+      [
+        'with a ticket of another secret',
+        'signature',
+        () => worker.ticket().replace(/\..*$/, `.${'A'.repeat(43)}`),
+      ],
       ['with a ticket that it has written on', 'signature', () => `e30${worker.ticket()}`],
       ['with the secret itself', 'malformed', () => encodeURIComponent(TEST_SECRET)],
       ['with an old ticket', 'expired', () => signed(Date.now() - 2 * TICKET_LIFE_MS)],
@@ -77,7 +99,9 @@ describe('an attacker at the gateway’s door', () => {
     for (const [how, reason, ticket] of tickets)
       it(how, async () => {
         const text = ticket();
-        expect(await answer(upgradeTo(`/v1/slot?ticket=${text}`))).to.equal('HTTP/1.1 401 Unauthorized');
+        expect(await answer(upgradeTo(`/v1/slot?ticket=${text}`))).to.equal(
+          'HTTP/1.1 401 Unauthorized',
+        );
         expect(refusals()).to.have.length(1);
         expect(refusals()[0]).to.include({ level: 40, code: 401, reason });
         expect(lines.join('')).to.not.include('ticket=').and.not.include(TEST_SECRET);
@@ -86,8 +110,12 @@ describe('an attacker at the gateway’s door', () => {
 
     it('twice with one ticket, also at the same moment', async () => {
       const ticket = worker.ticket();
-      const both = await Promise.all([1, 2].map(() => opened(upgradeTo(`/v1/slot?ticket=${ticket}`))));
-      await eventually(() => expect(both.map(({ text }) => text().slice(9, 12)).sort()).to.deep.equal(['101', '401']));
+      const both = await Promise.all(
+        [1, 2].map(() => opened(upgradeTo(`/v1/slot?ticket=${ticket}`))),
+      );
+      await eventually(() =>
+        expect(both.map(({ text }) => text().slice(9, 12)).sort()).to.deep.equal(['101', '401']),
+      );
       expect(refusals()[0]).to.include({ reason: 'used' });
       await worker.until({ busy: 2 });
     });
@@ -98,22 +126,52 @@ describe('an attacker at the gateway’s door', () => {
       await once(first.socket, 'data');
       first.socket.destroy();
       await worker.until({ busy: 1, ready: 1 });
-      expect(await answer(upgradeTo(`/v1/slot?ticket=${ticket}`))).to.equal('HTTP/1.1 401 Unauthorized');
+      expect(await answer(upgradeTo(`/v1/slot?ticket=${ticket}`))).to.equal(
+        'HTTP/1.1 401 Unauthorized',
+      );
     });
 
     const requests: [string, string, string][] = [
-      ['with a plain request', 'HTTP/1.1 426 Upgrade Required', 'GET /v1/slot HTTP/1.1\r\nHost: x\r\n\r\n'],
-      ['by Chrome’s own paths', 'HTTP/1.1 426 Upgrade Required', 'GET /json/version HTTP/1.1\r\nHost: x\r\n\r\n'],
-      ['by a socket to Chrome’s own paths', 'HTTP/1.1 404 Not Found', upgradeTo('/devtools/browser')],
-      ['by a path that only looks right', 'HTTP/1.1 404 Not Found', upgradeTo('/v1/slot/../slot/?ticket=x')],
-      ['with something else than HTTP', 'HTTP/1.1 400 Bad Request', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-      ['with a head of 100 KB', 'HTTP/1.1 400 Bad Request', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`],
+      [
+        'with a plain request',
+        'HTTP/1.1 426 Upgrade Required',
+        'GET /v1/slot HTTP/1.1\r\nHost: x\r\n\r\n',
+      ],
+      [
+        'by Chrome’s own paths',
+        'HTTP/1.1 426 Upgrade Required',
+        'GET /json/version HTTP/1.1\r\nHost: x\r\n\r\n',
+      ],
+      [
+        'by a socket to Chrome’s own paths',
+        'HTTP/1.1 404 Not Found',
+        upgradeTo('/devtools/browser'),
+      ],
+      [
+        'by a path that only looks right',
+        'HTTP/1.1 404 Not Found',
+        upgradeTo('/v1/slot/../slot/?ticket=x'),
+      ],
+      [
+        'with something else than HTTP',
+        'HTTP/1.1 400 Bad Request',
+        '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+      ],
+      [
+        'with a head of 100 KB',
+        'HTTP/1.1 400 Bad Request',
+        `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`,
+      ],
       [
         'with two lengths',
         'HTTP/1.1 400 Bad Request',
         'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
       ],
-      ['with a body that never ends', 'HTTP/1.1 426 Upgrade Required', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\nx'],
+      [
+        'with a body that never ends',
+        'HTTP/1.1 426 Upgrade Required',
+        'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\nx',
+      ],
     ];
     for (const [how, status, bytes] of requests)
       it(how, async () => {
@@ -151,7 +209,9 @@ describe('an attacker at the gateway’s door', () => {
       expect(connectionsAt(port)).to.equal(1);
     }, 30_000);
     const after = await refused();
-    const more = Object.fromEntries(Object.keys(after).map(reason => [reason, after[reason]! - before[reason]!]));
+    const more = Object.fromEntries(
+      Object.keys(after).map(reason => [reason, after[reason]! - before[reason]!]),
+    );
     expect(Object.values(more).reduce((sum, count) => sum + count, 0)).to.equal(total);
     expect(more.crowded).to.be.greaterThan(0);
     expect(refusals()).to.have.length(total);

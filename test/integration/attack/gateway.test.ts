@@ -36,9 +36,14 @@ interface Domain {
 }
 /** Chrome's own list, of the browser's domains and of its JavaScript's. */
 const METHODS = ['browser_protocol', 'js_protocol'].flatMap(part => {
-  const file = new URL(`../../../node_modules/devtools-protocol/json/${part}.json`, import.meta.url);
+  const file = new URL(
+    `../../../node_modules/devtools-protocol/json/${part}.json`,
+    import.meta.url,
+  );
   const { domains } = JSON.parse(readFileSync(file, 'utf8')) as { domains: Domain[] };
-  return domains.flatMap(({ domain, commands = [] }) => commands.map(({ name }) => `${domain}.${name}`));
+  return domains.flatMap(({ domain, commands = [] }) =>
+    commands.map(({ name }) => `${domain}.${name}`),
+  );
 });
 
 describe('an attacker who holds a slot', () => {
@@ -48,7 +53,10 @@ describe('an attacker who holds a slot', () => {
   let neighbour: PlainSlot;
 
   before(async () => {
-    worker = await startWorker({}, pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }));
+    worker = await startWorker(
+      {},
+      pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    );
     await worker.until({ ready: 2 });
     neighbour = await plainSlot(worker);
     slot = await plainSlot(worker);
@@ -67,16 +75,26 @@ describe('an attacker who holds a slot', () => {
   });
   afterEach(async () => {
     // What was done to the one slot must not be felt in the other.
-    expect((await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result).to.have.nested.property('result.value', 42);
+    expect(
+      (await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result,
+    ).to.have.nested.property('result.value', 42);
   });
 
   const value = async (session: PlainSlot, expression: string) =>
-    (await session.command('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result!.result as {
+    (
+      await session.command('Runtime.evaluate', {
+        expression,
+        returnByValue: true,
+        awaitPromise: true,
+      })
+    ).result!.result as {
       value: unknown;
     };
   const targets = async () => {
     const { pipe } = worker.worker.chromes()[0]!;
-    const { targetInfos } = await pipe.command<{ targetInfos: { targetId: string; title: string; url: string }[] }>('Target.getTargets');
+    const { targetInfos } = await pipe.command<{
+      targetInfos: { targetId: string; title: string; url: string }[];
+    }>('Target.getTargets');
     return targetInfos;
   };
   /** The neighbour's page under Chrome's own name, which is also the name of its frame. */
@@ -97,7 +115,9 @@ describe('an attacker who holds a slot', () => {
       const answers = await Promise.all(forbidden.map(method => slot.command(method)));
       const passed = forbidden.filter((_method, index) => answers[index]!.error?.code !== -32_601);
       expect(passed).to.deep.equal([]);
-      expect(answers.filter(({ error }) => !error!.message.endsWith('this method is not allowed'))).to.deep.equal([]);
+      expect(
+        answers.filter(({ error }) => !error!.message.endsWith('this method is not allowed')),
+      ).to.deep.equal([]);
       expect(await value(slot, '1 + 1')).to.include({ value: 2 });
     });
 
@@ -193,7 +213,9 @@ describe('an attacker who holds a slot', () => {
       it(JSON.stringify(url), async () => {
         const reply = await slot.command('Page.navigate', { url });
         expect(reply.error, JSON.stringify(reply)).to.include({ code: -32_601 });
-        expect(await value(slot, 'location.href + document.title')).to.include({ value: 'about:blank' });
+        expect(await value(slot, 'location.href + document.title')).to.include({
+          value: 'about:blank',
+        });
       });
 
     for (const url of [7, null, ['http://a.example'], { href: 'http://a.example' }, undefined])
@@ -201,7 +223,8 @@ describe('an attacker who holds a slot', () => {
         expect((await slot.command('Page.navigate', { url })).error).to.include({ code: -32_601 });
       });
 
-    // What Node reads as http must not be read as a file by Chrome: every one of these ends at the guard, whose port stands for all the network.
+    // What Node reads as http must not be read as a file by Chrome: every one of these ends at the
+    // guard, whose port stands for all the network.
     const tricks = [
       'http:/etc/passwd',
       'http:etc/passwd',
@@ -247,12 +270,16 @@ describe('an attacker who holds a slot', () => {
         ['Page.navigate', { url: 'about:blank', frameId }],
         ['Page.createIsolatedWorld', { frameId }],
       ] as const)
-        expect((await slot.command(method, params)).error?.message, method).to.match(/frame.*not found|no frame/i);
+        expect((await slot.command(method, params)).error?.message, method).to.match(
+          /frame.*not found|no frame/i,
+        );
       expect(await value(neighbour, 'document.title')).to.include({ value: 'the neighbour' });
     });
 
     it('a PDF that the neighbour has printed is not handed out', async () => {
-      const printed = await neighbour.command('Page.printToPDF', { transferMode: 'ReturnAsStream' });
+      const printed = await neighbour.command('Page.printToPDF', {
+        transferMode: 'ReturnAsStream',
+      });
       const handle = printed.result!.stream as string;
       expect((await slot.command('IO.read', { handle })).error).to.include({ code: -32_602 });
       expect((await neighbour.command('IO.read', { handle })).result).to.have.property('data');

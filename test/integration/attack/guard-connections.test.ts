@@ -41,16 +41,24 @@ attacks('a script that connects to a private address', [
     'when the page ends',
     'fetchLater?.("https://%Q/", { activateAfter: 0 }); addEventListener("pagehide", () => navigator.sendBeacon("http://%Q/", "x")); fetch("http://%V/").catch(() => {})',
   ),
-  frame('from a frame of the same site', '<iframe src=/frame></iframe>', { '/frame': tag(EVERYTHING) }),
-  frame('from a frame of another site, with a process of its own', '<iframe src="http://%O/frame"></iframe>', {
-    '/frame': `${tag(EVERYTHING)}<img src="http://%V/"><iframe src="http://%S/inner"></iframe>`,
-    '/inner': tag(PAGE_ONLY.replace(/^/, 'const quiet = work => { try { work() } catch {} };')),
+  frame('from a frame of the same site', '<iframe src=/frame></iframe>', {
+    '/frame': tag(EVERYTHING),
   }),
+  frame(
+    'from a frame of another site, with a process of its own',
+    '<iframe src="http://%O/frame"></iframe>',
+    {
+      '/frame': `${tag(EVERYTHING)}<img src="http://%V/"><iframe src="http://%S/inner"></iframe>`,
+      '/inner': tag(PAGE_ONLY.replace(/^/, 'const quiet = work => { try { work() } catch {} };')),
+    },
+  ),
   frame(
     'from frames that are written into it',
     `<iframe srcdoc="${attribute(tag(EVERYTHING))}"></iframe><iframe srcdoc="${attribute(`<iframe srcdoc="${attribute(tag(ANYWHERE))}"></iframe>`)}"></iframe>`,
   ),
-  frame('from a frame in a sandbox', `<iframe sandbox=allow-scripts src=/frame></iframe>`, { '/frame': tag(EVERYTHING) }),
+  frame('from a frame in a sandbox', `<iframe sandbox=allow-scripts src=/frame></iframe>`, {
+    '/frame': tag(EVERYTHING),
+  }),
   frame(
     'from a blob',
     tag(
@@ -65,13 +73,21 @@ attacks('a script that connects to a private address', [
   ),
   frame(
     'from about:blank',
-    tag(`const frame = document.createElement("iframe"); document.body.append(frame); frame.contentWindow.eval(${literal(EVERYTHING)})`),
+    tag(
+      `const frame = document.createElement("iframe"); document.body.append(frame); frame.contentWindow.eval(${literal(EVERYTHING)})`,
+    ),
   ),
-  script('from a worker', 'new Worker("/worker.js")', { '/worker.js': js(`${ANYWHERE}${XHR} quiet(() => importScripts("http://%V/"))`) }),
-  script('from a worker that is a module', 'new Worker("/worker.js", { type: "module" }); new Worker("/static.js", { type: "module" })', {
-    '/worker.js': js(`${ANYWHERE}${XHR} import("http://%V/").catch(() => {})`),
-    '/static.js': js('import "http://%V/"'),
+  script('from a worker', 'new Worker("/worker.js")', {
+    '/worker.js': js(`${ANYWHERE}${XHR} quiet(() => importScripts("http://%V/"))`),
   }),
+  script(
+    'from a worker that is a module',
+    'new Worker("/worker.js", { type: "module" }); new Worker("/static.js", { type: "module" })',
+    {
+      '/worker.js': js(`${ANYWHERE}${XHR} import("http://%V/").catch(() => {})`),
+      '/static.js': js('import "http://%V/"'),
+    },
+  ),
   script('from a worker inside a worker', 'new Worker("/outer.js")', {
     '/outer.js': js('new Worker("/inner.js")'),
     '/inner.js': js(ANYWHERE + XHR),
@@ -80,10 +96,14 @@ attacks('a script that connects to a private address', [
     'from a worker of a blob and of a data: address',
     `new Worker(URL.createObjectURL(new Blob([${literal(ANYWHERE)}]))); new Worker("data:text/javascript," + encodeURIComponent(${literal(ANYWHERE)}))`,
   ),
-  script('from a shared worker', 'new SharedWorker("/worker.js"); new SharedWorker("/module.js", { type: "module" })', {
-    '/worker.js': js(ANYWHERE + XHR),
-    '/module.js': js(ANYWHERE),
-  }),
+  script(
+    'from a shared worker',
+    'new SharedWorker("/worker.js"); new SharedWorker("/module.js", { type: "module" })',
+    {
+      '/worker.js': js(ANYWHERE + XHR),
+      '/module.js': js(ANYWHERE),
+    },
+  ),
   script('from a service worker', 'navigator.serviceWorker.register("/sw.js")', {
     '/sw.js': js(
       `oninstall = () => skipWaiting(); ${ANYWHERE.replace('quiet(() => { new EventSource("http://%V/") });', '')} onactivate = event => event.waitUntil(caches.open("a").then(cache => cache.addAll(["http://%V/"])).catch(() => {}))`,

@@ -12,11 +12,16 @@ const page = (what: string, body: string, more: Partial<Attack> = {}): Attack =>
   options: { wait_for_selector: '#never' },
   ...more,
 });
-const script = (what: string, code: string, more: Partial<Attack> = {}) => page(`by ${what}`, `<script>${code}</script>`, more);
+const script = (what: string, code: string, more: Partial<Attack> = {}) =>
+  page(`by ${what}`, `<script>${code}</script>`, more);
 
 attacks('a page that moves to a private address', [
   ...[301, 302, 303, 307, 308].map(to),
-  { what: 'by a redirect to https', serve: { '/': { status: 302, headers: { location: 'https://%V/' } } }, blocked: true },
+  {
+    what: 'by a redirect to https',
+    serve: { '/': { status: 302, headers: { location: 'https://%V/' } } },
+    blocked: true,
+  },
   {
     what: 'by the last of several redirects',
     serve: {
@@ -26,10 +31,17 @@ attacks('a page that moves to a private address', [
     },
     blocked: true,
   },
-  { what: 'by a redirect with two hosts', serve: { '/': { status: 302, headers: { location: 'http://127.0.0.1@%V/' } } }, blocked: true },
+  {
+    what: 'by a redirect with two hosts',
+    serve: { '/': { status: 302, headers: { location: 'http://127.0.0.1@%V/' } } },
+    blocked: true,
+  },
   page('by a refresh', '<meta http-equiv=refresh content="0;url=http://%V/">'),
   page('by a refresh after a while', '<meta http-equiv=refresh content="1; url=http://%V/">'),
-  page('by a refresh that a script adds', `<script>document.head.innerHTML = '<meta http-equiv=refresh content="0;http://%V/">'</script>`),
+  page(
+    'by a refresh that a script adds',
+    `<script>document.head.innerHTML = '<meta http-equiv=refresh content="0;http://%V/">'</script>`,
+  ),
   {
     what: 'by a Refresh header',
     serve: { '/': { headers: { refresh: '0;url=http://%V/' }, body: '<h1>PAGE</h1>' } },
@@ -37,19 +49,34 @@ attacks('a page that moves to a private address', [
     options: { wait_for_selector: '#never' },
   },
   script('location', 'location = "http://%V/"'),
-  script('location.replace after the load', 'onload = () => setTimeout(() => location.replace("//%V/"))'),
+  script(
+    'location.replace after the load',
+    'onload = () => setTimeout(() => location.replace("//%V/"))',
+  ),
   script('location.host', 'location.host = "%V"'),
   script('location.assign to https', 'location.assign("https://%V/")'),
   script('the navigation API', 'navigation.navigate("http://%V/")'),
   script('window.open into itself', 'window.open("http://%V/", "_self")'),
-  script('the top of a frame', 'document.write(`<iframe srcdoc="<script>top.location=\'http://%V/\'</scr` + `ipt>"></iframe>`)'),
-  script('a click on a link', 'document.body.innerHTML = "<a href=http://%V/>x</a>"; document.links[0].click()'),
+  script(
+    'the top of a frame',
+    'document.write(`<iframe srcdoc="<script>top.location=\'http://%V/\'</scr` + `ipt>"></iframe>`)',
+  ),
+  script(
+    'a click on a link',
+    'document.body.innerHTML = "<a href=http://%V/>x</a>"; document.links[0].click()',
+  ),
   script(
     'a click on a link in a drawing',
     'document.body.innerHTML = "<svg><a href=http://%V/><text>x</text></a></svg>"; document.querySelector("svg a").dispatchEvent(new MouseEvent("click"))',
   ),
-  page('by a download', '<a download href="http://%V/">x</a><script>document.links[0].click()</script>'),
-  page('by a form that is sent (GET)', '<form action="http://%V/"></form><script>document.forms[0].submit()</script>'),
+  page(
+    'by a download',
+    '<a download href="http://%V/">x</a><script>document.links[0].click()</script>',
+  ),
+  page(
+    'by a form that is sent (GET)',
+    '<form action="http://%V/"></form><script>document.forms[0].submit()</script>',
+  ),
   page(
     'by a form that is sent (POST)',
     '<form method=post action="http://%V/"><input name=a value=b></form><script>document.forms[0].submit()</script>',
@@ -99,7 +126,12 @@ attacks('a page that moves to a private address', [
     blocked: true,
     options: { wait_for_selector: '#never' },
   },
-  { what: 'with css from a private address', html: '<h1>PAGE</h1>', options: { css: 'http://%V/' }, blocked: true },
+  {
+    what: 'with css from a private address',
+    html: '<h1>PAGE</h1>',
+    options: { css: 'http://%V/' },
+    blocked: true,
+  },
   {
     what: 'with css from a redirect to one',
     html: '<h1>PAGE</h1>',
@@ -107,7 +139,12 @@ attacks('a page that moves to a private address', [
     options: { css: 'http://%O/css' },
     blocked: true,
   },
-  { what: 'with javascript from a private address', html: '<h1>PAGE</h1>', options: { javascript: 'https://%V/' }, blocked: true },
+  {
+    what: 'with javascript from a private address',
+    html: '<h1>PAGE</h1>',
+    options: { javascript: 'https://%V/' },
+    blocked: true,
+  },
   {
     what: 'with javascript from a redirect to one',
     html: '<h1>PAGE</h1>',
@@ -115,10 +152,18 @@ attacks('a page that moves to a private address', [
     options: { javascript: 'http://%O/js' },
     blocked: true,
   },
-  { what: 'with javascript that moves the page', html: '<h1>PAGE</h1>', options: { javascript: 'location = "http://%V/"' }, blocked: true },
+  {
+    what: 'with javascript that moves the page',
+    html: '<h1>PAGE</h1>',
+    options: { javascript: 'location = "http://%V/"' },
+    blocked: true,
+  },
   {
     what: 'by a redirect, while headers and a login go along with every request',
-    serve: { '/': { status: 302, headers: { location: 'http://%O/next' } }, '/next': { status: 307, headers: { location: 'http://%V/' } } },
+    serve: {
+      '/': { status: 302, headers: { location: 'http://%O/next' } },
+      '/next': { status: 307, headers: { location: 'http://%V/' } },
+    },
     options: { extra_http_headers: { 'X-Own': 'a' }, auth: { username: 'u', password: 'p' } },
     blocked: true,
   },

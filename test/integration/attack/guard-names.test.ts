@@ -8,7 +8,8 @@ import { startWebServer, type WebServer } from '../../support/servers/web-server
 const PUBLIC = '93.184.216.34';
 const PUBLIC_V6 = '2606:2800:220:1:248:1893:25c8:1946';
 
-const address = (type: string, name: string, data: string, ttl = 300) => ({ type, name, data, ttl }) as Answer;
+const address = (type: string, name: string, data: string, ttl = 300) =>
+  ({ type, name, data, ttl }) as Answer;
 const alias = (name: string, data: string) => ({ type: 'CNAME', name, data, ttl: 300 }) as Answer;
 
 describe('a name that leads a page to a private address', function () {
@@ -27,7 +28,10 @@ describe('a name that leads a page to a private address', function () {
       type === wanted ? answers : [];
 
   const NAMES: [string, Records][] = [
-    ['as an alias of one', only('A', alias('a.example', 'b.example'), address('A', 'b.example', '127.0.0.1'))],
+    [
+      'as an alias of one',
+      only('A', alias('a.example', 'b.example'), address('A', 'b.example', '127.0.0.1')),
+    ],
     [
       'at the end of many aliases',
       only(
@@ -36,34 +40,62 @@ describe('a name that leads a page to a private address', function () {
         address('A', '8.example', '127.0.0.2'),
       ),
     ],
-    ['as an alias of localhost', only('A', alias('a.example', 'localhost'), address('A', 'localhost', '127.0.0.1'))],
+    [
+      'as an alias of localhost',
+      only('A', alias('a.example', 'localhost'), address('A', 'localhost', '127.0.0.1')),
+    ],
     [
       'by IPv6, beside a public IPv4 address',
-      type => [type === 'A' ? address('A', 'a.example', PUBLIC) : address('AAAA', 'a.example', '::1')],
+      type => [
+        type === 'A' ? address('A', 'a.example', PUBLIC) : address('AAAA', 'a.example', '::1'),
+      ],
     ],
     [
       'by IPv4, beside a public IPv6 address',
-      type => [type === 'A' ? address('A', 'a.example', '127.0.0.1') : address('AAAA', 'a.example', PUBLIC_V6)],
+      type => [
+        type === 'A'
+          ? address('A', 'a.example', '127.0.0.1')
+          : address('AAAA', 'a.example', PUBLIC_V6),
+      ],
     ],
     [
       'as the last of several answers',
-      only('A', address('A', 'a.example', PUBLIC), address('A', 'a.example', '93.184.216.35'), address('A', 'a.example', '127.0.0.1')),
+      only(
+        'A',
+        address('A', 'a.example', PUBLIC),
+        address('A', 'a.example', '93.184.216.35'),
+        address('A', 'a.example', '127.0.0.1'),
+      ),
     ],
     [
       'as the last of hundreds',
       only(
         'A',
-        ...Array.from({ length: 400 }, (_, n) => address('A', 'a.example', `93.184.${n >> 8}.${n & 255}`)),
+        ...Array.from({ length: 400 }, (_, n) =>
+          address('A', 'a.example', `93.184.${n >> 8}.${n & 255}`),
+        ),
         address('A', 'a.example', '127.0.0.1'),
       ),
     ],
-    ['under the name of another', only('A', address('A', 'other.example', '127.0.0.1'), address('A', 'a.example', '127.0.0.2'))],
+    [
+      'under the name of another',
+      only('A', address('A', 'other.example', '127.0.0.1'), address('A', 'a.example', '127.0.0.2')),
+    ],
     ['for no time at all', only('A', address('A', 'a.example', '127.0.0.1', 0))],
     [
       'in a form that carries another',
-      only('AAAA', address('AAAA', 'a.example', '64:ff9b::7f00:1'), address('AAAA', 'a.example', '2002:7f00:1::')),
+      only(
+        'AAAA',
+        address('AAAA', 'a.example', '64:ff9b::7f00:1'),
+        address('AAAA', 'a.example', '2002:7f00:1::'),
+      ),
     ],
-    ['by the unspecified address', type => [type === 'A' ? address('A', 'a.example', '0.0.0.0') : address('AAAA', 'a.example', '::')]],
+    [
+      'by the unspecified address',
+      type => [
+        type === 'A' ? address('A', 'a.example', '0.0.0.0') : address('AAAA', 'a.example', '::'),
+      ],
+    ],
   ];
   for (const [what, records] of NAMES)
     it(`is refused ${what}, as the page, after a redirect and in an image`, async () => {
@@ -71,9 +103,14 @@ describe('a name that leads a page to a private address', function () {
       const url = `http://a.example:${site.victim.port}/`;
       const refusals = await site.refusals();
       expect((await site.pressroom.refusal({ url })).code).to.equal('ssrf_blocked');
-      site.pages['/away'] = (_request, response) => response.writeHead(302, { location: url }).end();
-      expect((await site.pressroom.refusal({ url: `http://site.example:${site.web.port}/away` })).code).to.equal('ssrf_blocked');
-      expect(await pdfText(await site.pressroom.pdf({ html: `<h1>PAGE</h1><img src="${url}">` }))).to.include('PAGE');
+      site.pages['/away'] = (_request, response) =>
+        response.writeHead(302, { location: url }).end();
+      expect(
+        (await site.pressroom.refusal({ url: `http://site.example:${site.web.port}/away` })).code,
+      ).to.equal('ssrf_blocked');
+      expect(
+        await pdfText(await site.pressroom.pdf({ html: `<h1>PAGE</h1><img src="${url}">` })),
+      ).to.include('PAGE');
       expect(await site.refusals()).to.be.at.least(refusals + 3);
     });
 
@@ -89,7 +126,9 @@ describe('a name that leads a page to a private address', function () {
 
     /** Public at the first look-up, and private from then on. */
     const turning = (name: string) =>
-      site.dns.answer(name, (type, nth) => (type === 'A' ? [address('A', name, nth === 1 ? '127.0.0.1' : '127.0.0.2', 0)] : []));
+      site.dns.answer(name, (type, nth) =>
+        type === 'A' ? [address('A', name, nth === 1 ? '127.0.0.1' : '127.0.0.2', 0)] : [],
+      );
 
     it('gets nothing over the connections that come after the first', async () => {
       turning('turn.example');
@@ -100,7 +139,10 @@ describe('a name that leads a page to a private address', function () {
             '<h1>PAGE</h1><script>onload = async () => { for (const path of ["/a", "/b", "/c"]) await fetch(path).catch(() => {}); new WebSocket("ws://" + location.host + "/"); window.done = true }</script>',
           );
       const refusals = await site.refusals();
-      const pdf = await site.pressroom.pdf({ url: `http://turn.example:${site.web.port}/`, wait_for_expression: 'window.done' });
+      const pdf = await site.pressroom.pdf({
+        url: `http://turn.example:${site.web.port}/`,
+        wait_for_expression: 'window.done',
+      });
       expect(await pdfText(pdf)).to.include('PAGE');
       expect(site.dns.queries('turn.example')).to.be.at.least(8);
       expect(await site.refusals()).to.be.at.least(refusals + 3);
@@ -109,8 +151,13 @@ describe('a name that leads a page to a private address', function () {
     it('gets nothing as a document, when the page loads itself again', async () => {
       turning('again.example');
       site.pages['/'] = (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html', connection: 'close' }).end('<script>location = "/secret"</script>');
-      const error = await site.pressroom.refusal({ url: `http://again.example:${site.web.port}/`, wait_for_selector: '#never' });
+        response
+          .writeHead(200, { 'content-type': 'text/html', connection: 'close' })
+          .end('<script>location = "/secret"</script>');
+      const error = await site.pressroom.refusal({
+        url: `http://again.example:${site.web.port}/`,
+        wait_for_selector: '#never',
+      });
       expect(error.code).to.equal('ssrf_blocked');
     });
 
@@ -119,8 +166,13 @@ describe('a name that leads a page to a private address', function () {
       site.pages['/'] = (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/html' })
-          .end('<h1>PAGE</h1><script>onload = async () => { await fetch("/more").catch(() => {}); window.done = true }</script>');
-      await site.pressroom.pdf({ url: `http://kept.example:${site.web.port}/`, wait_for_expression: 'window.done' });
+          .end(
+            '<h1>PAGE</h1><script>onload = async () => { await fetch("/more").catch(() => {}); window.done = true }</script>',
+          );
+      await site.pressroom.pdf({
+        url: `http://kept.example:${site.web.port}/`,
+        wait_for_expression: 'window.done',
+      });
     });
   });
 
@@ -160,16 +212,32 @@ describe('a name that leads a page to a private address', function () {
     ];
     for (const [at, host] of hosts.entries()) {
       site.pages['/away'] = (_request, response) =>
-        response.writeHead(302, { location: encodeURI(`http://${host}:${port}/`).replaceAll('%5B', '[').replaceAll('%5D', ']') }).end();
+        response
+          .writeHead(302, {
+            location: encodeURI(`http://${host}:${port}/`)
+              .replaceAll('%5B', '[')
+              .replaceAll('%5D', ']'),
+          })
+          .end();
       const refusals = await site.refusals();
-      const error = await site.pressroom.refusal({ url: `http://site.example:${site.web.port}/away?${at}` });
+      const error = await site.pressroom.refusal({
+        url: `http://site.example:${site.web.port}/away?${at}`,
+      });
       expect(error.code, host).to.equal('ssrf_blocked');
       expect(await site.refusals(), host).to.be.at.least(refusals + 1);
     }
     const refusals = await site.refusals();
-    const images = hosts.filter(host => !host.includes('@')).map(host => `<img src="http://${host}:${port}/">`);
-    expect(await pdfText(await site.pressroom.pdf({ html: `<meta charset=utf-8><h1>PAGE</h1>${images.join('')}` }))).to.include('PAGE');
-    expect(await site.refusals()).to.be.at.least(refusals + new Set(hosts.map(host => URL.parse(`http://${host}`)?.host)).size - 2);
+    const images = hosts
+      .filter(host => !host.includes('@'))
+      .map(host => `<img src="http://${host}:${port}/">`);
+    expect(
+      await pdfText(
+        await site.pressroom.pdf({ html: `<meta charset=utf-8><h1>PAGE</h1>${images.join('')}` }),
+      ),
+    ).to.include('PAGE');
+    expect(await site.refusals()).to.be.at.least(
+      refusals + new Set(hosts.map(host => URL.parse(`http://${host}`)?.host)).size - 2,
+    );
   });
 
   it('is refused at ports that are no page’s, also of an address that is open elsewhere', async () => {
@@ -187,10 +255,23 @@ describe('a name that leads a page to a private address', function () {
     const { text: key } = await site.pressroom.accounts.createKey('an outsider', { name: 'x' });
     const { web, victim, pressroom } = site;
     const opened = web.connections();
-    const images = [`127.0.0.1:${web.port}`, `site.example:${web.port}`, `127.0.0.2:${victim.port}`, `localhost:${victim.port}`];
-    const body = { html: `<h1>PAGE</h1>${images.map(host => `<img src="http://${host}/">`).join('')}` };
+    const images = [
+      `127.0.0.1:${web.port}`,
+      `site.example:${web.port}`,
+      `127.0.0.2:${victim.port}`,
+      `localhost:${victim.port}`,
+    ];
+    const body = {
+      html: `<h1>PAGE</h1>${images.map(host => `<img src="http://${host}/">`).join('')}`,
+    };
     const outsider = () => pressroom.render(body, { authorization: `Bearer ${key}` });
-    const trial = () => pressroom.call('POST', '/v1/trial/render', { 'content-type': 'application/json' }, JSON.stringify(body));
+    const trial = () =>
+      pressroom.call(
+        'POST',
+        '/v1/trial/render',
+        { 'content-type': 'application/json' },
+        JSON.stringify(body),
+      );
     for (const render of [outsider, trial]) {
       const refusals = await site.refusals();
       const answer = await render();

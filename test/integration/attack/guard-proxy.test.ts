@@ -43,7 +43,9 @@ describe('raw bytes to the port of an egress guard', () => {
 
   /** Says it all at once to a guard behind which one port of one address is open. */
   async function say(text: string, answers?: number) {
-    const guard = await rig.guard('intranet', [`127.0.0.1:${open.port}`], { ports: [80, 443, victim.port] });
+    const guard = await rig.guard('intranet', [`127.0.0.1:${open.port}`], {
+      ports: [80, 443, victim.port],
+    });
     const socket = await rig.raw(guard.port);
     socket.write(text, 'latin1');
     if (answers === undefined) socket.end();
@@ -82,15 +84,34 @@ describe('raw bytes to the port of an egress guard', () => {
   });
 
   const SMUGGLED: [string, (hidden: string) => string][] = [
-    ['a length and chunks', hidden => `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`],
-    ['two lengths', hidden => `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`],
+    [
+      'a length and chunks',
+      hidden => `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    [
+      'two lengths',
+      hidden => `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+    ],
     ['chunks under an odd name', hidden => `Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`],
-    ['chunks named twice', hidden => `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${hidden}`],
+    [
+      'chunks named twice',
+      hidden => `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
     ['a space before the colon', hidden => `Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`],
-    ['a folded line', hidden => `X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n${hidden}`],
-    ['a bare line feed', hidden => `X: a\nTransfer-Encoding: chunked\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`],
+    [
+      'a folded line',
+      hidden => `X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n${hidden}`,
+    ],
+    [
+      'a bare line feed',
+      hidden =>
+        `X: a\nTransfer-Encoding: chunked\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+    ],
     ['a negative length', hidden => `Content-Length: -1\r\n\r\n${hidden}`],
-    ['a chunk that says less than it is', hidden => `Transfer-Encoding: chunked\r\n\r\n1\r\nxx\r\n0\r\n\r\n${hidden}`],
+    [
+      'a chunk that says less than it is',
+      hidden => `Transfer-Encoding: chunked\r\n\r\n1\r\nxx\r\n0\r\n\r\n${hidden}`,
+    ],
     ['an upgrade', hidden => `Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n${hidden}`],
   ];
   for (const [what, fields] of SMUGGLED)
@@ -103,7 +124,16 @@ describe('raw bytes to the port of an egress guard', () => {
     });
 
   it('smuggle nothing through the path, which the far end reads as one', async () => {
-    for (const path of ['/a\rGET /hidden', '/a\nGET', '/a GET', '/\0', '\\@127.0.0.2/', '@127.0.0.2/', ':80@127.0.0.2/', '#@127.0.0.2/'])
+    for (const path of [
+      '/a\rGET /hidden',
+      '/a\nGET',
+      '/a GET',
+      '/\0',
+      '\\@127.0.0.2/',
+      '@127.0.0.2/',
+      ':80@127.0.0.2/',
+      '#@127.0.0.2/',
+    ])
       await say(`GET http://${site()}${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(
       seen.every(line => line.endsWith(` ${site()}`)),
@@ -126,7 +156,9 @@ describe('raw bytes to the port of an egress guard', () => {
       '93.184.216.34:25',
       '93.184.216.34:6379',
     ]) {
-      const { text } = await say(`CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\nGET / HTTP/1.1\r\n\r\n`);
+      const { text } = await say(
+        `CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
+      );
       expect(text, authority).to.match(/^HTTP\/1.1 403 Forbidden\r\nContent-Length: 0\r\n/);
     }
     for (const authority of [
@@ -147,7 +179,9 @@ describe('raw bytes to the port of an egress guard', () => {
   });
 
   it('reach nobody after a refused CONNECT on the same connection', async () => {
-    const { text } = await say(`CONNECT ${inside()} HTTP/1.1\r\nHost: a\r\n\r\nGET http://${site()}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const { text } = await say(
+      `CONNECT ${inside()} HTTP/1.1\r\nHost: a\r\n\r\nGET http://${site()}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
+    );
     expect(text.match(/HTTP\/1.1/g)).to.have.length(1);
     expect(seen).to.deep.equal([]);
   });

@@ -7,10 +7,19 @@ const markup = (what: string, body: string, more: Attack['serve'] = {}, done?: s
 });
 const script = (what: string, code: string, more: Attack['serve'] = {}, done?: string) =>
   markup(what, `<script>${code}</script>`, more, done);
-const css = (what: string, text: string) => markup(`from a style sheet, ${what}`, `<style>${text}</style><div id=a>A</div><ul><li>B</ul>`);
+const css = (what: string, text: string) =>
+  markup(`from a style sheet, ${what}`, `<style>${text}</style><div id=a>A</div><ul><li>B</ul>`);
 const svg = (what: string, body: string) =>
-  markup(`from a drawing, ${what}`, `<svg xmlns:xlink="http://www.w3.org/1999/xlink" width=100 height=100>${body}</svg>`);
-const headers = (what: string, fields: Record<string, string>, body = '', done = 'performance.now() > 500'): Attack => ({
+  markup(
+    `from a drawing, ${what}`,
+    `<svg xmlns:xlink="http://www.w3.org/1999/xlink" width=100 height=100>${body}</svg>`,
+  );
+const headers = (
+  what: string,
+  fields: Record<string, string>,
+  body = '',
+  done = 'performance.now() > 500',
+): Attack => ({
   what: `by ${what}`,
   serve: { '/': { headers: fields, body: `<!doctype html><h1>PAGE</h1>${body}` } },
   done,
@@ -28,8 +37,16 @@ attacks('a page that uses something of a private address', [
      <body background="http://%V/"><table background="http://%V/"><tr><td>x</table><video poster="http://%V/"></video><img src="/away">`,
     { '/away': away },
   ),
-  script('in an image of a script', 'new Image().src = "http://%V/"; document.createElement("img").srcset = "http://%V/ 2x"'),
-  markup('in an image that is loaded late', '<p style="height:9000px"><img loading=lazy src="http://%Q/">', {}, 'performance.now() > 500'),
+  script(
+    'in an image of a script',
+    'new Image().src = "http://%V/"; document.createElement("img").srcset = "http://%V/ 2x"',
+  ),
+  markup(
+    'in an image that is loaded late',
+    '<p style="height:9000px"><img loading=lazy src="http://%Q/">',
+    {},
+    'performance.now() > 500',
+  ),
   css(
     'as backgrounds',
     '#a { background: url(http://%V/), image-set("http://%V/" 1x), -webkit-image-set(url(https://%V/) 1x), -webkit-cross-fade(url(http://%V/), url(http://%V/), 50%) }',
@@ -42,13 +59,23 @@ attacks('a page that uses something of a private address', [
     'as filters and paths',
     '#a { filter: url(http://%Q/#f); clip-path: url(http://%V/#f); backdrop-filter: url(http://%Q/#f) } ul { mask: url(http://%V/#m) } li { cursor: url(http://%Q/), auto; offset-path: url(http://%Q/#p) }',
   ),
-  css('as imports', '@import "http://%V/"; @import url(//%V/) print; @import url("https://%V/") layer(a) supports(display: grid);'),
-  css('as fonts', '@font-face { font-family: f; src: url(http://%V/) format("woff2"), url(https://%V/) } #a { font-family: f }'),
+  css(
+    'as imports',
+    '@import "http://%V/"; @import url(//%V/) print; @import url("https://%V/") layer(a) supports(display: grid);',
+  ),
+  css(
+    'as fonts',
+    '@font-face { font-family: f; src: url(http://%V/) format("woff2"), url(https://%V/) } #a { font-family: f }',
+  ),
   css('in escapes', '#a { background: \\75rl(\\68ttp://%V/) }'),
-  markup('in style sheets of its own site that import it', '<link rel=stylesheet href=/a.css><link rel=stylesheet href=/b.css>', {
-    '/a.css': { type: 'text/css', body: '@import "/b.css"; h1 { background: url(http://%V/) }' },
-    '/b.css': { type: 'text/css', body: '@import "http://%V/"' },
-  }),
+  markup(
+    'in style sheets of its own site that import it',
+    '<link rel=stylesheet href=/a.css><link rel=stylesheet href=/b.css>',
+    {
+      '/a.css': { type: 'text/css', body: '@import "/b.css"; h1 { background: url(http://%V/) }' },
+      '/b.css': { type: 'text/css', body: '@import "http://%V/"' },
+    },
+  ),
   markup(
     'in links',
     '<link rel=stylesheet href="http://%V/"><link rel=preload as=font crossorigin href="http://%V/"><link rel=preload as=style href="http://%V/"><link rel="alternate stylesheet" title=x href="http://%V/">',
@@ -66,7 +93,10 @@ attacks('a page that uses something of a private address', [
   ),
   {
     what: 'in a frameset',
-    serve: { '/': '<frameset cols="*,*"><frame src="http://%V/"><frame src="/page"></frameset>', '/page': '<h1>PAGE</h1>' },
+    serve: {
+      '/': '<frameset cols="*,*"><frame src="http://%V/"><frame src="/page"></frameset>',
+      '/page': '<h1>PAGE</h1>',
+    },
   },
   markup(
     'in frames that redirect, refresh or move to it',
@@ -123,17 +153,24 @@ attacks('a page that uses something of a private address', [
       },
     },
   },
-  xml('as its style sheet', '<?xml version="1.0"?><?xml-stylesheet type="text/css" href="http://%V/"?><a>PAGE</a>'),
+  xml(
+    'as its style sheet',
+    '<?xml version="1.0"?><?xml-stylesheet type="text/css" href="http://%V/"?><a>PAGE</a>',
+  ),
   xml(
     'as entities and a document type',
     '<?xml version="1.0"?><!DOCTYPE html SYSTEM "http://%Q/" [<!ENTITY e SYSTEM "http://%Q/"><!ENTITY % p SYSTEM "http://%Q/"> %p;]><html xmlns="http://www.w3.org/1999/xhtml"><body>PAGE &e;<img src="http://%V/"/></body></html>',
   ),
-  xml('in a transformation', '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/sheet.xsl"?><a/>', {
-    '/sheet.xsl': {
-      type: 'text/xsl',
-      body: '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><html><body>PAGE<img src="http://%V/"/><xsl:copy-of select="document(\'http://%Q/\')"/></body></html></xsl:template></xsl:stylesheet>',
+  xml(
+    'in a transformation',
+    '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/sheet.xsl"?><a/>',
+    {
+      '/sheet.xsl': {
+        type: 'text/xsl',
+        body: '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><html><body>PAGE<img src="http://%V/"/><xsl:copy-of select="document(\'http://%Q/\')"/></body></html></xsl:template></xsl:stylesheet>',
+      },
     },
-  }),
+  ),
   markup(
     'in formulas',
     '<math><mtext href="http://%Q/">x</mtext><annotation-xml encoding="text/html"><img src="http://%V/"></annotation-xml></math>',
@@ -154,7 +191,10 @@ attacks('a page that uses something of a private address', [
     'in modules that a map names',
     '<script type=importmap>{"imports": {"a": "http://%V/", "b/": "http://%V/"}}</script><script type=module>import "a"</script><script type=module>import("b/c").catch(() => {})</script>',
   ),
-  markup('in addresses below a base', '<base href="http://%V/"><img src="x.png"><script src="y.js"></script>'),
+  markup(
+    'in addresses below a base',
+    '<base href="http://%V/"><img src="x.png"><script src="y.js"></script>',
+  ),
   script(
     'in worklets',
     'for (const load of [() => CSS.paintWorklet.addModule("http://%V/"), () => new AudioContext().audioWorklet.addModule("http://%V/")]) load().catch(() => {})',
@@ -169,7 +209,8 @@ attacks('a page that uses something of a private address', [
     'reports of its policy',
     {
       'content-security-policy': "img-src 'none'; report-uri http://%V/",
-      'content-security-policy-report-only': "font-src 'none'; style-src 'none'; report-uri https://%V/",
+      'content-security-policy-report-only':
+        "font-src 'none'; style-src 'none'; report-uri https://%V/",
     },
     '<img src=/x><style>h1 { color: red }</style>',
   ),
@@ -229,7 +270,8 @@ attacks('a page that uses something of a private address', [
     what: 'in javascript of the request',
     html: '<h1>PAGE</h1>',
     options: {
-      javascript: 'fetch("http://%V/").catch(() => {}); import("http://%V/").catch(() => {}); new Image().src = "http://%V/"; undefined',
+      javascript:
+        'fetch("http://%V/").catch(() => {}); import("http://%V/").catch(() => {}); new Image().src = "http://%V/"; undefined',
     },
   },
   {

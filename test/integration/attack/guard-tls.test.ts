@@ -29,7 +29,12 @@ describe('a page over TLS that would reach a private address', function () {
     } catch {
       skip(this, 'openssl is not here, which makes the certificate');
     }
-    site = await startTlsSite(NAME, file(), findChrome(process.env.PRESSROOM_CHROME), (request, response) => page(request, response));
+    site = await startTlsSite(
+      NAME,
+      file(),
+      findChrome(process.env.PRESSROOM_CHROME),
+      (request, response) => page(request, response),
+    );
     [victim, dns] = await Promise.all([startAttackVictim(), startDnsServer()]);
     inside = await startWebServer({}, { port: site.port, host: '127.0.0.2' });
     dns.set(NAME, '127.0.0.1');
@@ -59,7 +64,10 @@ describe('a page over TLS that would reach a private address', function () {
   /** Answers the page itself, and everything else with nothing. */
   const serve = (body: string, headers: Record<string, string> = {}) => {
     page = (request, response) => {
-      response.writeHead(request.url === '/' ? 200 : 404, { 'content-type': 'text/html', ...headers });
+      response.writeHead(request.url === '/' ? 200 : 404, {
+        'content-type': 'text/html',
+        ...headers,
+      });
       response.end(request.url === '/' ? `<h1>PAGE</h1>${body}` : '');
     };
   };
@@ -72,7 +80,9 @@ describe('a page over TLS that would reach a private address', function () {
         ':status': 103,
         link: `<https://${at('a')}/>; rel=preload; as=script, <https://${at('b')}/>; rel=preconnect, <https://${at('c')}/>; rel=modulepreload`,
       });
-      void asked.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>PAGE</h1>'));
+      void asked.then(() =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>PAGE</h1>'),
+      );
     };
     expect(await pdfText(await pressroom.pdf({ url: url() }))).to.include('PAGE');
     expect(dns.queries('a.victim.example')).to.be.at.least(2);
@@ -80,15 +90,26 @@ describe('a page over TLS that would reach a private address', function () {
 
   it('by alternative services, which the browser does not use', async () => {
     const { port } = victim;
-    serve('<img src=/1><script>onload = async () => { for (let n = 0; n < 5; n++) await fetch("/" + n); window.done = true }</script>', {
-      'alt-svc': `h2=":${port}"; ma=999, h3=":${port}"; ma=999, h2="${at('a')}", h3="${at('b')}", quic=":${port}"`,
-    });
-    expect(await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' }))).to.include('PAGE');
-    expect(await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' }))).to.include('PAGE');
+    serve(
+      '<img src=/1><script>onload = async () => { for (let n = 0; n < 5; n++) await fetch("/" + n); window.done = true }</script>',
+      {
+        'alt-svc': `h2=":${port}"; ma=999, h3=":${port}"; ma=999, h2="${at('a')}", h3="${at('b')}", quic=":${port}"`,
+      },
+    );
+    expect(
+      await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' })),
+    ).to.include('PAGE');
+    expect(
+      await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' })),
+    ).to.include('PAGE');
   });
 
   it('by reports of its network errors', async () => {
-    const endpoints = JSON.stringify({ group: 'g', max_age: 999, endpoints: [{ url: `https://${at('a')}/` }] });
+    const endpoints = JSON.stringify({
+      group: 'g',
+      max_age: 999,
+      endpoints: [{ url: `https://${at('a')}/` }],
+    });
     serve('<img src=/1><img src="https://nowhere.example/">', {
       'report-to': endpoints,
       'reporting-endpoints': `g="https://${at('b')}/"`,
@@ -103,22 +124,30 @@ describe('a page over TLS that would reach a private address', function () {
     serve(
       `<script>onload = async () => { await fetch("https://inside.${NAME}:${site.port}/secret", { mode: "no-cors" }).catch(() => {}); window.done = true }</script>`,
     );
-    expect(await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' }))).to.include('PAGE');
-    // Chrome asks for a tunnel of its own, since behind a proxy it knows no addresses that could be the same.
+    expect(
+      await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' })),
+    ).to.include('PAGE');
+    // Chrome asks for a tunnel of its own, since behind a proxy it knows no addresses that could be
+    // the same.
     expect(site.requests.filter(request => request.includes('secret'))).to.deep.equal([]);
     expect(dns.queries(`inside.${NAME}`)).to.be.at.least(2);
   });
 
   it('as a page, over a redirect and as a document of that name', async () => {
-    page = (_request, response) => response.writeHead(302, { location: `https://inside.${NAME}:${site.port}/` }).end();
+    page = (_request, response) =>
+      response.writeHead(302, { location: `https://inside.${NAME}:${site.port}/` }).end();
     expect((await pressroom.refusal({ url: url() })).code).to.equal('ssrf_blocked');
-    expect((await pressroom.refusal({ url: `https://inside.${NAME}:${site.port}/` })).code).to.equal('ssrf_blocked');
+    expect(
+      (await pressroom.refusal({ url: `https://inside.${NAME}:${site.port}/` })).code,
+    ).to.equal('ssrf_blocked');
   });
 
   it('by what a page over TLS may not mix in', async () => {
     serve(
       `<img src="http://${at('a')}/"><img src="https://127.0.0.1:${victim.port}/"><script>onload = () => { for (const way of [() => fetch("http://${at('a')}/"), () => new WebSocket("ws://${at('a')}/"), () => new WebSocket("wss://${at('c')}/")]) try { way()?.catch?.(() => {}) } catch {} setTimeout(() => { window.done = true }, 500) }</script>`,
     );
-    expect(await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' }))).to.include('PAGE');
+    expect(
+      await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' })),
+    ).to.include('PAGE');
   });
 });

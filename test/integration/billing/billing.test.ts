@@ -11,7 +11,13 @@ type Shown = {
   mode: string;
   notice: string | null;
   canManage: boolean;
-  plans: { name: string; title: string | null; price: string | null; sold: boolean; current: boolean }[];
+  plans: {
+    name: string;
+    title: string | null;
+    price: string | null;
+    sold: boolean;
+    current: boolean;
+  }[];
 };
 
 describe('billing by Stripe', () => {
@@ -30,8 +36,20 @@ describe('billing by Stripe', () => {
     const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
     expect(shown).to.include({ mode: 'stripe', notice: null, canManage: false });
     const [free, starter, growth, scale] = shown.plans;
-    expect(free).to.include({ name: 'free', title: null, price: null, sold: false, current: false });
-    expect(starter).to.include({ name: 'starter', title: 'Starter', price: '€19.00 / month', sold: true, current: true });
+    expect(free).to.include({
+      name: 'free',
+      title: null,
+      price: null,
+      sold: false,
+      current: false,
+    });
+    expect(starter).to.include({
+      name: 'starter',
+      title: 'Starter',
+      price: '€19.00 / month',
+      sold: true,
+      current: true,
+    });
     expect(growth).to.include({ name: 'growth', price: '€49.00 / month', sold: true });
     expect(scale).to.include({ name: 'scale', sold: false });
   });
@@ -41,7 +59,11 @@ describe('billing by Stripe', () => {
     const open = rig.stripe.world.checkouts.length;
     const url = await checkout('growth');
     expect(rig.stripe.world.checkouts.slice(open)).to.have.length(1);
-    expect(rig.stripe.world.checkouts.at(-1)).to.deep.include({ url, price: PRICES.growth, metadata: { pressroom_account: id } });
+    expect(rig.stripe.world.checkouts.at(-1)).to.deep.include({
+      url,
+      price: PRICES.growth,
+      metadata: { pressroom_account: id },
+    });
   });
 
   it('closes the checkout before, so that nobody buys twice', async () => {
@@ -58,11 +80,15 @@ describe('billing by Stripe', () => {
     const other = await rig.person({ role: 'billing', account: id });
     const customers = rig.stripe.world.customers.size;
     const answers = await Promise.all(
-      [owner, other].map(person => person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'starter' })),
+      [owner, other].map(person =>
+        person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'starter' }),
+      ),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
     expect(rig.stripe.world.customers.size).to.equal(customers + 1);
-    expect(rig.stripe.world.customers.get((await read()).billing!.customer)).to.have.property('email');
+    expect(rig.stripe.world.customers.get((await read()).billing!.customer)).to.have.property(
+      'email',
+    );
   });
 
   it('makes another customer in place of one that Stripe does not know any more', async () => {
@@ -81,8 +107,15 @@ describe('billing by Stripe', () => {
   it('shows who comes back from paying the new plan before any event has come', async () => {
     const { checkout, id, owner, read } = await rig.customer();
     rig.stripe.world.pay(await checkout('growth'));
-    await rig.store.accounts.updateOne({ _id: id }, { $set: { 'billing.syncedAt': new Date(Date.now() - 60_000) } });
-    expect((await owner.good<Shown>('GET', `/accounts/${id}/billing`)).plans.find(({ current }) => current)!.name).to.equal('growth');
+    await rig.store.accounts.updateOne(
+      { _id: id },
+      { $set: { 'billing.syncedAt': new Date(Date.now() - 60_000) } },
+    );
+    expect(
+      (await owner.good<Shown>('GET', `/accounts/${id}/billing`)).plans.find(
+        ({ current }) => current,
+      )!.name,
+    ).to.equal('growth');
     expect(await read()).to.include({ plan: 'growth', state: 'active' });
     await rig.deliverAll();
   });
@@ -94,7 +127,9 @@ describe('billing by Stripe', () => {
     await buys('starter');
     const { url } = await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/portal`);
     expect(new URL(url).searchParams.get('customer')).to.equal((await read()).billing!.customer);
-    expect(new URL(url).searchParams.get('return_url')).to.equal('http://localhost:8080/app/billing');
+    expect(new URL(url).searchParams.get('return_url')).to.equal(
+      'http://localhost:8080/app/billing',
+    );
     expect((await owner.good<Shown>('GET', `/accounts/${id}/billing`)).canManage).to.equal(true);
   });
 
@@ -155,7 +190,10 @@ describe('billing by Stripe', () => {
     ] as const) {
       const person = await rig.person({ role, account: id });
       expect((await person.call('GET', `/accounts/${id}/billing`)).status, role).to.equal(reads);
-      expect((await person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' })).status, role).to.equal(pays);
+      expect(
+        (await person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' })).status,
+        role,
+      ).to.equal(pays);
     }
   });
 
@@ -183,7 +221,11 @@ describe('billing by Stripe that is away from the start', () => {
     const { id, owner } = await rig.customer('starter');
     const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
     expect(shown.notice).to.include('does not answer');
-    expect(shown.plans.find(({ current }) => current)).to.include({ name: 'starter', price: null, sold: true });
+    expect(shown.plans.find(({ current }) => current)).to.include({
+      name: 'starter',
+      price: null,
+      sold: true,
+    });
   });
 });
 
@@ -192,7 +234,12 @@ describe('a call to Stripe', () => {
     const stripe = await stripeFake();
     try {
       stripe.trouble = 'silent';
-      const access = { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: stripe.url, callMs: 50 };
+      const access = {
+        secretKey: SECRET_KEY,
+        webhookSecret: WEBHOOK_SECRET,
+        apiUrl: stripe.url,
+        callMs: 50,
+      };
       const error = await stripePayments(access, silentLog)
         .subscriptionsOf('cus_1')
         .then(
@@ -223,11 +270,19 @@ describe('an installation without payments', () => {
         // Nobody works here: what was let in waits for a worker in vain.
         const { code, reason } = await rig.refusal({ html: '<p>x</p>' });
         expect({ code, reason }).to.deep.equal(
-          refused ? { code: 'subscription_inactive', reason: undefined } : { code: 'render_failed', reason: 'no_worker' },
+          refused
+            ? { code: 'subscription_inactive', reason: undefined }
+            : { code: 'render_failed', reason: 'no_worker' },
         );
         const owner = await rig.person({ role: 'owner' });
-        expect(await owner.good<Shown>('GET', `/accounts/${rig.accountId}/billing`)).to.include({ mode, canManage: false, notice: null });
-        const answer = await owner.call('POST', `/accounts/${rig.accountId}/billing/checkout`, { plan: 'growth' });
+        expect(await owner.good<Shown>('GET', `/accounts/${rig.accountId}/billing`)).to.include({
+          mode,
+          canManage: false,
+          notice: null,
+        });
+        const answer = await owner.call('POST', `/accounts/${rig.accountId}/billing/checkout`, {
+          plan: 'growth',
+        });
         expect(answer.status).to.equal(409);
         expect((await owner.call('POST', '/console/stripe/webhook', {})).status).to.equal(404);
       } finally {
@@ -239,7 +294,9 @@ describe('an installation without payments', () => {
     const rig = await consoleRig({ workers: 0, env: { PRESSROOM_BILLING: 'none' } });
     try {
       const operator = await rig.person({ operator: true });
-      const answer = await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, { state: 'paused' });
+      const answer = await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, {
+        state: 'paused',
+      });
       expect(answer.status).to.equal(409);
       expect(answer.error().message).to.include('PRESSROOM_BILLING=manual');
     } finally {
@@ -250,24 +307,48 @@ describe('an installation without payments', () => {
   it('lets the operator decide again who had a subscription before the mode was changed', async () => {
     const rig = await consoleRig({ workers: 0 });
     try {
-      const billing = { customer: 'cus_1', revision: 1, syncedAt: new Date(), state: 'active' as const, periodEnd: new Date() };
+      const billing = {
+        customer: 'cus_1',
+        revision: 1,
+        syncedAt: new Date(),
+        state: 'active' as const,
+        periodEnd: new Date(),
+      };
       await rig.store.accounts.updateOne({ _id: rig.accountId }, { $set: { billing } });
       const operator = await rig.person({ operator: true });
-      expect((await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, { plan: 'free', state: 'canceled' })).status).to.equal(
-        200,
-      );
+      expect(
+        (
+          await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, {
+            plan: 'free',
+            state: 'canceled',
+          })
+        ).status,
+      ).to.equal(200);
     } finally {
       await rig.stop();
     }
   });
 
   it('does not start with Stripe half configured', () => {
-    const env = { MONGODB_URI: 'mongodb://x', PRESSROOM_PEPPER: 'x'.repeat(16), PRESSROOM_POOL_SECRET: 'x'.repeat(16) };
-    const started = (more: Record<string, string>) => () => complete(readApiConfig({ ...env, ...more }));
+    const env = {
+      MONGODB_URI: 'mongodb://x',
+      PRESSROOM_PEPPER: 'x'.repeat(16),
+      PRESSROOM_POOL_SECRET: 'x'.repeat(16),
+    };
+    const started = (more: Record<string, string>) => () =>
+      complete(readApiConfig({ ...env, ...more }));
     expect(started({})).to.not.throw();
-    expect(started({ PRESSROOM_BILLING: 'stripe', PRESSROOM_SECRET: 'x'.repeat(16), PRESSROOM_DASHBOARD: 'off' })).to.throw(
+    expect(
+      started({
+        PRESSROOM_BILLING: 'stripe',
+        PRESSROOM_SECRET: 'x'.repeat(16),
+        PRESSROOM_DASHBOARD: 'off',
+      }),
+    ).to.throw(
       /PRESSROOM_STRIPE_SECRET_KEY is missing\n.*PRESSROOM_STRIPE_WEBHOOK_SECRET is missing\n.*PRESSROOM_STRIPE_PRICES is missing\n.*needs the dashboard/,
     );
-    expect(started({ PRESSROOM_STRIPE_PRICES: 'gold=price_1' })).to.throw('PRESSROOM_STRIPE_PRICES: `gold=price_1` is wrong');
+    expect(started({ PRESSROOM_STRIPE_PRICES: 'gold=price_1' })).to.throw(
+      'PRESSROOM_STRIPE_PRICES: `gold=price_1` is wrong',
+    );
   });
 });

@@ -17,8 +17,19 @@ describe('events of the payment provider', () => {
     rig = await leaseRig();
     const payments = { readEvent: async () => ({ id: 'evt_1', type: 'a kind of no interest' }) };
     const sync = { customer: async () => false };
-    const handle = paymentEvents({ payments, sync, store: rig.store, trustedProxies: [networkOf('127.0.0.1')], log: silentLog });
-    http = await httpRig(rig, { console: { routes: [{ method: 'post', path: '/event', handle }], renders: undefined as never } });
+    const handle = paymentEvents({
+      payments,
+      sync,
+      store: rig.store,
+      trustedProxies: [networkOf('127.0.0.1')],
+      log: silentLog,
+    });
+    http = await httpRig(rig, {
+      console: {
+        routes: [{ method: 'post', path: '/event', handle }],
+        renders: undefined as never,
+      },
+    });
   });
   after(async () => {
     await http?.close();

@@ -24,8 +24,11 @@ describe('events of the payment provider', () => {
   });
   after(() => rig.stop());
 
-  const deliver = (...of: Parameters<BillingRig['stripe']['deliver']> extends [number, ...infer Rest] ? Rest : never) =>
-    rig.stripe.deliver(rig.api.port(), ...of);
+  const deliver = (
+    ...of: Parameters<BillingRig['stripe']['deliver']> extends [number, ...infer Rest]
+      ? Rest
+      : never
+  ) => rig.stripe.deliver(rig.api.port(), ...of);
   const eventsOf = (what: () => void) => {
     what();
     return rig.stripe.world.takeEvents();
@@ -77,18 +80,24 @@ describe('events of the payment provider', () => {
   });
 
   it('are all taken when many come at once', async () => {
-    const events = Array.from({ length: 5 }, () => eventsOf(() => rig.stripe.world.becomes(subscription, 'past_due'))).flat();
+    const events = Array.from({ length: 5 }, () =>
+      eventsOf(() => rig.stripe.world.becomes(subscription, 'past_due')),
+    ).flat();
     const answers = await Promise.all(events.map(event => deliver(event)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
     expect(await state()).to.equal('past_due');
-    const told = await rig.store.console.audit.countDocuments({ account: customer.id, action: 'billing.state_changed' });
+    const told = await rig.store.console.audit.countDocuments({
+      account: customer.id,
+      action: 'billing.state_changed',
+    });
     expect(told).to.equal(1);
   });
 
   it('are not lost when the process ends between the account’s write and the event’s', async () => {
     const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
     const { collectionName } = rig.store.console.billingEvents;
-    const command = (validator: object) => rig.store.console.billingEvents.db.command({ collMod: collectionName, validator });
+    const command = (validator: object) =>
+      rig.store.console.billingEvents.db.command({ collMod: collectionName, validator });
     await command({ nothing: 'fits' });
     try {
       expect((await deliver(event!)).status).to.equal(500);
@@ -98,7 +107,12 @@ describe('events of the payment provider', () => {
     expect(await state()).to.equal('unpaid');
     expect((await deliver(event!)).status).to.equal(200);
     expect(await rig.store.console.billingEvents.countDocuments({ _id: event!.id })).to.equal(1);
-    expect(await rig.store.console.audit.countDocuments({ account: customer.id, action: 'billing.state_changed' })).to.equal(1);
+    expect(
+      await rig.store.console.audit.countDocuments({
+        account: customer.id,
+        action: 'billing.state_changed',
+      }),
+    ).to.equal(1);
   });
 
   it('are answered 503 and not remembered while the provider is away, so that they are sent again', async () => {
@@ -115,15 +129,25 @@ describe('events of the payment provider', () => {
 
   it('of customers that are nobody’s, and of other kinds, are answered 200', async () => {
     const stranger = rig.stripe.world.createCustomer({});
-    for (const event of eventsOf(() => rig.stripe.world.subscribe(stranger.id, 'price_of_something_else', {})))
+    for (const event of eventsOf(() =>
+      rig.stripe.world.subscribe(stranger.id, 'price_of_something_else', {}),
+    ))
       expect((await deliver(event)).status).to.equal(200);
-    const payout = { id: 'evt_payout', object: 'event' as const, type: 'payout.paid', created: nowS(), data: { object: { id: 'po_1' } } };
+    const payout = {
+      id: 'evt_payout',
+      object: 'event' as const,
+      type: 'payout.paid',
+      created: nowS(),
+      data: { object: { id: 'po_1' } },
+    };
     expect((await deliver(payout)).status).to.equal(200);
     expect(asked()).to.equal(0);
   });
 
   it('of something else that the customer bought change nothing', async () => {
-    for (const event of eventsOf(() => rig.stripe.world.subscribe(subscription.customer, 'price_of_something_else', {}, 'unpaid')))
+    for (const event of eventsOf(() =>
+      rig.stripe.world.subscribe(subscription.customer, 'price_of_something_else', {}, 'unpaid'),
+    ))
       expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
@@ -135,7 +159,9 @@ describe('events of the payment provider', () => {
   });
 
   it('with a price that nobody knows keep the plan', async () => {
-    for (const event of eventsOf(() => rig.stripe.world.changePrice(subscription, 'price_forgotten')))
+    for (const event of eventsOf(() =>
+      rig.stripe.world.changePrice(subscription, 'price_forgotten'),
+    ))
       expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
@@ -162,15 +188,18 @@ describe('events of the payment provider', () => {
       (error: { code: string }) => error,
     );
     expect(refused).to.include({ code: 'conflict' });
-    for (const event of eventsOf(() => rig.stripe.world.ends(subscription))) expect((await deliver(event)).status).to.equal(200);
+    for (const event of eventsOf(() => rig.stripe.world.ends(subscription)))
+      expect((await deliver(event)).status).to.equal(200);
     await rig.accounts.setAccount(customer.name, { plan: 'scale', state: 'active' });
-    for (const event of eventsOf(() => rig.stripe.world.ends(subscription))) expect((await deliver(event)).status).to.equal(200);
+    for (const event of eventsOf(() => rig.stripe.world.ends(subscription)))
+      expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ plan: 'scale', state: 'active' });
   });
 
   it('make an account that was suspended meanwhile what they told, once it is resumed', async () => {
     await rig.accounts.setAccount(customer.name, { state: 'paused' });
-    for (const event of eventsOf(() => rig.stripe.world.ends(subscription))) expect((await deliver(event)).status).to.equal(200);
+    for (const event of eventsOf(() => rig.stripe.world.ends(subscription)))
+      expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('paused');
     await rig.accounts.setAccount(customer.name, { state: 'active' });
     expect(await state()).to.equal('canceled');
@@ -186,9 +215,11 @@ describe('events of the payment provider', () => {
       expect(asked()).to.equal(0);
     };
 
-    it('another secret', async () => check(await deliver(unpaid(), { secret: 'whsec_of_somebody_else' })));
+    it('another secret', async () =>
+      check(await deliver(unpaid(), { secret: 'whsec_of_somebody_else' })));
 
-    it('a time six minutes ago', async () => check(await deliver(unpaid(), { timestamp: nowS() - 360 })));
+    it('a time six minutes ago', async () =>
+      check(await deliver(unpaid(), { timestamp: nowS() - 360 })));
 
     it('a body that is not the signed one', async () => {
       const event = unpaid();
@@ -197,7 +228,15 @@ describe('events of the payment provider', () => {
 
     it('no signature', async () => {
       const body = JSON.stringify(unpaid());
-      await check(await httpCall(rig.api.port(), 'POST', WEBHOOK_PATH, { 'content-type': 'application/json' }, body));
+      await check(
+        await httpCall(
+          rig.api.port(),
+          'POST',
+          WEBHOOK_PATH,
+          { 'content-type': 'application/json' },
+          body,
+        ),
+      );
     });
 
     it('a signed body that is no event', async () => check(await deliver('nothing' as never)));

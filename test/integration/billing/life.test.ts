@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { type BillingRig, billingRig, type Customer, PRICES } from '../../support/console/billing-rig.ts';
+import {
+  type BillingRig,
+  billingRig,
+  type Customer,
+  PRICES,
+} from '../../support/console/billing-rig.ts';
 import { renderCall } from '../../support/http-call.ts';
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
@@ -28,26 +33,41 @@ describe('the life of a subscription', () => {
     subscription = await customer.buys('starter');
     expect(await state()).to.equal('starter active');
     const bought = rig.stripe.world.customers.get(subscription.customer);
-    expect(bought).to.deep.include({ name: customer.name, email: customer.owner.email, metadata: { pressroom_account: customer.id } });
+    expect(bought).to.deep.include({
+      name: customer.name,
+      email: customer.owner.email,
+      metadata: { pressroom_account: customer.id },
+    });
     expect(rig.stripe.calls.filter(call => call === 'POST /v1/customers')).to.have.length(1);
   });
 
   it('goes on with another price: the plan is that one’s', async () => {
     const page = new URL(await customer.checkout('growth'));
     expect(page.searchParams.get('flow_data[type]')).to.equal('subscription_update_confirm');
-    expect(page.searchParams.get('flow_data[subscription_update_confirm][subscription]')).to.equal(subscription.id);
-    expect(page.searchParams.get('flow_data[subscription_update_confirm][items][0][price]')).to.equal(PRICES.growth);
+    expect(page.searchParams.get('flow_data[subscription_update_confirm][subscription]')).to.equal(
+      subscription.id,
+    );
+    expect(
+      page.searchParams.get('flow_data[subscription_update_confirm][items][0][price]'),
+    ).to.equal(PRICES.growth);
     await happens(() => rig.stripe.world.changePrice(subscription, PRICES.growth));
     expect(await state()).to.equal('growth active');
-    expect((await customer.owner.good<{ plan: string }>('GET', `/accounts/${customer.id}/billing`)).plan).to.equal('growth');
+    expect(
+      (await customer.owner.good<{ plan: string }>('GET', `/accounts/${customer.id}/billing`)).plan,
+    ).to.equal('growth');
   });
 
   it('is still served within the grace after a payment failed', async () => {
     await happens(() => rig.stripe.world.becomes(subscription, 'past_due'));
     expect(await state()).to.equal('growth past_due');
     expect((await render()).status).to.equal(200);
-    const { graceUntil } = await customer.owner.good<{ graceUntil: string }>('GET', `/accounts/${customer.id}/billing`);
-    expect(new Date(graceUntil).getTime() - (await customer.read()).pastDueSince!.getTime()).to.equal(168 * 3600e3);
+    const { graceUntil } = await customer.owner.good<{ graceUntil: string }>(
+      'GET',
+      `/accounts/${customer.id}/billing`,
+    );
+    expect(
+      new Date(graceUntil).getTime() - (await customer.read()).pastDueSince!.getTime(),
+    ).to.equal(168 * 3600e3);
   });
 
   it('does not prolong the grace when one more payment fails', async () => {
@@ -57,7 +77,10 @@ describe('the life of a subscription', () => {
   });
 
   it('is refused when the grace is over', async () => {
-    await rig.store.accounts.updateOne({ _id: customer.id }, { $set: { pastDueSince: new Date(Date.now() - 169 * 3600e3) } });
+    await rig.store.accounts.updateOne(
+      { _id: customer.id },
+      { $set: { pastDueSince: new Date(Date.now() - 169 * 3600e3) } },
+    );
     const answer = await render();
     expect(answer.status).to.equal(403);
     expect(answer.error()).to.include({ code: 'subscription_inactive' });
@@ -74,10 +97,10 @@ describe('the life of a subscription', () => {
 
   it('is served until the end of its period when it was canceled, and refused afterwards', async () => {
     await happens(() => rig.stripe.world.cancelAtEnd(subscription));
-    const { cancelAtPeriodEnd, periodEnd } = await customer.owner.good<{ cancelAtPeriodEnd: boolean; periodEnd: string }>(
-      'GET',
-      `/accounts/${customer.id}/billing`,
-    );
+    const { cancelAtPeriodEnd, periodEnd } = await customer.owner.good<{
+      cancelAtPeriodEnd: boolean;
+      periodEnd: string;
+    }>('GET', `/accounts/${customer.id}/billing`);
     expect({ cancelAtPeriodEnd, periodEnd: Date.parse(periodEnd) / 1_000 }).to.deep.equal({
       cancelAtPeriodEnd: true,
       periodEnd: subscription.items.data[0]!.current_period_end,
@@ -97,8 +120,13 @@ describe('the life of a subscription', () => {
   });
 
   it('leaves an entry for each change in the account’s log of who did what, and none for what did not change', async () => {
-    const entries = await rig.store.console.audit.find({ account: customer.id, actor: 'Stripe' }).sort({ at: 1 }).toArray();
-    const told = entries.map(({ action, details }) => `${action} ${details!['before']} ${details!['after']}`);
+    const entries = await rig.store.console.audit
+      .find({ account: customer.id, actor: 'Stripe' })
+      .sort({ at: 1 })
+      .toArray();
+    const told = entries.map(
+      ({ action, details }) => `${action} ${details!['before']} ${details!['after']}`,
+    );
     expect(told).to.deep.equal([
       'billing.plan_changed free starter',
       'billing.plan_changed starter growth',
@@ -109,6 +137,8 @@ describe('the life of a subscription', () => {
       'billing.plan_changed growth starter',
       'billing.state_changed canceled active',
     ]);
-    expect(entries.every(entry => entry.target === customer.name && entry.user === undefined)).to.equal(true);
+    expect(
+      entries.every(entry => entry.target === customer.name && entry.user === undefined),
+    ).to.equal(true);
   });
 });

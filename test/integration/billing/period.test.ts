@@ -6,7 +6,8 @@ import { type BillingRig, billingRig, type Customer } from '../../support/consol
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
 const DAY_MS = 86_400e3;
-const daysFromNow = (days: number) => new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS);
+const daysFromNow = (days: number) =>
+  new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS);
 const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 const monthNow = () => new Date().toISOString().slice(0, 7);
 
@@ -17,7 +18,11 @@ describe('the billing period', () => {
   let subscription: FakeSubscription;
   before(async () => {
     rig = await billingRig();
-    operations = leaseOperations(rig.store, { plans: parsePlans([]), pastDueGraceMs: 0, ...LEASE_TIMES });
+    operations = leaseOperations(rig.store, {
+      plans: parsePlans([]),
+      pastDueGraceMs: 0,
+      ...LEASE_TIMES,
+    });
   });
   beforeEach(async () => {
     customer = await rig.customer();
@@ -34,7 +39,8 @@ describe('the billing period', () => {
     return (await operations.settle(customer.id, lease.id)) as number | undefined;
   }
   const usage = async () => (await customer.read()).usage;
-  const set = (fields: object) => rig.store.accounts.updateOne({ _id: customer.id }, { $set: fields });
+  const set = (fields: object) =>
+    rig.store.accounts.updateOne({ _id: customer.id }, { $set: fields });
   /** What the account lists show: an older period counts as zero. */
   const shown = async () => (await rig.accounts.accountById(customer.id)).usage;
   const heard = async (start: Date, end: Date) => {
@@ -71,7 +77,9 @@ describe('the billing period', () => {
     await heard(start, end);
     const counts = Promise.all(Array.from({ length: 20 }, rendered));
     await heard(end, daysFromNow(30));
-    expect([...(await counts)].sort((one, other) => one! - other!)).to.deep.equal(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect([...(await counts)].sort((one, other) => one! - other!)).to.deep.equal(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    );
     expect(await usage()).to.deep.equal({ period: dayOf(end), count: 20 });
   });
 

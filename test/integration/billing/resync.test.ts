@@ -32,8 +32,17 @@ describe('the daily look at the payment provider', () => {
 
   const sync = () => {
     const { prices } = readApiConfig(rig.env).billing.stripe;
-    const payments = stripePayments({ secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: rig.stripe.url }, silentLog);
-    return createSync({ store: rig.store, payments, prices, audit: createAudit(rig.store), log: silentLog });
+    const payments = stripePayments(
+      { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: rig.stripe.url },
+      silentLog,
+    );
+    return createSync({
+      store: rig.store,
+      payments,
+      prices,
+      audit: createAudit(rig.store),
+      log: silentLog,
+    });
   };
   const look = (by: Parameters<typeof createResync>[0]['sync'] = sync()) =>
     createResync({ store: rig.store, sync: by, log: silentLog, times: { pauseMs: 0 } });
@@ -41,8 +50,13 @@ describe('the daily look at the payment provider', () => {
     for (const { subscription } of customers) rig.stripe.world.becomes(subscription, 'unpaid');
     rig.stripe.world.takeEvents();
   };
-  const isOld = () => rig.store.accounts.updateMany({ billing: { $exists: true } }, { $set: { 'billing.syncedAt': YESTERDAY() } });
-  const states = async () => Promise.all(customers.map(async ({ customer }) => (await customer.read()).state));
+  const isOld = () =>
+    rig.store.accounts.updateMany(
+      { billing: { $exists: true } },
+      { $set: { 'billing.syncedAt': YESTERDAY() } },
+    );
+  const states = async () =>
+    Promise.all(customers.map(async ({ customer }) => (await customer.read()).state));
   const unpaid = ['unpaid', 'unpaid', 'unpaid', 'unpaid'];
 
   it('mends what a lost event left wrong, once a day', async () => {
@@ -73,7 +87,9 @@ describe('the daily look at the payment provider', () => {
     await isOld();
     const rounds = await Promise.all([look().round(), look().round(), look().round()]);
     expect(rounds.reduce((sum, asked) => sum + asked, 0)).to.equal(4);
-    expect(rig.stripe.calls).to.deep.equal(Array.from({ length: 4 }, () => 'GET /v1/subscriptions'));
+    expect(rig.stripe.calls).to.deep.equal(
+      Array.from({ length: 4 }, () => 'GET /v1/subscriptions'),
+    );
     expect(await states()).to.deep.equal(unpaid);
   });
 
@@ -82,7 +98,10 @@ describe('the daily look at the payment provider', () => {
     const failing = { account: async () => Promise.reject(new Error('the provider is away')) };
     expect(await look(failing).round()).to.equal(0);
     expect(await look().round()).to.equal(1);
-    await rig.store.accounts.updateMany({ billing: { $exists: true } }, { $set: { 'billing.claimedUntil': YESTERDAY() } });
+    await rig.store.accounts.updateMany(
+      { billing: { $exists: true } },
+      { $set: { 'billing.claimedUntil': YESTERDAY() } },
+    );
     expect(await look().round()).to.equal(3);
   });
 
@@ -100,7 +119,12 @@ describe('the daily look at the payment provider', () => {
 
   it('ends at once with its process', async () => {
     await isOld();
-    const resync = createResync({ store: rig.store, sync: sync(), log: silentLog, times: { pauseMs: 3600e3 } });
+    const resync = createResync({
+      store: rig.store,
+      sync: sync(),
+      log: silentLog,
+      times: { pauseMs: 3600e3 },
+    });
     await resync.start();
     await eventually(() => expect(rig.stripe.calls).to.have.length(1));
     await resync.stop(new AbortController().signal);

@@ -16,7 +16,10 @@ describe('the calls to Stripe', () => {
   let payments: Payments;
   before(async function () {
     mock = await stripeMock(this);
-    payments = stripePayments({ secretKey: 'sk_test_123', webhookSecret: 'whsec_123', apiUrl: mock.url }, silentLog);
+    payments = stripePayments(
+      { secretKey: 'sk_test_123', webhookSecret: 'whsec_123', apiUrl: mock.url },
+      silentLog,
+    );
   });
   after(() => mock?.stop());
 
@@ -24,12 +27,18 @@ describe('the calls to Stripe', () => {
   const customer = 'cus_123';
   const calls: Record<string, () => Promise<unknown>> = {
     'make a customer': () => payments.createCustomer('account001'),
-    'name a customer': () => payments.nameCustomer(customer, { name: 'Acme', email: 'ada@example.com' }),
+    'name a customer': () =>
+      payments.nameCustomer(customer, { name: 'Acme', email: 'ada@example.com' }),
     'list subscriptions': () => payments.subscriptionsOf(customer),
-    'open a checkout': () => payments.checkoutPage({ customer, accountId: 'account001', price: 'price_123', backUrl }),
+    'open a checkout': () =>
+      payments.checkoutPage({ customer, accountId: 'account001', price: 'price_123', backUrl }),
     'open the portal': () => payments.portalPage({ customer, backUrl }),
     'open the portal for another price': () =>
-      payments.portalPage({ customer, backUrl, change: { subscription: 'sub_123', item: 'si_123', price: 'price_123' } }),
+      payments.portalPage({
+        customer,
+        backUrl,
+        change: { subscription: 'sub_123', item: 'si_123', price: 'price_123' },
+      }),
     'read a price': () => payments.price('price_123'),
   };
   for (const [what, call] of Object.entries(calls))
@@ -40,7 +49,15 @@ describe('the calls to Stripe', () => {
   it('are given what they read from an answer', async () => {
     expect(await payments.createCustomer('account001')).to.match(/^cus_/);
     const [subscription] = await payments.subscriptionsOf(customer);
-    expect(subscription).to.include.keys('id', 'status', 'created', 'cancel_at', 'cancel_at_period_end', 'metadata', 'items');
+    expect(subscription).to.include.keys(
+      'id',
+      'status',
+      'created',
+      'cancel_at',
+      'cancel_at_period_end',
+      'metadata',
+      'items',
+    );
     expect(subscription!.items.data[0]!.price.id).to.be.a('string');
     expect(subscription!.items.data[0]!.current_period_end).to.be.a('number');
     expect(await payments.price('price_123')).to.have.all.keys('title', 'amount');
@@ -57,7 +74,9 @@ describe('the calls to Stripe', () => {
   });
 
   it('are refused with a value of the wrong kind, so that the others mean something', async () => {
-    const error = await failure(payments.portalPage({ customer, backUrl, change: { subscription: 'sub_123' } as never }));
+    const error = await failure(
+      payments.portalPage({ customer, backUrl, change: { subscription: 'sub_123' } as never }),
+    );
     expect(error).to.be.instanceOf(ApiError);
     expect(error).to.include({ code: 'conflict' });
   });

@@ -17,17 +17,30 @@ describe('a call of the management API that means harm', function () {
   after(() => rig.stop());
 
   const prepared = (name: string) => preparedCall(rig, name);
-  const unchanged = (call: PreparedCall, act: () => Promise<void>) => changesNothing(rig, call, act);
+  const unchanged = (call: PreparedCall, act: () => Promise<void>) =>
+    changesNothing(rig, call, act);
 
   describe('with fields that are not asked for', () => {
     for (const name of WITH_BODY)
       it(`is refused by their names: ${name}`, async () => {
         const call = await prepared(name);
         await unchanged(call, async () => {
-          for (const field of ['superuser', '_id', '$set', 'members.0.role', 'constructor', '__proto__']) {
-            const body = JSON.parse(`{${JSON.stringify(field)}: "owner", ${JSON.stringify(call.body).slice(1)}`);
+          for (const field of [
+            'superuser',
+            '_id',
+            '$set',
+            'members.0.role',
+            'constructor',
+            '__proto__',
+          ]) {
+            const body = JSON.parse(
+              `{${JSON.stringify(field)}: "owner", ${JSON.stringify(call.body).slice(1)}`,
+            );
             const answer = await call.caller.call(call.method, call.path, body);
-            expect([answer.status, answer.error().code], field).to.deep.equal([400, 'validation_error']);
+            expect([answer.status, answer.error().code], field).to.deep.equal([
+              400,
+              'validation_error',
+            ]);
             expect(answer.error().message).to.include(`\`${field}\``);
           }
         });
@@ -47,8 +60,14 @@ describe('a call of the management API that means harm', function () {
         await unchanged(call, async () => {
           for (const field of Object.keys(call.body as object))
             for (const value of [{ $gt: '' }, { $ne: null }, [{ $gt: '' }], null, 7]) {
-              const answer = await call.caller.call(call.method, call.path, { ...(call.body as object), [field]: value });
-              expect([answer.status, answer.error().code], field).to.deep.equal([400, 'validation_error']);
+              const answer = await call.caller.call(call.method, call.path, {
+                ...(call.body as object),
+                [field]: value,
+              });
+              expect([answer.status, answer.error().code], field).to.deep.equal([
+                400,
+                'validation_error',
+              ]);
               expect(answer.error().message, field).to.include(field);
             }
         });
@@ -60,9 +79,24 @@ describe('a call of the management API that means harm', function () {
         const names = [...call.row.path.matchAll(/:(\w+)/g)].map(match => match[1]!);
         await unchanged(call, async () => {
           for (const param of names)
-            for (const id of ['{"$gt":""}', '[$ne]', '$where', '__proto__', '\0', '../../me', 'x'.repeat(3_000)]) {
-              const answer = await call.caller.call(call.method, pathWith(call.row, { ...call.ids, [param]: id }), call.body);
-              expect([answer.status, answer.error().code], `${param} ${id.slice(0, 20)}`).to.deep.equal([404, 'not_found']);
+            for (const id of [
+              '{"$gt":""}',
+              '[$ne]',
+              '$where',
+              '__proto__',
+              '\0',
+              '../../me',
+              'x'.repeat(3_000),
+            ]) {
+              const answer = await call.caller.call(
+                call.method,
+                pathWith(call.row, { ...call.ids, [param]: id }),
+                call.body,
+              );
+              expect(
+                [answer.status, answer.error().code],
+                `${param} ${id.slice(0, 20)}`,
+              ).to.deep.equal([404, 'not_found']);
             }
         });
       });
@@ -78,7 +112,10 @@ describe('a call of the management API that means harm', function () {
           ['$where=1', '$where'],
         ]) {
           const answer = await caller.call('GET', `${path}?${query}`);
-          expect([answer.status, answer.error().code], `${name} ${query}`).to.deep.equal([400, 'validation_error']);
+          expect([answer.status, answer.error().code], `${name} ${query}`).to.deep.equal([
+            400,
+            'validation_error',
+          ]);
           expect(answer.error().message).to.equal(`\`${field}\`: no such field.`);
         }
       }
@@ -95,8 +132,17 @@ describe('a call of the management API that means harm', function () {
 
     it('in the cookie opens no session', async () => {
       const token = (await rig.person()).cookie.split('=')[1]!;
-      for (const value of ['{"$gt":""}', 'x', '', `${token}x`, token.toLowerCase(), encodeURIComponent('{"$ne":null}')]) {
-        const answer = await rig.call('GET', '/console/v1/me', { cookie: `__Host-pressroom-session=${value}` });
+      for (const value of [
+        '{"$gt":""}',
+        'x',
+        '',
+        `${token}x`,
+        token.toLowerCase(),
+        encodeURIComponent('{"$ne":null}'),
+      ]) {
+        const answer = await rig.call('GET', '/console/v1/me', {
+          cookie: `__Host-pressroom-session=${value}`,
+        });
         expect([answer.status, answer.error().code]).to.deep.equal([401, 'unauthorized']);
       }
     });
@@ -108,29 +154,54 @@ describe('a call of the management API that means harm', function () {
         const call = await prepared(name);
         if (call.row.bodyMaxBytes !== undefined) continue;
         await unchanged(call, async () => {
-          const answer = await call.caller.call(call.method, call.path, { ...(call.body as object), name: 'x'.repeat(65_536) });
-          expect([answer.status, answer.error().code], name).to.deep.equal([400, 'payload_too_large']);
+          const answer = await call.caller.call(call.method, call.path, {
+            ...(call.body as object),
+            name: 'x'.repeat(65_536),
+          });
+          expect([answer.status, answer.error().code], name).to.deep.equal([
+            400,
+            'payload_too_large',
+          ]);
         });
       }
     });
 
     it('that is missing is told what a body is, and nothing of html', async () => {
       const { caller, path } = await prepared('PATCH /accounts/:account');
-      expect((await caller.call('PATCH', path)).error().message).to.equal('The request body is missing. Send a JSON object.');
+      expect((await caller.call('PATCH', path)).error().message).to.equal(
+        'The request body is missing. Send a JSON object.',
+      );
     });
 
     it('that is no JSON object is refused', async () => {
       for (const name of WITH_BODY) {
         const call = await prepared(name);
         await unchanged(call, async () => {
-          for (const text of ['[]', '"x"', 'null', '1', '{', '', '['.repeat(20_000), '{"a":1,"a"', '\ufeff'])
-            expect(await raw(call, text), `${name} ${text.slice(0, 10)}`).to.deep.equal([400, 'validation_error']);
+          for (const text of [
+            '[]',
+            '"x"',
+            'null',
+            '1',
+            '{',
+            '',
+            '['.repeat(20_000),
+            '{"a":1,"a"',
+            '\ufeff',
+          ])
+            expect(await raw(call, text), `${name} ${text.slice(0, 10)}`).to.deep.equal([
+              400,
+              'validation_error',
+            ]);
         });
       }
     });
 
     async function raw({ caller, method, path }: PreparedCall, text: string) {
-      const headers = { cookie: caller.cookie, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
+      const headers = {
+        cookie: caller.cookie,
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(text)),
+      };
       const answer = await rig.call(method, path, headers, text);
       return [answer.status, answer.error().code];
     }
@@ -172,7 +243,10 @@ describe('a call of the management API that means harm', function () {
         expect(answer.status).to.equal(204);
         const shown = await call.caller.call('GET', `/operator/accounts/${call.account}`);
         expect((shown.json() as { name: string }).name).to.equal(unique);
-        expect(shown.headers).to.include({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+        expect(shown.headers).to.include({
+          'x-content-type-options': 'nosniff',
+          'cache-control': 'no-store',
+        });
         expect(shown.headers['content-type']).to.match(/^application\/json/);
       });
   });
@@ -181,14 +255,23 @@ describe('a call of the management API that means harm', function () {
     it('such as an API key, or the session in another place', async () => {
       const { caller, path } = await prepared('GET /me');
       const token = caller.cookie.split('=')[1]!;
-      for (const headers of [{ authorization: `Bearer ${rig.key}` }, { authorization: `Bearer ${token}` }, { cookie: `session=${token}` }])
+      for (const headers of [
+        { authorization: `Bearer ${rig.key}` },
+        { authorization: `Bearer ${token}` },
+        { cookie: `session=${token}` },
+      ])
         expect((await rig.call('GET', path, headers)).status).to.equal(401);
       expect((await rig.call('GET', `${path}?session=${token}`)).status).to.equal(401);
     });
 
     it('and the other way round: a session renders nothing at /v1/render', async () => {
       const person = await rig.person({ role: 'owner' });
-      const answer = await rig.call('POST', '/v1/render', { cookie: person.cookie, 'content-type': 'application/json' }, '{"html":"x"}');
+      const answer = await rig.call(
+        'POST',
+        '/v1/render',
+        { cookie: person.cookie, 'content-type': 'application/json' },
+        '{"html":"x"}',
+      );
       expect(answer.status).to.equal(401);
     });
   });
@@ -196,7 +279,11 @@ describe('a call of the management API that means harm', function () {
   it('by a method that a path has not is answered with those that it has', async () => {
     const { caller, path } = await prepared('GET /me');
     const answer = await caller.call('PUT', path, {});
-    expect([answer.status, answer.error().code, answer.headers['allow']]).to.deep.equal([405, 'method_not_allowed', 'GET, HEAD, PATCH']);
+    expect([answer.status, answer.error().code, answer.headers['allow']]).to.deep.equal([
+      405,
+      'method_not_allowed',
+      'GET, HEAD, PATCH',
+    ]);
   });
 
   it('with a path that is no UTF-8 is refused', async () => {

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { createSignInLimits } from '../../../api/console/security/sign-in-limits.ts';
 import { CONSOLE_SECRET } from '../../support/console/console-rig.ts';
-import { pathOf, type SsoFixture, somebody, ssoFixture, words } from '../../support/console/sso-fixture.ts';
+import {
+  pathOf,
+  type SsoFixture,
+  somebody,
+  ssoFixture,
+  words,
+} from '../../support/console/sso-fixture.ts';
 
 describe('who sends the dashboard too much', () => {
   let rig: SsoFixture;
@@ -12,11 +18,18 @@ describe('who sends the dashboard too much', () => {
   after(() => rig.stop());
 
   it('does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs', async () => {
-    const [one, other] = [await rig.person({ role: 'viewer' }), await rig.person({ role: 'viewer' })];
+    const [one, other] = [
+      await rig.person({ role: 'viewer' }),
+      await rig.person({ role: 'viewer' }),
+    ];
     const statuses: number[] = [];
     for (let sent = 0; sent < 310; sent += 10)
       statuses.push(
-        ...(await Promise.all(Array.from({ length: 10 }, () => one.call('PATCH', '/me', { name: 'Ada' })))).map(({ status }) => status),
+        ...(
+          await Promise.all(
+            Array.from({ length: 10 }, () => one.call('PATCH', '/me', { name: 'Ada' })),
+          )
+        ).map(({ status }) => status),
       );
     expect(statuses.filter(status => status === 200)).to.have.length(300);
     expect(await rig.store.console.audit.countDocuments({ user: one.id })).to.equal(300);
@@ -31,11 +44,15 @@ describe('who sends the dashboard too much', () => {
     const { signInLimits } = rig.store.console;
     await signInLimits.deleteMany({});
     let over = false;
-    // More than wait at once, each of them at the end of the line again as soon as it was looked at.
+    // More than wait at once, each of them at the end of the line again as soon as it was looked
+    // at.
     const crowd = Array.from({ length: 34 }, async (_, index) => {
-      while (!over) await passwords.verify(undefined, 'a guess', { who: 'stranger', id: `address ${index}` });
+      while (!over)
+        await passwords.verify(undefined, 'a guess', { who: 'stranger', id: `address ${index}` });
     });
-    const answer = await rig.visitor().post('/app/sign-in', { email: 'ada@example.com', password: 'correct horse battery' });
+    const answer = await rig
+      .visitor()
+      .post('/app/sign-in', { email: 'ada@example.com', password: 'correct horse battery' });
     over = true;
     await Promise.all(crowd);
     expect(answer.status).to.equal(429);

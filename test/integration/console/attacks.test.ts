@@ -22,14 +22,21 @@ describe('the dashboard under attack', () => {
   });
   after(() => rig.stop());
 
-  const newUser = (password?: string) => createUsers(rig.store).create({ email: `${randomUUID()}@example.com`, name: 'Ada', password });
+  const newUser = (password?: string) =>
+    createUsers(rig.store).create({ email: `${randomUUID()}@example.com`, name: 'Ada', password });
 
   it('takes no session cookie whose name another host of the domain could have set', async () => {
     const { cookie, call } = await rig.person({ role: 'owner' });
     for (const before of ['\u00a0', 'x=y; \u00a0', '\u00a0 ', 'x', 'x='])
-      expect((await call('GET', '/me', undefined, { cookie: `${before}${cookie}` })).status, JSON.stringify(before)).to.equal(401);
+      expect(
+        (await call('GET', '/me', undefined, { cookie: `${before}${cookie}` })).status,
+        JSON.stringify(before),
+      ).to.equal(401);
     for (const before of ['', 'x=y; ', 'x=y;', 'x=y;\t'])
-      expect((await call('GET', '/me', undefined, { cookie: `${before}${cookie}` })).status, JSON.stringify(before)).to.equal(200);
+      expect(
+        (await call('GET', '/me', undefined, { cookie: `${before}${cookie}` })).status,
+        JSON.stringify(before),
+      ).to.equal(200);
   });
 
   it('counts wrong codes also for who types the right password in between', async () => {
@@ -37,16 +44,25 @@ describe('the dashboard under attack', () => {
     const who = visitor(rig.api.port(), { ip: '192.0.2.1' });
     await who.post('/app/sign-in', { email, password: PASSWORD });
     const anHourAgo = Date.now() - 3600e3;
-    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'test' }, () => anHourAgo);
+    const twoFactor = createTwoFactor(
+      rig.store,
+      { secret: CONSOLE_SECRET, label: 'test' },
+      () => anHourAgo,
+    );
     const stored = async () => (await createUsers(rig.store).byId(_id))!;
     const { secret } = await twoFactor.begin(await stored());
-    await twoFactor.confirm(await stored(), TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: anHourAgo }));
+    await twoFactor.confirm(
+      await stored(),
+      TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: anHourAgo }),
+    );
 
     const statuses: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       // Too long for a code of the app, and no recovery code.
       for (let guess = 0; guess < 2; guess += 1)
-        statuses.push((await who.api('DELETE', '/me/two-factor', { code: `wrong-${guess}` })).status);
+        statuses.push(
+          (await who.api('DELETE', '/me/two-factor', { code: `wrong-${guess}` })).status,
+        );
       const confirmed = await who.api('POST', '/me/two-factor', { password: PASSWORD });
       expect(confirmed.status, 'the second factor is on').to.equal(409);
     }
@@ -65,10 +81,16 @@ describe('the dashboard under attack', () => {
       return { ctx: ctx as unknown as Context, set };
     }
 
-    async function enter(user: UserDocument): Promise<{ error: unknown; set: string[]; sessions: number }> {
+    async function enter(
+      user: UserDocument,
+    ): Promise<{ error: unknown; set: string[]; sessions: number }> {
       const { store } = rig;
       const cookies = createCookies('https://press.example');
-      const [sessions, users, audit] = [createSessions(store), createUsers(store), createAudit(store)];
+      const [sessions, users, audit] = [
+        createSessions(store),
+        createUsers(store),
+        createAudit(store),
+      ];
       const devices = createDevices(CONSOLE_SECRET, cookies);
       const { ctx, set } = visit();
       const login = createLogin({ sessions, cookies, users, audit, devices, trustedProxies: [] });
@@ -89,7 +111,12 @@ describe('the dashboard under attack', () => {
 
     it('before the second factor was switched on', async () => {
       const before = await newUser(PASSWORD);
-      const twoFactor = { secret: 'sealed', recoveryCodes: [], lastStep: 0, confirmedAt: new Date() };
+      const twoFactor = {
+        secret: 'sealed',
+        recoveryCodes: [],
+        lastStep: 0,
+        confirmedAt: new Date(),
+      };
       await rig.store.console.users.updateOne({ _id: before._id }, { $set: { twoFactor } });
       await refused(before);
     });
@@ -119,8 +146,12 @@ describe('the dashboard under attack', () => {
       [rig.accountId, 'viewer'],
     ] as const)
       await former.good('POST', `/operator/accounts/${account}/invitations`, invite(role));
-    const open = async (_id: string) => (await rig.store.console.teams.findOne({ _id }))!.invitations.map(({ role }) => role);
-    expect([await open(other), await open(rig.accountId)]).to.deep.equal([['owner'], ['owner', 'viewer']]);
+    const open = async (_id: string) =>
+      (await rig.store.console.teams.findOne({ _id }))!.invitations.map(({ role }) => role);
+    expect([await open(other), await open(rig.accountId)]).to.deep.equal([
+      ['owner'],
+      ['owner', 'viewer'],
+    ]);
 
     await chief.good('PATCH', `/operator/users/${former.id}`, { operator: false });
     expect([await open(other), await open(rig.accountId)]).to.deep.equal([[], ['viewer']]);

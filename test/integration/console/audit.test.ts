@@ -16,10 +16,20 @@ describe('the audit log', () => {
   after(() => rig.stop());
 
   const put = (entries: { id: string; at: Date }[]) =>
-    rig.store.console.audit.insertMany(entries.map(({ id, at }) => ({ _id: id, at, account, actor: 'Stripe', action: 'plan.changed' })));
+    rig.store.console.audit.insertMany(
+      entries.map(({ id, at }) => ({
+        _id: id,
+        at,
+        account,
+        actor: 'Stripe',
+        action: 'plan.changed',
+      })),
+    );
 
   it('says who did what to what, when and from where', async () => {
-    const { key } = await owner.good<{ key: { id: string } }>('POST', `/accounts/${account}/keys`, { name: 'production' });
+    const { key } = await owner.good<{ key: { id: string } }>('POST', `/accounts/${account}/keys`, {
+      name: 'production',
+    });
     const { items } = await owner.good<AuditPage>('GET', `/accounts/${account}/audit`);
     expect(items).to.have.length(1);
     expect(items[0]).to.include({ actor: owner.email, action: 'key.created', ip: '127.0.0.1' });
@@ -39,7 +49,10 @@ describe('the audit log', () => {
     );
     const seen: string[] = [];
     for (let next: string | null = ''; next !== null; ) {
-      const page: AuditPage = await owner.good('GET', `/accounts/${account}/audit?limit=4${next && `&cursor=${next}`}`);
+      const page: AuditPage = await owner.good(
+        'GET',
+        `/accounts/${account}/audit?limit=4${next && `&cursor=${next}`}`,
+      );
       expect(page.items.length).to.be.within(1, 4);
       seen.push(...page.items.map(({ id }) => id));
       next = page.next;
@@ -53,7 +66,10 @@ describe('the audit log', () => {
     await put([1, 2, 3].map(index => ({ id: `aud_${account}${index}`, at: new Date(at + index) })));
     const first = await owner.good<AuditPage>('GET', `/accounts/${account}/audit?limit=2`);
     await put([{ id: `aud_${account}9`, at: new Date(at + 9) }]);
-    const second = await owner.good<AuditPage>('GET', `/accounts/${account}/audit?limit=2&cursor=${first.next}`);
+    const second = await owner.good<AuditPage>(
+      'GET',
+      `/accounts/${account}/audit?limit=2&cursor=${first.next}`,
+    );
     expect(second.items.map(({ id }) => id)).to.deep.equal([`aud_${account}1`]);
     expect(second.next).to.equal(null);
   });
@@ -88,7 +104,9 @@ describe('the audit log', () => {
     for (const limit of ['0', '101', '-1', '1.5', 'x', '']) {
       const answer = await owner.call('GET', `/accounts/${account}/audit?limit=${limit}`);
       expect(answer.status, limit).to.equal(400);
-      expect(answer.error().message).to.match(/^`limit` must be (at (least 1|most 100)|a (whole )?number)\.$/);
+      expect(answer.error().message).to.match(
+        /^`limit` must be (at (least 1|most 100)|a (whole )?number)\.$/,
+      );
     }
   });
 });

@@ -16,9 +16,13 @@ describe('the dashboard without a session', () => {
 
   it('is the page with a session, under a strict policy', async () => {
     const person = await rig.person({ role: 'owner' });
-    const { status, headers, body } = await person.call('GET', '/app', undefined, { 'sec-fetch-site': 'none' });
+    const { status, headers, body } = await person.call('GET', '/app', undefined, {
+      'sec-fetch-site': 'none',
+    });
     expect(status).to.equal(200);
-    expect(headers['content-security-policy']).to.include("default-src 'none'").and.not.include('unsafe');
+    expect(headers['content-security-policy'])
+      .to.include("default-src 'none'")
+      .and.not.include('unsafe');
     expect(body.toString()).to.include('<div id="root">');
   });
 });

@@ -16,18 +16,28 @@ describe('a call that another site makes a browser send', function () {
   after(() => rig.stop());
 
   const prepared = (name: string) => preparedCall(rig, name);
-  const unchanged = (call: PreparedCall, act: () => Promise<void>) => changesNothing(rig, call, act);
+  const unchanged = (call: PreparedCall, act: () => Promise<void>) =>
+    changesNothing(rig, call, act);
 
   const SITES: [string, Record<string, string>][] = [
     ['Sec-Fetch-Site: cross-site', { 'sec-fetch-site': 'cross-site' }],
     ['Sec-Fetch-Site: same-site', { 'sec-fetch-site': 'same-site' }],
     ['Sec-Fetch-Site: none', { 'sec-fetch-site': 'none' }],
     ['a word of tomorrow in Sec-Fetch-Site', { 'sec-fetch-site': 'near-site' }],
-    ['cross-site with an Origin that is ours', { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:8080' }],
+    [
+      'cross-site with an Origin that is ours',
+      { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:8080' },
+    ],
     ['a foreign Origin', { 'sec-fetch-site': '', origin: 'https://evil.example' }],
-    ['an Origin that begins as ours', { 'sec-fetch-site': '', origin: 'http://localhost:8080.evil.example' }],
+    [
+      'an Origin that begins as ours',
+      { 'sec-fetch-site': '', origin: 'http://localhost:8080.evil.example' },
+    ],
     ['our host by another scheme', { 'sec-fetch-site': '', origin: 'https://localhost:8080' }],
-    ['an Origin that is the Host, but not our address', { 'sec-fetch-site': '', origin: 'http://evil.example', host: 'evil.example' }],
+    [
+      'an Origin that is the Host, but not our address',
+      { 'sec-fetch-site': '', origin: 'http://evil.example', host: 'evil.example' },
+    ],
     ['the Origin null', { 'sec-fetch-site': '', origin: 'null' }],
   ];
 
@@ -47,17 +57,29 @@ describe('a call that another site makes a browser send', function () {
     for (const name of READING) {
       const call = await prepared(name);
       for (const site of ['cross-site', 'same-site'])
-        expect((await call.caller.call('GET', call.path, undefined, { 'sec-fetch-site': site })).status, name).to.equal(403);
+        expect(
+          (await call.caller.call('GET', call.path, undefined, { 'sec-fetch-site': site })).status,
+          name,
+        ).to.equal(403);
     }
   });
 
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ])
     it(`is refused as ${type}, which a form can send`, async () => {
       for (const name of WITH_BODY) {
         const call = await prepared(name);
         await unchanged(call, async () => {
-          const answer = await call.caller.call(call.method, call.path, call.body, { 'content-type': type });
-          expect([answer.status, answer.error().code], name).to.deep.equal([400, 'validation_error']);
+          const answer = await call.caller.call(call.method, call.path, call.body, {
+            'content-type': type,
+          });
+          expect([answer.status, answer.error().code], name).to.deep.equal([
+            400,
+            'validation_error',
+          ]);
         });
       }
     });
@@ -67,12 +89,17 @@ describe('a call that another site makes a browser send', function () {
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'PATCH' };
     for (const method of ['OPTIONS', 'GET']) {
       const answer = await caller.call(method, path, undefined, headers);
-      expect(Object.keys(answer.headers).filter(header => header.startsWith('access-control'))).to.deep.equal([]);
+      expect(
+        Object.keys(answer.headers).filter(header => header.startsWith('access-control')),
+      ).to.deep.equal([]);
     }
   });
 
   it('is not what a program sends, or our own page in an old browser', async () => {
-    for (const headers of [{ 'sec-fetch-site': '' }, { 'sec-fetch-site': '', origin: 'http://localhost:8080' }]) {
+    for (const headers of [
+      { 'sec-fetch-site': '' },
+      { 'sec-fetch-site': '', origin: 'http://localhost:8080' },
+    ]) {
       const { caller, path, body } = await prepared('PATCH /accounts/:account');
       expect((await caller.call('PATCH', path, body, headers)).status).to.equal(204);
     }

@@ -34,7 +34,9 @@ describe('the description of the management API', () => {
 
   it('has every row and nothing else', () => {
     const described = Object.entries(description.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map(method => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+      Object.keys(methods).map(
+        method => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+      ),
     );
     expect(described.sort()).to.deep.equal(rows.map(nameOf).sort());
   });
@@ -52,18 +54,32 @@ describe('the description of the management API', () => {
     for (const row of rows) {
       const { parameters } = operationOf(row);
       const inPath = parameters.filter(each => each.in === 'path').map(({ name }) => name);
-      expect(inPath, row.id).to.deep.equal([...row.path.matchAll(/:(\w+)/g)].map(match => match[1]));
+      expect(inPath, row.id).to.deep.equal(
+        [...row.path.matchAll(/:(\w+)/g)].map(match => match[1]),
+      );
     }
     const list = description.paths['/operator/accounts']!['get']!.parameters;
     expect(list.map(({ name }) => name)).to.have.members(['cursor', 'limit', 'search', 'state']);
-    expect(list.find(({ name }) => name === 'limit')).to.deep.include({ required: false, in: 'query' });
-    expect(list.find(({ name }) => name === 'limit')!.schema).to.include({ type: 'integer', minimum: 1, maximum: 100 });
+    expect(list.find(({ name }) => name === 'limit')).to.deep.include({
+      required: false,
+      in: 'query',
+    });
+    expect(list.find(({ name }) => name === 'limit')!.schema).to.include({
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+    });
   });
 
   it('refers only to schemas that it has', () => {
-    const refs = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(match => match[1]!);
+    const refs = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      match => match[1]!,
+    );
     expect(refs.length).to.be.greaterThan(50);
-    for (const ref of refs) expect(Object.keys(description.components.schemas)).to.include(ref.replace('#/components/schemas/', ''));
+    for (const ref of refs)
+      expect(Object.keys(description.components.schemas)).to.include(
+        ref.replace('#/components/schemas/', ''),
+      );
   });
 
   it('says of a body that it takes no other fields', () => {
@@ -78,7 +94,9 @@ describe('the description of the management API', () => {
   });
 
   it('has no secrets of people in any answer', () => {
-    expect(JSON.stringify(description.components.schemas)).not.to.match(/"(passwordHash|hash|recoveryCodesHash|lastStep)"/);
+    expect(JSON.stringify(description.components.schemas)).not.to.match(
+      /"(passwordHash|hash|recoveryCodesHash|lastStep)"/,
+    );
   });
 
   it('has the status of every sample call, and its answer fits', async () => {
@@ -88,7 +106,11 @@ describe('the description of the management API', () => {
       const caller = await rig.person({ role: 'owner', account, operator: true });
       const scene = { rig, account, caller };
       const ids = { account, ...(await sample.make?.(scene)) };
-      const answer = await caller.call(row.method.toUpperCase(), pathWith(row, ids), sample.body?.(scene));
+      const answer = await caller.call(
+        row.method.toUpperCase(),
+        pathWith(row, ids),
+        sample.body?.(scene),
+      );
       const described = operationOf(row).responses[String(answer.status)];
       expect(described, `${row.id}: ${answer.status} ${answer.body}`).not.to.equal(undefined);
       expect(Object.keys(described!.content ?? {}), row.id).to.deep.equal(

@@ -45,15 +45,24 @@ describe('an invitation', () => {
     return visitor;
   }
   const join = (visitor: Visitor, fields: Record<string, string> = {}) =>
-    visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada Lovelace', password: PASSWORD, ...fields });
+    visitor.post('/app/invitation/accept', {
+      as: 'new',
+      name: 'Ada Lovelace',
+      password: PASSWORD,
+      ...fields,
+    });
   const members = async () => (await rig.store.console.teams.findOne({ _id: account }))!.members;
   const userOf = (email: string) => rig.store.console.users.findOne({ email });
 
   it('opens on a page that asks for the code, needs no script and shows nobody’s token', async () => {
     const { token } = await invited();
-    const { status, headers, body } = await rig.call('GET', '/app/invitation', { 'sec-fetch-site': 'cross-site' });
+    const { status, headers, body } = await rig.call('GET', '/app/invitation', {
+      'sec-fetch-site': 'cross-site',
+    });
     expect(status).to.equal(200);
-    expect(headers['content-security-policy']).to.include("default-src 'none'").and.not.include('unsafe');
+    expect(headers['content-security-policy'])
+      .to.include("default-src 'none'")
+      .and.not.include('unsafe');
     expect(headers['cache-control']).to.equal('no-store');
     expect(body.toString()).to.include('name="token"').and.not.include(token);
   });
@@ -68,10 +77,15 @@ describe('an invitation', () => {
     const user = (await userOf(email))!;
     expect(user).to.include({ name: 'Ada Lovelace', operator: false });
     expect(user.password).to.match(/^\$argon2id\$/);
-    expect((await members()).find(({ user: id }) => id === user._id)).to.include({ role: 'developer' });
+    expect((await members()).find(({ user: id }) => id === user._id)).to.include({
+      role: 'developer',
+    });
     expect((await visitor.get('/console/v1/me')).status).to.equal(200);
     expect([...visitor.cookies.keys()]).not.to.include('__Host-pressroom-invitation');
-    expect(await rig.store.console.audit.findOne({ account, action: 'member.joined' })).to.include({ target: email, user: user._id });
+    expect(await rig.store.console.audit.findOne({ account, action: 'member.joined' })).to.include({
+      target: email,
+      user: user._id,
+    });
   });
 
   it('takes the whole link in place of the code', async () => {
@@ -84,7 +98,10 @@ describe('an invitation', () => {
     const visitor = await opened(token);
     const answer = await join(visitor, { name: 'Ada', password: 'short' });
     expect(answer.status).to.equal(400);
-    expect(answer.body.toString()).to.include('at least 12 characters').and.include('value="Ada"').and.not.include('"short"');
+    expect(answer.body.toString())
+      .to.include('at least 12 characters')
+      .and.include('value="Ada"')
+      .and.not.include('"short"');
     expect(await userOf(email)).to.equal(null);
     expect((await join(visitor)).status).to.equal(303);
   });
@@ -93,7 +110,9 @@ describe('an invitation', () => {
     const { email, token } = await invited();
     const visitors = await Promise.all(Array.from({ length: 5 }, () => opened(token)));
     const answers = await Promise.all(visitors.map(visitor => join(visitor)));
-    expect(answers.filter(({ status, headers }) => status === 303 && headers['location'] === '/app')).to.have.length(1);
+    expect(
+      answers.filter(({ status, headers }) => status === 303 && headers['location'] === '/app'),
+    ).to.have.length(1);
     expect(await rig.store.console.users.countDocuments({ email })).to.equal(1);
     expect(await members()).to.have.length(2);
     const late = await browser().post('/app/invitation', { token });
@@ -103,10 +122,19 @@ describe('an invitation', () => {
 
   it('is accepted once by a person who clicks twice', async () => {
     const { email, token } = await invited();
-    await rig.store.console.users.insertOne({ _id: 'usr_twice', email, name: 'T', operator: false, identities: [], createdAt: new Date() });
+    await rig.store.console.users.insertOne({
+      _id: 'usr_twice',
+      email,
+      name: 'T',
+      operator: false,
+      identities: [],
+      createdAt: new Date(),
+    });
     const teams = createTeams(rig.store);
     const invitations = createInvitations(rig.store, teams);
-    const outcomes = await Promise.all(Array.from({ length: 6 }, () => invitations.accept(token, 'usr_twice')));
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, () => invitations.accept(token, 'usr_twice')),
+    );
     expect(outcomes.filter(Boolean)).to.have.length(1);
     expect((await members()).filter(({ user }) => user === 'usr_twice')).to.have.length(1);
   });
@@ -136,7 +164,9 @@ describe('an invitation', () => {
     const { token } = await invited(person.email, 'admin');
     const visitor = await opened(token, person);
     expect((await visitor.get('/app/invitation/accept')).html).to.include('Accept');
-    expect((await visitor.post('/app/invitation/accept', { as: 'member' })).headers['location']).to.equal('/app');
+    expect(
+      (await visitor.post('/app/invitation/accept', { as: 'member' })).headers['location'],
+    ).to.equal('/app');
     expect((await members()).find(({ user }) => user === person.id)).to.include({ role: 'admin' });
   });
 
@@ -145,7 +175,9 @@ describe('an invitation', () => {
     const { token } = await invited(person.email);
     const visitor = await opened(token);
     const page = (await visitor.get('/app/invitation/accept')).html;
-    expect(page).to.include('/app/sign-in?next=%2Fapp%2Finvitation%2Faccept').and.not.include('name="password"');
+    expect(page)
+      .to.include('/app/sign-in?next=%2Fapp%2Finvitation%2Faccept')
+      .and.not.include('name="password"');
     expect((await join(visitor)).headers['location']).to.equal('/app/invitation/accept');
     expect(await members()).to.have.length(1);
   });
@@ -157,7 +189,8 @@ describe('an invitation', () => {
     const look = await visitor.get('/app/invitation/accept');
     expect(look.status).to.equal(403);
     expect(look.body.toString()).to.include(other.email).and.include('Sign out');
-    for (const as of ['member', 'new']) await visitor.post('/app/invitation/accept', { as, name: 'Eve', password: PASSWORD });
+    for (const as of ['member', 'new'])
+      await visitor.post('/app/invitation/accept', { as, name: 'Eve', password: PASSWORD });
     expect(await members()).to.have.length(1);
     await visitor.post('/app/invitation/accept', { as: 'somebody-else' });
     expect((await other.call('GET', '/me')).status).to.equal(401);
@@ -194,15 +227,28 @@ describe('an invitation', () => {
     const { token } = await invited(person.email);
     const visitor = await opened(token, person);
     for (const site of ['cross-site', 'same-site', 'none'])
-      expect((await visitor.post('/app/invitation/accept', { as: 'member' }, { 'sec-fetch-site': site })).status, site).to.equal(403);
+      expect(
+        (await visitor.post('/app/invitation/accept', { as: 'member' }, { 'sec-fetch-site': site }))
+          .status,
+        site,
+      ).to.equal(403);
     expect(
-      (await visitor.post('/app/invitation/accept', { as: 'member' }, { 'sec-fetch-site': '', origin: 'https://evil.example' })).status,
+      (
+        await visitor.post(
+          '/app/invitation/accept',
+          { as: 'member' },
+          { 'sec-fetch-site': '', origin: 'https://evil.example' },
+        )
+      ).status,
     ).to.equal(403);
     expect(await members()).to.have.length(1);
   });
 
   it('shows names of accounts and addresses as text', async () => {
-    await rig.store.accounts.updateOne({ _id: account }, { $set: { name: `<img src=x onerror=alert(1)> ${account}` } });
+    await rig.store.accounts.updateOne(
+      { _id: account },
+      { $set: { name: `<img src=x onerror=alert(1)> ${account}` } },
+    );
     const { token } = await invited();
     const page = (await (await opened(token)).get('/app/invitation/accept')).html;
     expect(page).to.include('&lt;img src=x').and.not.include('<img');

@@ -1,4 +1,5 @@
-// What is done to keys in the dashboard, as renders meet it: in this API process, and in another that has accepted the key a moment ago.
+// What is done to keys in the dashboard, as renders meet it: in this API process, and in another
+// that has accepted the key a moment ago.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
 import { renderCall } from '../../support/http-call.ts';
@@ -13,7 +14,11 @@ describe('keys of the dashboard in two API processes', () => {
   let owner: Person;
   before(async () => {
     rig = await consoleRig();
-    other = await installation({ workers: 0, uri: rig.uri, env: { PRESSROOM_WORKERS: rig.worker.address } });
+    other = await installation({
+      workers: 0,
+      uri: rig.uri,
+      env: { PRESSROOM_WORKERS: rig.worker.address },
+    });
     owner = await rig.person({ role: 'owner' });
   });
   after(async () => {
@@ -22,9 +27,13 @@ describe('keys of the dashboard in two API processes', () => {
   });
 
   const path = (rest = '') => `/accounts/${rig.accountId}/keys${rest}`;
-  const create = (body: object = {}) => owner.good<Created>('POST', path(), { name: 'press', ...body });
+  const create = (body: object = {}) =>
+    owner.good<Created>('POST', path(), { name: 'press', ...body });
   /** The statuses of a render in each process. */
-  const render = (text: string) => Promise.all([rig, other].map(async ({ api }) => (await renderCall(api.port(), text, HELLO)).status));
+  const render = (text: string) =>
+    Promise.all(
+      [rig, other].map(async ({ api }) => (await renderCall(api.port(), text, HELLO)).status),
+    );
 
   it('render at once in both', async () => {
     expect(await render((await create()).text)).to.deep.equal([200, 200]);
@@ -48,11 +57,16 @@ describe('keys of the dashboard in two API processes', () => {
   it('work in both while they run out after a rotation, and no longer', async () => {
     const former = await create();
     expect(await render(former.text)).to.deep.equal([200, 200]);
-    const next = await owner.good<Created>('POST', path(`/${former.key.id}/rotate`), { overlap: 'hour' });
+    const next = await owner.good<Created>('POST', path(`/${former.key.id}/rotate`), {
+      overlap: 'hour',
+    });
     expect(await render(former.text)).to.deep.equal([200, 200]);
     expect(await render(next.text)).to.deep.equal([200, 200]);
     // An hour later.
-    await rig.store.accounts.updateOne({ 'keys.id': former.key.id }, { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } });
+    await rig.store.accounts.updateOne(
+      { 'keys.id': former.key.id },
+      { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } },
+    );
     expect(await render(former.text)).to.deep.equal([401, 401]);
     expect(await render(next.text)).to.deep.equal([200, 200]);
   });
@@ -60,13 +74,19 @@ describe('keys of the dashboard in two API processes', () => {
   it('are refused by the next request to either, once they are rotated without an overlap', async () => {
     const former = await create();
     expect(await render(former.text)).to.deep.equal([200, 200]);
-    const next = await owner.good<Created>('POST', path(`/${former.key.id}/rotate`), { overlap: 'none' });
+    const next = await owner.good<Created>('POST', path(`/${former.key.id}/rotate`), {
+      overlap: 'none',
+    });
     expect(await render(former.text)).to.deep.equal([401, 401]);
     expect(await render(next.text)).to.deep.equal([200, 200]);
   });
 
   it('are refused from an address that is not theirs', async () => {
-    expect(await render((await create({ allowedIps: ['192.0.2.0/24'] })).text)).to.deep.equal([401, 401]);
-    expect(await render((await create({ allowedIps: ['127.0.0.0/8'] })).text)).to.deep.equal([200, 200]);
+    expect(await render((await create({ allowedIps: ['192.0.2.0/24'] })).text)).to.deep.equal([
+      401, 401,
+    ]);
+    expect(await render((await create({ allowedIps: ['127.0.0.0/8'] })).text)).to.deep.equal([
+      200, 200,
+    ]);
   });
 });

@@ -34,27 +34,42 @@ describe('keys in the dashboard', () => {
   });
 
   const path = (rest = '') => `/accounts/${account}/keys${rest}`;
-  const create = (body: object = {}) => developer.good<Created>('POST', path(), { name: 'press', ...body });
+  const create = (body: object = {}) =>
+    developer.good<Created>('POST', path(), { name: 'press', ...body });
   const list = async () => (await developer.good<{ items: Key[] }>('GET', path())).items;
   const refusal = async (method: string, rest: string, body?: unknown) => {
     const answer = await developer.call(method, path(rest), body);
     return { status: answer.status, ...answer.error() };
   };
   const stored = async () => (await rig.store.accounts.findOne({ _id: account }))!.keys;
-  /** Whether an API call gets past the check of a key that was not used before: there is no worker, so a body that is wrong tells. */
-  const works = async (text: string) => (await rig.render({}, { authorization: `Bearer ${text}` })).status === 400;
+  /**
+   * Whether an API call gets past the check of a key that was not used before: there is no worker,
+   * so a body that is wrong tells.
+   */
+  const works = async (text: string) =>
+    (await rig.render({}, { authorization: `Bearer ${text}` })).status === 400;
 
   it('are made with a name, an end and networks, and shown without their text afterwards', async () => {
     const expiresAt = new Date(Date.now() + 30 * DAY_MS).toISOString();
     const made = await create({ expiresAt, allowedIps: ['127.0.0.1', '2001:db8::1/32'] });
     expect(made.text).to.match(/^pressroom_live_[0-9A-Za-z]{38}$/);
-    expect(made.key).to.include({ name: 'press', expiresAt, expired: false, lastUsedAt: null, replacedBy: null });
+    expect(made.key).to.include({
+      name: 'press',
+      expiresAt,
+      expired: false,
+      lastUsedAt: null,
+      replacedBy: null,
+    });
     expect(made.key.allowedIps).to.deep.equal(['127.0.0.1/32', '2001:db8::/32']);
-    expect(made.text.startsWith(made.key.prefix) && made.text.endsWith(made.key.last4)).to.equal(true);
+    expect(made.text.startsWith(made.key.prefix) && made.text.endsWith(made.key.last4)).to.equal(
+      true,
+    );
     expect(made.key.prefix).to.equal(`pressroom_live_${account}`);
     const answer = await developer.call('GET', path());
     expect((answer.json() as { items: Key[] }).items).to.deep.equal([made.key]);
-    expect(answer.body.toString()).to.not.include(made.text.slice(25, 45)).and.to.not.include('hash');
+    expect(answer.body.toString())
+      .to.not.include(made.text.slice(25, 45))
+      .and.to.not.include('hash');
     expect(await works(made.text)).to.equal(true);
   });
 
@@ -87,15 +102,34 @@ describe('keys in the dashboard', () => {
 
   it('are marked when they have expired', async () => {
     const { key } = await create({ expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
-    await rig.store.accounts.updateOne({ _id: account, 'keys.id': key.id }, { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } });
+    await rig.store.accounts.updateOne(
+      { _id: account, 'keys.id': key.id },
+      { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } },
+    );
     expect((await list())[0]).to.include({ id: key.id, expired: true });
   });
 
   const wrong: [string, object, string][] = [
-    ['an end in the past', { expiresAt: '2020-01-01T00:00:00Z' }, '`expiresAt` must be a time in the future'],
-    ['an end that is no time', { expiresAt: 'tomorrow' }, '`expiresAt` must be a time in UTC such as'],
-    ['a network that is none', { allowedIps: ['10.0.0.0/33'] }, '`allowedIps`: `10.0.0.0/33` is no IP address or network'],
-    ['too many networks', { allowedIps: Array(51).fill('10.0.0.1') }, '`allowedIps` must be at most 50 networks'],
+    [
+      'an end in the past',
+      { expiresAt: '2020-01-01T00:00:00Z' },
+      '`expiresAt` must be a time in the future',
+    ],
+    [
+      'an end that is no time',
+      { expiresAt: 'tomorrow' },
+      '`expiresAt` must be a time in UTC such as',
+    ],
+    [
+      'a network that is none',
+      { allowedIps: ['10.0.0.0/33'] },
+      '`allowedIps`: `10.0.0.0/33` is no IP address or network',
+    ],
+    [
+      'too many networks',
+      { allowedIps: Array(51).fill('10.0.0.1') },
+      '`allowedIps` must be at most 50 networks',
+    ],
     ['a blank name', { name: ' ' }, '`name` must be a text that is not blank'],
     ['a name of two lines', { name: 'a\nb' }, '`name` must be a text without control characters'],
     ['no name', { name: undefined }, '`name` must be a text'],
@@ -112,10 +146,18 @@ describe('keys in the dashboard', () => {
   it('are at most 200 in an account, those included that only run out', async () => {
     const { key } = await create();
     const [one] = await stored();
-    const more = Array.from({ length: 199 }, (_, nth) => ({ ...one!, id: `key ${nth}`, hash: randomUUID() }));
+    const more = Array.from({ length: 199 }, (_, nth) => ({
+      ...one!,
+      id: `key ${nth}`,
+      hash: randomUUID(),
+    }));
     await rig.store.accounts.updateOne({ _id: account }, { $push: { keys: { $each: more } } });
-    expect((await refusal('POST', '', { name: 'one more' })).message).to.include('200 keys already');
-    expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).message).to.include('200 keys already');
+    expect((await refusal('POST', '', { name: 'one more' })).message).to.include(
+      '200 keys already',
+    );
+    expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).message).to.include(
+      '200 keys already',
+    );
     expect(await stored()).to.have.length(200);
     await developer.good('POST', path(`/${key.id}/rotate`), { overlap: 'none' });
     expect(await stored()).to.have.length(200);
@@ -123,20 +165,29 @@ describe('keys in the dashboard', () => {
 
   it('keep a name that reads like an expression of the database', async () => {
     const { key } = await create({ name: '$leases' });
-    const rotated = await developer.good<Created>('POST', path(`/${key.id}/rotate`), { overlap: 'hour' });
+    const rotated = await developer.good<Created>('POST', path(`/${key.id}/rotate`), {
+      overlap: 'hour',
+    });
     expect(rotated.key.name).to.equal('$leases');
     expect((await list()).map(({ name }) => name)).to.deep.equal(['$leases', '$leases']);
   });
 
   describe('when they are rotated', () => {
-    const rotate = (id: string, overlap: string) => developer.good<Created>('POST', path(`/${id}/rotate`), { overlap });
+    const rotate = (id: string, overlap: string) =>
+      developer.good<Created>('POST', path(`/${id}/rotate`), { overlap });
 
     it('give their name, networks and life to the new one, and work on for the overlap', async () => {
-      const former = await create({ expiresAt: new Date(Date.now() + 90 * DAY_MS).toISOString(), allowedIps: ['127.0.0.0/8'] });
+      const former = await create({
+        expiresAt: new Date(Date.now() + 90 * DAY_MS).toISOString(),
+        allowedIps: ['127.0.0.0/8'],
+      });
       const { key, text } = await rotate(former.key.id, 'day');
       expect(key).to.include({ name: 'press', replacedBy: null });
       expect(key.allowedIps).to.deep.equal(['127.0.0.0/8']);
-      expect(at(key.expiresAt) - at(key.createdAt)).to.be.closeTo(at(former.key.expiresAt) - at(former.key.createdAt), 1_000);
+      expect(at(key.expiresAt) - at(key.createdAt)).to.be.closeTo(
+        at(former.key.expiresAt) - at(former.key.createdAt),
+        1_000,
+      );
       const old = (await list()).find(({ id }) => id === former.key.id)!;
       expect(old.replacedBy).to.equal(key.id);
       expect(at(old.expiresAt) - Date.now()).to.be.closeTo(DAY_MS, 10_000);
@@ -163,7 +214,10 @@ describe('keys in the dashboard', () => {
     it('are not rotated twice', async () => {
       const { key } = await create();
       const next = await rotate(key.id, 'day');
-      expect(await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).to.include({ status: 409, code: 'conflict' });
+      expect(await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).to.include({
+        status: 409,
+        code: 'conflict',
+      });
       expect((await list()).map(({ id }) => id)).to.deep.equal([next.key.id, key.id]);
     });
 
@@ -171,10 +225,14 @@ describe('keys in the dashboard', () => {
       it(`give one new key to two who rotate at once, with overlap ${overlap}`, async () => {
         for (let round = 0; round < 5; round++) {
           const { key } = await create({ name: `round ${round}` });
-          const answers = await Promise.all([1, 2].map(() => developer.call('POST', path(`/${key.id}/rotate`), { overlap })));
+          const answers = await Promise.all(
+            [1, 2].map(() => developer.call('POST', path(`/${key.id}/rotate`), { overlap })),
+          );
           const refused = overlap === 'none' ? 404 : 409;
           expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, refused]);
-          expect((await stored()).filter(({ name }) => name === `round ${round}`)).to.have.length(overlap === 'none' ? 1 : 2);
+          expect((await stored()).filter(({ name }) => name === `round ${round}`)).to.have.length(
+            overlap === 'none' ? 1 : 2,
+          );
         }
       });
 
@@ -202,7 +260,9 @@ describe('keys in the dashboard', () => {
       ['POST', `/${own.key.id}/rotate`, { overlap: 'none' }],
       ['DELETE', `/${own.key.id}`, undefined],
     ] as const) {
-      expect((await stranger.call(method, `/accounts/${other}/keys${rest}`, body)).status).to.equal(404);
+      expect((await stranger.call(method, `/accounts/${other}/keys${rest}`, body)).status).to.equal(
+        404,
+      );
       expect((await stranger.call(method, path(rest), body)).status).to.equal(404);
     }
     expect((await stranger.call('GET', path())).status).to.equal(404);
@@ -217,7 +277,9 @@ describe('keys in the dashboard', () => {
     expect((await payer.call('GET', path())).status).to.equal(403);
     for (const person of [viewer, payer]) {
       expect((await person.call('POST', path(), { name: 'x' })).status).to.equal(403);
-      expect((await person.call('POST', path(`/${key.id}/rotate`), { overlap: 'none' })).status).to.equal(403);
+      expect(
+        (await person.call('POST', path(`/${key.id}/rotate`), { overlap: 'none' })).status,
+      ).to.equal(403);
       expect((await person.call('DELETE', path(`/${key.id}`))).status).to.equal(403);
     }
     expect(await list()).to.deep.equal([key]);
@@ -225,13 +287,23 @@ describe('keys in the dashboard', () => {
 
   it('leave what was done to them in the audit log, without a text or a hash', async () => {
     const made = await create();
-    const rotated = await developer.good<Created>('POST', path(`/${made.key.id}/rotate`), { overlap: 'hour' });
+    const rotated = await developer.good<Created>('POST', path(`/${made.key.id}/rotate`), {
+      overlap: 'hour',
+    });
     await developer.good('DELETE', path(`/${rotated.key.id}`));
     const entries = await rig.store.console.audit.find({ account }, { sort: { at: 1 } }).toArray();
     expect(entries.map(({ action, target, actor }) => [action, target, actor])).to.deep.equal(
-      ['key.created', 'key.rotated', 'key.revoked'].map(action => [action, 'press', developer.email]),
+      ['key.created', 'key.rotated', 'key.revoked'].map(action => [
+        action,
+        'press',
+        developer.email,
+      ]),
     );
-    expect(entries.map(({ details }) => details?.['last4'])).to.deep.equal([made.key.last4, made.key.last4, rotated.key.last4]);
+    expect(entries.map(({ details }) => details?.['last4'])).to.deep.equal([
+      made.key.last4,
+      made.key.last4,
+      rotated.key.last4,
+    ]);
     const kept = JSON.stringify(entries);
     for (const { text } of [made, rotated]) expect(kept).to.not.include(text.slice(25, 45));
     for (const { hash } of await stored()) expect(kept).to.not.include(hash);

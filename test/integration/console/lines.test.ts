@@ -1,4 +1,5 @@
-// What a page wrote to its console, as the log of renders has it: read at the end of the render, bounded, and never in the render's way.
+// What a page wrote to its console, as the log of renders has it: read at the end of the render,
+// bounded, and never in the render's way.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
 import { type LoggedRows, loggedRows } from '../../support/console/log-rig.ts';
@@ -40,24 +41,37 @@ describe('the console of a page in the log of renders', () => {
         'console.log("a", 1, null, undefined, true, 5n, NaN); console.debug("b"); console.info({a: 1}); console.warn([1, 2]); console.error(new TypeError("c")); console.assert(false, "d")',
       ),
     );
-    expect(lines.slice(0, 4)).to.deep.equal(['log: a 1 null undefined true 5n NaN', 'debug: b', 'info: Object', 'warn: Array(2)']);
+    expect(lines.slice(0, 4)).to.deep.equal([
+      'log: a 1 null undefined true 5n NaN',
+      'debug: b',
+      'info: Object',
+      'warn: Array(2)',
+    ]);
     expect(lines[4]).to.match(/^error: TypeError: c/);
     expect(lines[5]).to.equal('error: d');
   });
 
   it('has what the page threw and nobody caught, without its stack', async () => {
-    expect(await linesOf(script('throw new RangeError("too far")'))).to.deep.equal(['error: Uncaught RangeError: too far']);
+    expect(await linesOf(script('throw new RangeError("too far")'))).to.deep.equal([
+      'error: Uncaught RangeError: too far',
+    ]);
   });
 
   it('has at most 50 lines, of 500 characters, and says that there were more', async () => {
-    const lines = await linesOf(script('console.log("x".repeat(5000)); for (let i = 0; i < 99; i++) console.log(i)'));
+    const lines = await linesOf(
+      script('console.log("x".repeat(5000)); for (let i = 0; i < 99; i++) console.log(i)'),
+    );
     expect(lines).to.have.length(50);
     expect(lines[0]).to.have.length('log: '.length + 500);
     expect(lines.at(-1)).to.equal('info: console output was cut');
   });
 
   it('does not fail a page for writing without end', async () => {
-    expect(await linesOf(script('for (let i = 0; i < 20000; i++) console.log("line", i, "y".repeat(200))'))).to.have.length(50);
+    expect(
+      await linesOf(
+        script('for (let i = 0; i < 20000; i++) console.log("line", i, "y".repeat(200))'),
+      ),
+    ).to.have.length(50);
   });
 
   it('has the length in place of a line that is very long', async () => {
@@ -70,11 +84,16 @@ describe('the console of a page in the log of renders', () => {
   });
 
   it('is that of the document that was printed', async () => {
-    expect(await linesOf({ url: `http://127.0.0.1:${web.port}/first` })).to.deep.equal(['log: second']);
+    expect(await linesOf({ url: `http://127.0.0.1:${web.port}/first` })).to.deep.equal([
+      'log: second',
+    ]);
   });
 
   it('has what a script from an address wrote, once, and not what tells us of its end', async () => {
-    const body = { ...script('console.log("of the page")'), javascript: `http://127.0.0.1:${web.port}/script.js` };
+    const body = {
+      ...script('console.log("of the page")'),
+      javascript: `http://127.0.0.1:${web.port}/script.js`,
+    };
     expect(await linesOf(body)).to.deep.equal(['log: of the page', 'log: of the script']);
   });
 
@@ -84,7 +103,10 @@ describe('the console of a page in the log of renders', () => {
   });
 
   it('does not hold up the answer to a page that hangs', async () => {
-    const body = { ...script('console.log("before"); setTimeout(() => { for (;;); }, 100)'), wait_delay: '1s' };
+    const body = {
+      ...script('console.log("before"); setTimeout(() => { for (;;); }, 100)'),
+      wait_delay: '1s',
+    };
     expect((await linesOf(body, 502)).length).to.be.at.most(1);
   });
 

@@ -11,8 +11,10 @@ describe('the installation as an operator sees it', () => {
   });
   after(() => rig?.stop());
 
-  const live = async () => (await rig.person({ operator: true })).good<Live>('GET', '/operator/live');
-  const health = async () => (await rig.person({ operator: true })).good<Health>('GET', '/operator/health');
+  const live = async () =>
+    (await rig.person({ operator: true })).good<Live>('GET', '/operator/live');
+  const health = async () =>
+    (await rig.person({ operator: true })).good<Health>('GET', '/operator/health');
 
   it('has the worker with its slots', async () => {
     const { processes } = await eventually(async () => {
@@ -22,7 +24,9 @@ describe('the installation as an operator sees it', () => {
     });
     expect(processes).to.have.length(1);
     expect(processes[0]).to.include({ pool: 'default' });
-    expect(processes[0]!.workers).to.deep.equal([{ address: rig.worker.address, state: 'serving', capacity: 1, busy: 0 }]);
+    expect(processes[0]!.workers).to.deep.equal([
+      { address: rig.worker.address, state: 'serving', capacity: 1, busy: 0 },
+    ]);
   });
 
   it('has what runs and what waits, and whose it is', async () => {
@@ -34,7 +38,9 @@ describe('the installation as an operator sees it', () => {
       expect(now.processes[0]!.workers[0]!.busy).to.equal(1);
       return now;
     });
-    expect(found.waitingByAccount).to.deep.equal([{ id: rig.accountId, name: rig.account, waiting: 2 }]);
+    expect(found.waitingByAccount).to.deep.equal([
+      { id: rig.accountId, name: rig.account, waiting: 2 },
+    ]);
     expect(found.processes[0]!.queue.oldestMs).to.be.greaterThan(0);
     const viewer = await rig.person({ role: 'viewer' });
     const overview = await viewer.good<Overview>('GET', `/accounts/${rig.accountId}/overview`);
@@ -44,7 +50,11 @@ describe('the installation as an operator sees it', () => {
   });
 
   it('has another process while it runs, and not when it has gone', async () => {
-    const other: Installation = await installation({ workers: 0, uri: rig.uri, env: { PRESSROOM_SECRET: CONSOLE_SECRET } });
+    const other: Installation = await installation({
+      workers: 0,
+      uri: rig.uri,
+      env: { PRESSROOM_SECRET: CONSOLE_SECRET },
+    });
     try {
       await eventually(async () => expect((await live()).processes).to.have.length(2));
     } finally {
@@ -55,7 +65,11 @@ describe('the installation as an operator sees it', () => {
 
   it('shows no report that is too old', async () => {
     const report = (await rig.store.console.processes.findOne({}))!;
-    await rig.store.console.processes.insertOne({ ...report, _id: 'killed', expires: new Date(Date.now() - 1) });
+    await rig.store.console.processes.insertOne({
+      ...report,
+      _id: 'killed',
+      expires: new Date(Date.now() - 1),
+    });
     expect((await live()).processes.map(({ id }) => id)).to.deep.equal([report._id]);
     await rig.store.console.processes.deleteOne({ _id: 'killed' });
   });
@@ -84,7 +98,10 @@ describe('the installation as an operator sees it', () => {
       const operator = await without.person({ operator: true });
       const { status, checks } = await operator.good<Health>('GET', '/operator/health');
       expect(status).to.equal('down');
-      expect(checks.find(({ name }) => name === 'Workers of default')).to.include({ status: 'fail', message: 'No worker is connected.' });
+      expect(checks.find(({ name }) => name === 'Workers of default')).to.include({
+        status: 'fail',
+        message: 'No worker is connected.',
+      });
     } finally {
       await without.stop();
     }
@@ -92,6 +109,7 @@ describe('the installation as an operator sees it', () => {
 
   it('is shown to operators alone', async () => {
     const owner = await rig.person({ role: 'owner' });
-    for (const path of ['live', 'health']) expect((await owner.call('GET', `/operator/${path}`)).status, path).to.equal(403);
+    for (const path of ['live', 'health'])
+      expect((await owner.call('GET', `/operator/${path}`)).status, path).to.equal(403);
   });
 });

@@ -29,10 +29,13 @@ describe('setting up the second factor', () => {
     TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + steps * 30_000 });
   async function on(): Promise<{ secret: string; recoveryCodes: string[] }> {
     const { secret } = await json('POST', '/me/two-factor', { password: PASSWORD });
-    const { recoveryCodes } = await json('POST', '/me/two-factor/confirm', { code: appCode(secret) });
+    const { recoveryCodes } = await json('POST', '/me/two-factor/confirm', {
+      code: appCode(secret),
+    });
     return { secret, recoveryCodes };
   }
-  const actions = async () => (await rig.store.console.audit.find({ user: userId }).toArray()).map(({ action }) => action);
+  const actions = async () =>
+    (await rig.store.console.audit.find({ user: userId }).toArray()).map(({ action }) => action);
 
   before(async () => {
     rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
@@ -75,8 +78,12 @@ describe('setting up the second factor', () => {
     const elsewhere = await signedIn();
     const { recoveryCodes } = await on();
     expect(recoveryCodes).to.have.length(10);
-    for (const code of recoveryCodes) expect(code).to.match(/^([2-9a-hjkmnp-z]{4}-){3}[2-9a-hjkmnp-z]{4}$/);
-    expect((await json('GET', '/me')).user.twoFactor).to.deep.equal({ on: true, recoveryCodesLeft: 10 });
+    for (const code of recoveryCodes)
+      expect(code).to.match(/^([2-9a-hjkmnp-z]{4}-){3}[2-9a-hjkmnp-z]{4}$/);
+    expect((await json('GET', '/me')).user.twoFactor).to.deep.equal({
+      on: true,
+      recoveryCodesLeft: 10,
+    });
     expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
     expect(await actions()).to.include('person.two_factor_on');
   });
@@ -100,7 +107,9 @@ describe('setting up the second factor', () => {
   });
 
   it('confirms nothing that was not begun, or was begun too long ago', async () => {
-    expect((await who.api('POST', '/me/two-factor/confirm', { code: '123456' })).status).to.equal(409);
+    expect((await who.api('POST', '/me/two-factor/confirm', { code: '123456' })).status).to.equal(
+      409,
+    );
     let at = Date.now();
     const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'x' }, () => at);
     const stored = async () => (await createUsers(rig.store).byId(userId))!;
@@ -119,7 +128,9 @@ describe('setting up the second factor', () => {
 
   it('renews the recovery codes for a code; the former ones are void', async () => {
     const { secret, recoveryCodes: former } = await on();
-    const { recoveryCodes } = await json('POST', '/me/two-factor/recovery-codes', { code: appCode(secret, 1) });
+    const { recoveryCodes } = await json('POST', '/me/two-factor/recovery-codes', {
+      code: appCode(secret, 1),
+    });
     expect(recoveryCodes).to.have.length(10);
     expect(recoveryCodes).not.to.include.members(former);
     expect((await who.api('DELETE', '/me/two-factor', { code: former[0] })).status).to.equal(400);
@@ -132,7 +143,9 @@ describe('setting up the second factor', () => {
     await elsewhere.post('/app/sign-in/code', { code: recoveryCodes[0]! });
     expect((await elsewhere.api('GET', '/me')).status).to.equal(200);
     expect((await who.api('DELETE', '/me/two-factor', { code: '000000x' })).status).to.equal(400);
-    expect((await who.api('DELETE', '/me/two-factor', { code: recoveryCodes[1] })).status).to.equal(204);
+    expect((await who.api('DELETE', '/me/two-factor', { code: recoveryCodes[1] })).status).to.equal(
+      204,
+    );
     expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
     expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
     expect(await actions()).to.include('person.two_factor_off');
@@ -140,8 +153,11 @@ describe('setting up the second factor', () => {
 
   it('is held up when codes are guessed at inside a session', async () => {
     const { recoveryCodes } = await on();
-    for (let each = 0; each < 5; each += 1) await who.api('DELETE', '/me/two-factor', { code: `guess ${each}` });
-    expect((await who.api('DELETE', '/me/two-factor', { code: recoveryCodes[0] })).status).to.equal(429);
+    for (let each = 0; each < 5; each += 1)
+      await who.api('DELETE', '/me/two-factor', { code: `guess ${each}` });
+    expect((await who.api('DELETE', '/me/two-factor', { code: recoveryCodes[0] })).status).to.equal(
+      429,
+    );
   });
 
   it('tells nothing of it in the audit log but that it was done', async () => {

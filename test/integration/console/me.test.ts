@@ -26,7 +26,11 @@ describe('what a person does with their own sign-in', () => {
   before(async () => {
     rig = await consoleRig({
       workers: 0,
-      env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1', PRESSROOM_PLANS: 'team=16:50000', PRESSROOM_RENDER_LOG_KEEP: '48h' },
+      env: {
+        PRESSROOM_TRUSTED_PROXIES: '127.0.0.1',
+        PRESSROOM_PLANS: 'team=16:50000',
+        PRESSROOM_RENDER_LOG_KEEP: '48h',
+      },
     });
   });
   after(() => rig.stop());
@@ -38,7 +42,10 @@ describe('what a person does with their own sign-in', () => {
   it('is told who they are, their accounts with what they may do there, and what the installation offers', async () => {
     await rig.store.console.teams.updateOne(
       { _id: rig.accountId },
-      { $push: { members: { user: userId, role: 'billing', since: new Date() } }, $setOnInsert: { invitations: [] } },
+      {
+        $push: { members: { user: userId, role: 'billing', since: new Date() } },
+        $setOnInsert: { invitations: [] },
+      },
       { upsert: true },
     );
     const me = await json(await signedIn(), 'GET', '/me');
@@ -59,8 +66,16 @@ describe('what a person does with their own sign-in', () => {
         permissions: ['account.read', 'usage.read', 'team.read', 'billing.read', 'billing.write'],
       },
     ]);
-    expect(me.installation).to.include({ publicUrl: 'http://localhost:8080', companySignIn: null, renderLogDays: 2 });
-    expect(me.installation.plans).to.deep.include({ name: 'team', parallel: 16, monthlyQuota: 50_000 });
+    expect(me.installation).to.include({
+      publicUrl: 'http://localhost:8080',
+      companySignIn: null,
+      renderLogDays: 2,
+    });
+    expect(me.installation.plans).to.deep.include({
+      name: 'team',
+      parallel: 16,
+      monthlyQuota: 50_000,
+    });
   });
 
   it('changes their name, and nothing else', async () => {
@@ -75,18 +90,28 @@ describe('what a person does with their own sign-in', () => {
   describe('with their password', () => {
     it('changes it, which ends the other sessions and not this one', async () => {
       const [who, elsewhere] = [await signedIn(), await signedIn()];
-      expect((await who.api('POST', '/me/password', { current: PASSWORD, next: NEXT })).status).to.equal(204);
+      expect(
+        (await who.api('POST', '/me/password', { current: PASSWORD, next: NEXT })).status,
+      ).to.equal(204);
       expect((await who.api('GET', '/me')).status).to.equal(200);
       expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
       const again = visitor(rig.api.port(), { ip: '198.51.100.1' });
-      expect((await again.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(401);
+      expect((await again.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(
+        401,
+      );
       expect((await again.post('/app/sign-in', { email, password: NEXT })).status).to.equal(303);
     });
 
     it('notes the change, without any password', async () => {
       await (await signedIn()).api('POST', '/me/password', { current: PASSWORD, next: NEXT });
-      const entry = await rig.store.console.audit.findOne({ user: userId, action: 'person.password_changed' });
-      expect(JSON.stringify(entry)).to.include(email).and.not.include(NEXT).and.not.include(PASSWORD);
+      const entry = await rig.store.console.audit.findOne({
+        user: userId,
+        action: 'person.password_changed',
+      });
+      expect(JSON.stringify(entry))
+        .to.include(email)
+        .and.not.include(NEXT)
+        .and.not.include(PASSWORD);
     });
 
     for (const [body, words] of [
@@ -104,7 +129,8 @@ describe('what a person does with their own sign-in', () => {
 
     it('is held up when the current one is guessed at', async () => {
       const who = await signedIn();
-      for (let each = 0; each < 5; each += 1) await who.api('POST', '/me/password', { current: `guess ${each}`, next: NEXT });
+      for (let each = 0; each < 5; each += 1)
+        await who.api('POST', '/me/password', { current: `guess ${each}`, next: NEXT });
       const held = await who.api('POST', '/me/password', { current: PASSWORD, next: NEXT });
       expect(held.status).to.equal(429);
       expect(Number(held.headers['retry-after'])).to.be.within(25, 30);
@@ -123,7 +149,15 @@ describe('what a person does with their own sign-in', () => {
       const { items } = await json(who, 'GET', '/me/sessions');
       expect(items).to.have.length(2);
       expect(items.filter((each: { current: boolean }) => each.current)).to.have.length(1);
-      expect(items[0]).to.have.all.keys('id', 'current', 'method', 'createdAt', 'lastSeenAt', 'ip', 'userAgent');
+      expect(items[0]).to.have.all.keys(
+        'id',
+        'current',
+        'method',
+        'createdAt',
+        'lastSeenAt',
+        'ip',
+        'userAgent',
+      );
     });
 
     it('never gives out a token or its hash', async () => {
@@ -168,7 +202,15 @@ describe('what a person does with their own sign-in', () => {
   describe('in time', () => {
     const opened = async (now: () => number) => {
       const sessions = createSessions(rig.store, now);
-      return { sessions, ...(await sessions.open({ user: userId, method: 'password', ip: '192.0.2.1', userAgent: 'a test' })) };
+      return {
+        sessions,
+        ...(await sessions.open({
+          user: userId,
+          method: 'password',
+          ip: '192.0.2.1',
+          userAgent: 'a test',
+        })),
+      };
     };
 
     it('stays signed in as long as they come back within a day', async () => {
@@ -187,7 +229,10 @@ describe('what a person does with their own sign-in', () => {
       const { sessions, token } = await opened(() => at);
       for (let half = 0; half < 27; half += 1) {
         at += 12 * 3600e3;
-        expect(await sessions.find(token), `half day ${half}`).to.have.nested.property('user.id', userId);
+        expect(await sessions.find(token), `half day ${half}`).to.have.nested.property(
+          'user.id',
+          userId,
+        );
       }
       at += 12 * 3600e3;
       expect(await sessions.find(token)).to.equal(undefined);
@@ -198,7 +243,12 @@ describe('what a person does with their own sign-in', () => {
       const { sessions, token } = await opened(() => at);
       for (let each = 0; each < 50; each += 1) {
         at += 1;
-        await sessions.open({ user: userId, method: 'password', ip: '192.0.2.1', userAgent: 'a test' });
+        await sessions.open({
+          user: userId,
+          method: 'password',
+          ip: '192.0.2.1',
+          userAgent: 'a test',
+        });
       }
       expect(await sessions.listOf(userId)).to.have.length(50);
       expect(await sessions.find(token)).to.equal(undefined);

@@ -41,7 +41,12 @@ describe('an operator', () => {
           const id = await rig.account2();
           await rig.store.accounts.updateOne(
             { _id: id },
-            { $set: { name: `${mark} ${index}`, createdAt: index < 3 ? at : new Date(at.getTime() + index) } },
+            {
+              $set: {
+                name: `${mark} ${index}`,
+                createdAt: index < 3 ? at : new Date(at.getTime() + index),
+              },
+            },
           );
           return id;
         }),
@@ -50,22 +55,36 @@ describe('an operator', () => {
       expect(found.map(({ id }) => id))
         .to.have.members(ids)
         .and.have.length(7);
-      expect(found.slice(0, 4).map(({ name }) => name)).to.deep.equal([6, 5, 4, 3].map(index => `${mark} ${index}`));
+      expect(found.slice(0, 4).map(({ name }) => name)).to.deep.equal(
+        [6, 5, 4, 3].map(index => `${mark} ${index}`),
+      );
     });
 
     it('by the beginning of a name whatever its case, by id, and by state', async () => {
       const name = `Größe (a.b) ${randomUUID()}`;
-      const made = await operator.good<OperatorAccount>('POST', '/operator/accounts', { name, plan: 'growth' });
+      const made = await operator.good<OperatorAccount>('POST', '/operator/accounts', {
+        name,
+        plan: 'growth',
+      });
       for (const search of ['größe (A.', made.id]) {
-        const { items } = await operator.good<Page<OperatorAccount>>('GET', `/operator/accounts?search=${encodeURIComponent(search)}`);
+        const { items } = await operator.good<Page<OperatorAccount>>(
+          'GET',
+          `/operator/accounts?search=${encodeURIComponent(search)}`,
+        );
         expect(items.map(({ id }) => id)).to.deep.equal([made.id]);
       }
       for (const search of ['.*', 'größe (aXb', '^', '[']) {
-        const { items } = await operator.good<Page<OperatorAccount>>('GET', `/operator/accounts?search=${encodeURIComponent(search)}`);
+        const { items } = await operator.good<Page<OperatorAccount>>(
+          'GET',
+          `/operator/accounts?search=${encodeURIComponent(search)}`,
+        );
         expect(items).to.deep.equal([]);
       }
       await operator.good('PATCH', `/operator/accounts/${made.id}`, { state: 'unpaid' });
-      const unpaid = await operator.good<Page<OperatorAccount>>('GET', '/operator/accounts?state=unpaid');
+      const unpaid = await operator.good<Page<OperatorAccount>>(
+        'GET',
+        '/operator/accounts?state=unpaid',
+      );
       expect(unpaid.items.map(({ id }) => id)).to.deep.equal([made.id]);
     });
 
@@ -108,7 +127,10 @@ describe('an operator', () => {
         intranet: true,
       });
       expect(shown).to.include({ plan: 'scale', state: 'paused', intranet: true });
-      const entry = (await rig.store.console.audit.findOne({ account, action: 'account.changed' }))!;
+      const entry = (await rig.store.console.audit.findOne({
+        account,
+        action: 'account.changed',
+      }))!;
       expect(entry.actor).to.equal(operator.email);
       expect(entry.details).to.deep.equal({
         plan: 'scale',
@@ -122,13 +144,23 @@ describe('an operator', () => {
 
     it('and is told what plans and states there are', async () => {
       const path = `/operator/accounts/${await rig.account2()}`;
-      expect((await operator.call('PATCH', path, { plan: 'gold' })).error().message).to.include('the plans are free, starter');
-      expect((await operator.call('PATCH', path, { state: 'gone' })).error().message).to.include('`state` must be one of active');
-      expect((await operator.call('PATCH', path, {})).error().message).to.include('Nothing to change');
+      expect((await operator.call('PATCH', path, { plan: 'gold' })).error().message).to.include(
+        'the plans are free, starter',
+      );
+      expect((await operator.call('PATCH', path, { state: 'gone' })).error().message).to.include(
+        '`state` must be one of active',
+      );
+      expect((await operator.call('PATCH', path, {})).error().message).to.include(
+        'Nothing to change',
+      );
     });
 
     it('but not what Stripe decides: only to pause an account and to end that', async () => {
-      const accounts = createAccounts(rig.store, { plans: parsePlans([]), peppers: ['p'], billing: { mode: 'stripe' } });
+      const accounts = createAccounts(rig.store, {
+        plans: parsePlans([]),
+        peppers: ['p'],
+        billing: { mode: 'stripe' },
+      });
       const account = await rig.account2('growth');
       const billing = {
         customer: 'cus_1',
@@ -139,31 +171,61 @@ describe('an operator', () => {
         periodStart: new Date(),
         periodEnd: new Date(Date.now() + 86_400_000),
       };
-      await rig.store.accounts.updateOne({ _id: account }, { $set: { billing, state: 'past_due', pastDueSince: new Date() } });
-      for (const change of [{ plan: 'scale' }, { state: 'active' }, { state: 'paused', plan: 'scale' }]) {
+      await rig.store.accounts.updateOne(
+        { _id: account },
+        { $set: { billing, state: 'past_due', pastDueSince: new Date() } },
+      );
+      for (const change of [
+        { plan: 'scale' },
+        { state: 'active' },
+        { state: 'paused', plan: 'scale' },
+      ]) {
         const refused = await accounts.setAccountById(account, change).catch(error => error);
         expect(refused, JSON.stringify(change)).to.include({ code: 'conflict' });
         expect(refused.message).to.include('Stripe decides');
       }
-      expect(await accounts.setAccountById(account, { state: 'paused', intranet: true })).to.include({ state: 'paused', intranet: true });
-      expect(await accounts.setAccountById(account, { state: 'active' })).to.include({ state: 'past_due', plan: 'growth' });
+      expect(
+        await accounts.setAccountById(account, { state: 'paused', intranet: true }),
+      ).to.include({ state: 'paused', intranet: true });
+      expect(await accounts.setAccountById(account, { state: 'active' })).to.include({
+        state: 'past_due',
+        plan: 'growth',
+      });
     });
 
     it('and is told that no state counts in an installation without billing', async () => {
-      const accounts = createAccounts(rig.store, { plans: parsePlans([]), peppers: ['p'], billing: { mode: 'none' } });
-      const refused = await accounts.setAccountById(await rig.account2(), { state: 'paused' }).catch(error => error);
+      const accounts = createAccounts(rig.store, {
+        plans: parsePlans([]),
+        peppers: ['p'],
+        billing: { mode: 'none' },
+      });
+      const refused = await accounts
+        .setAccountById(await rig.account2(), { state: 'paused' })
+        .catch(error => error);
       expect(refused).to.include({ code: 'conflict' });
       expect(refused.message).to.include('PRESSROOM_BILLING=manual');
     });
 
     it('and invites the first owner', async () => {
-      const made = await operator.good<OperatorAccount>('POST', '/operator/accounts', { name: `new ${randomUUID()}` });
+      const made = await operator.good<OperatorAccount>('POST', '/operator/accounts', {
+        name: `new ${randomUUID()}`,
+      });
       const email = `${randomUUID()}@example.com`;
-      const { link } = await operator.good<{ link: string }>('POST', `/operator/accounts/${made.id}/invitations`, { email, role: 'owner' });
+      const { link } = await operator.good<{ link: string }>(
+        'POST',
+        `/operator/accounts/${made.id}/invitations`,
+        { email, role: 'owner' },
+      );
       const browser = visitor(rig.api.port());
       await browser.post('/app/invitation', { token: link.split('#')[1]! });
-      await browser.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'correct horse battery' });
-      expect((await rig.store.console.teams.findOne({ _id: made.id }))!.members.map(({ role }) => role)).to.deep.equal(['owner']);
+      await browser.post('/app/invitation/accept', {
+        as: 'new',
+        name: 'Ada',
+        password: 'correct horse battery',
+      });
+      expect(
+        (await rig.store.console.teams.findOne({ _id: made.id }))!.members.map(({ role }) => role),
+      ).to.deep.equal(['owner']);
     });
 
     it('whose names are their own', async () => {
@@ -182,11 +244,19 @@ describe('an operator', () => {
         {
           $set: {
             password: '$argon2id$secret',
-            twoFactor: { secret: 'sealed', recoveryCodes: ['hash'], lastStep: 0, confirmedAt: new Date() },
+            twoFactor: {
+              secret: 'sealed',
+              recoveryCodes: ['hash'],
+              lastStep: 0,
+              confirmedAt: new Date(),
+            },
           },
         },
       );
-      const answer = await operator.call('GET', `/operator/users?search=${person.email.slice(0, 12).toUpperCase()}`);
+      const answer = await operator.call(
+        'GET',
+        `/operator/users?search=${person.email.slice(0, 12).toUpperCase()}`,
+      );
       const { items } = answer.json() as Page<Record<string, unknown>>;
       const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
       expect(items).to.have.length(1);
@@ -216,8 +286,13 @@ describe('an operator', () => {
       expect(await rig.store.console.sessions.countDocuments({ user: person.id })).to.equal(0);
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: false });
       expect((await person.call('GET', '/me')).status).to.equal(401);
-      const acts = await rig.store.console.audit.find({ target: person.email, user: operator.id }).toArray();
-      expect(acts.map(({ action }) => action).sort()).to.deep.equal(['user.disabled', 'user.enabled']);
+      const acts = await rig.store.console.audit
+        .find({ target: person.email, user: operator.id })
+        .toArray();
+      expect(acts.map(({ action }) => action).sort()).to.deep.equal([
+        'user.disabled',
+        'user.enabled',
+      ]);
     });
 
     it('and who is no operator any more is none from the next call on', async () => {
@@ -230,7 +305,9 @@ describe('an operator', () => {
 
     it('but not itself', async () => {
       for (const change of [{ operator: false }, { disabled: true }])
-        expect((await operator.call('PATCH', `/operator/users/${operator.id}`, change)).status).to.equal(409);
+        expect(
+          (await operator.call('PATCH', `/operator/users/${operator.id}`, change)).status,
+        ).to.equal(409);
       await operator.good('GET', '/operator/users');
     });
 
@@ -239,13 +316,19 @@ describe('an operator', () => {
       try {
         for (let round = 0; round < 10; round += 1) {
           await alone.store.console.users.deleteMany({});
-          const [one, other] = [await alone.person({ operator: true }), await alone.person({ operator: true })];
+          const [one, other] = [
+            await alone.person({ operator: true }),
+            await alone.person({ operator: true }),
+          ];
           const change = round % 2 ? { operator: false } : { disabled: true };
           await Promise.all([
             one.call('PATCH', `/operator/users/${other.id}`, change),
             other.call('PATCH', `/operator/users/${one.id}`, change),
           ]);
-          const left = await alone.store.console.users.countDocuments({ operator: true, disabled: { $ne: true } });
+          const left = await alone.store.console.users.countDocuments({
+            operator: true,
+            disabled: { $ne: true },
+          });
           expect(left).to.be.at.least(1);
         }
       } finally {

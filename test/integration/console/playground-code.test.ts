@@ -1,11 +1,17 @@
-// The code that the playground gives away, each language run as it is written, against a server that looks at what arrives and against a real service.
+// The code that the playground gives away, each language run as it is written, against a server
+// that looks at what arrives and against a real service.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Json, KEY_VARIABLE, type Snippet, snippets } from '../../../dashboard/playground/snippets.ts';
+import {
+  type Json,
+  KEY_VARIABLE,
+  type Snippet,
+  snippets,
+} from '../../../dashboard/playground/snippets.ts';
 import { runCommand } from '../../../standalone/run-command.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import { pdfText } from '../../support/pdf.ts';
@@ -14,10 +20,22 @@ import { skip } from '../../support/skip.ts';
 
 const PROGRAMS: Record<Snippet['id'], { file: string; needs: string[]; run: string[] }> = {
   curl: { file: 'call.sh', needs: ['curl', '--version'], run: ['sh', '-e', 'call.sh'] },
-  node: { file: 'call.mjs', needs: [process.execPath, '--version'], run: [process.execPath, 'call.mjs'] },
-  python: { file: 'call.py', needs: ['python3', '-c', 'import requests'], run: ['python3', 'call.py'] },
+  node: {
+    file: 'call.mjs',
+    needs: [process.execPath, '--version'],
+    run: [process.execPath, 'call.mjs'],
+  },
+  python: {
+    file: 'call.py',
+    needs: ['python3', '-c', 'import requests'],
+    run: ['python3', 'call.py'],
+  },
   go: { file: 'call.go', needs: ['go', 'version'], run: ['go', 'run', 'call.go'] },
-  php: { file: 'call.php', needs: ['php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);'], run: ['php', 'call.php'] },
+  php: {
+    file: 'call.php',
+    needs: ['php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);'],
+    run: ['php', 'call.php'],
+  },
 };
 
 const TIMEOUT_MS = 100_000; // Go compiles
@@ -50,7 +68,8 @@ describe('the code of the playground', function () {
   let folder: string;
   let heard: { body: string; headers: NodeJS.Dict<string | string[]> }[];
   before(async () => {
-    python = await pythonTools().catch(() => ({ env: process.env })); // then it has requests of its own, or is skipped
+    // then it has requests of its own, or is skipped
+    python = await pythonTools().catch(() => ({ env: process.env }));
     pressroom = await installation();
     server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -79,28 +98,48 @@ describe('the code of the playground', function () {
     snippets(url, request).find(snippet => snippet.id === id)!.code;
 
   it('is there in all languages', () => {
-    expect(snippets('http://localhost:8080', REQUEST).map(({ id }) => id)).to.deep.equal(Object.keys(PROGRAMS));
+    expect(snippets('http://localhost:8080', REQUEST).map(({ id }) => id)).to.deep.equal(
+      Object.keys(PROGRAMS),
+    );
   });
 
-  for (const [id, { file, needs, run: command }] of Object.entries(PROGRAMS) as [Snippet['id'], (typeof PROGRAMS)['curl']][]) {
+  for (const [id, { file, needs, run: command }] of Object.entries(PROGRAMS) as [
+    Snippet['id'],
+    (typeof PROGRAMS)['curl'],
+  ][]) {
     it(`sends any text as it is, in ${id}`, async function () {
-      if (!(await run(needs, '')).ok) skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
-      await writeFile(join(folder, file), code(id, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, REQUEST));
+      if (!(await run(needs, '')).ok)
+        skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
+      await writeFile(
+        join(folder, file),
+        code(id, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, REQUEST),
+      );
       const ran = await run(command, 'the-key');
       expect(ran, JSON.stringify(ran)).to.have.property('ok', true);
       expect(heard).to.have.length(1);
       expect(JSON.parse(heard[0]!.body)).to.deep.equal(REQUEST);
-      expect(heard[0]!.headers).to.include({ authorization: 'Bearer the-key', 'content-type': 'application/json' });
+      expect(heard[0]!.headers).to.include({
+        authorization: 'Bearer the-key',
+        'content-type': 'application/json',
+      });
       expect(await readFile(join(folder, 'render.pdf'), 'utf8')).to.equal('the answer');
     });
 
     it(`renders, and says what is wrong with a key, in ${id}`, async function () {
-      if (!(await run(needs, '')).ok) skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
-      await writeFile(join(folder, file), code(id, pressroom.url, { html: `<h1>It's "Invoice" $42</h1>`, format: 'A5' }));
-      expect((await run(command, 'pressroom_live_wrong')).ok, 'it ends with an error').to.equal(false);
+      if (!(await run(needs, '')).ok)
+        skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
+      await writeFile(
+        join(folder, file),
+        code(id, pressroom.url, { html: `<h1>It's "Invoice" $42</h1>`, format: 'A5' }),
+      );
+      expect((await run(command, 'pressroom_live_wrong')).ok, 'it ends with an error').to.equal(
+        false,
+      );
       const ran = await run(command, pressroom.key);
       expect(ran, JSON.stringify(ran)).to.have.property('ok', true);
-      expect(await pdfText(await readFile(join(folder, 'render.pdf')))).to.include(`It's "Invoice" $42`);
+      expect(await pdfText(await readFile(join(folder, 'render.pdf')))).to.include(
+        `It's "Invoice" $42`,
+      );
     });
   }
 });

@@ -1,4 +1,5 @@
-// What the playground answers when something fails on our side, with a use case that the test makes fail.
+// What the playground answers when something fails on our side, with a use case that the test makes
+// fail.
 import { expect } from 'chai';
 import { createAccountRequests } from '../../../api/accounts/account-requests.ts';
 import { createSessions } from '../../../api/console/auth/sessions.ts';
@@ -33,7 +34,13 @@ describe('the playground, when something fails on our side', () => {
       throw new TypeError('a fault in our code');
     };
     const renders = new RenderLog(store, silentLog, createMetrics({ processDefaults: false }));
-    const rows = playgroundRoutes({ store, render, renders, ports: { ports: [80], allowPorts: [] }, bodyMaxBytes: 1_000_000 });
+    const rows = playgroundRoutes({
+      store,
+      render,
+      renders,
+      ports: { ports: [80], allowPorts: [] },
+      bodyMaxBytes: 1_000_000,
+    });
     const around = {
       publicUrl,
       store,
@@ -43,7 +50,10 @@ describe('the playground, when something fails on our side', () => {
       requests: createAccountRequests(store, plans),
       trustedProxies: [],
     };
-    http = await httpRig(rig, { budget, console: { routes: consoleRoutes(rows, around), renders } });
+    http = await httpRig(rig, {
+      budget,
+      console: { routes: consoleRoutes(rows, around), renders },
+    });
     account = (await rig.account('free')).id;
     await store.console.users.insertOne({
       _id: 'ada',
@@ -53,8 +63,17 @@ describe('the playground, when something fails on our side', () => {
       identities: [],
       createdAt: new Date(),
     });
-    await store.console.teams.insertOne({ _id: account, members: [{ user: 'ada', role: 'owner', since: new Date() }], invitations: [] });
-    const { token } = await sessions.open({ user: 'ada', method: 'password', ip: '127.0.0.1', userAgent: 'a test' });
+    await store.console.teams.insertOne({
+      _id: account,
+      members: [{ user: 'ada', role: 'owner', since: new Date() }],
+      invitations: [],
+    });
+    const { token } = await sessions.open({
+      user: 'ada',
+      method: 'password',
+      ip: '127.0.0.1',
+      userAgent: 'a test',
+    });
     cookie = `__Host-pressroom-session=${token}`;
   });
   after(async () => {

@@ -10,7 +10,8 @@ const EMPTY = { html: '<title>x</title>' };
 
 async function isBlank(pdf: Buffer): Promise<boolean> {
   const { width, height, at } = await pdfPicture(pdf);
-  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) if (at(x, y).some(part => part !== 255)) return false;
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) if (at(x, y).some(part => part !== 255)) return false;
   return true;
 }
 
@@ -31,7 +32,13 @@ describe('the playground', () => {
   function render(body: unknown, { cookie } = developer, account = rig.accountId): Call {
     const headers = { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return httpCall(rig.api.port(), 'POST', `/console/v1/accounts/${account}/playground/render`, headers, text);
+    return httpCall(
+      rig.api.port(),
+      'POST',
+      `/console/v1/accounts/${account}/playground/render`,
+      headers,
+      text,
+    );
   }
 
   it('renders with the watermark unless told otherwise, and does not count that', async () => {
@@ -46,7 +53,9 @@ describe('the playground', () => {
       'x-sandbox': 'true',
     });
     expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
-    expect(answer.headers['server-timing']).to.match(/^admit;dur=[\d.]+, queue;dur=.*, print;dur=[\d.]+, post;dur=[\d.]+$/);
+    expect(answer.headers['server-timing']).to.match(
+      /^admit;dur=[\d.]+, queue;dur=.*, print;dur=[\d.]+, post;dur=[\d.]+$/,
+    );
     expect(answer.headers).to.not.have.property('x-usage-count');
     expect(await pdfInfo(answer.body)).to.include({ pages: 1, title: 'Greeting' });
     expect(await pdfText(answer.body)).to.include('Hello, world');
@@ -126,7 +135,11 @@ describe('the playground', () => {
   });
 
   it('says that a page which fails has failed, with the reason', async () => {
-    const answer = await render({ html: `<p>${'x'.repeat(100)}`, single_page: true, css: 'p { height: 300in }' });
+    const answer = await render({
+      html: `<p>${'x'.repeat(100)}`,
+      single_page: true,
+      css: 'p { height: 300in }',
+    });
     expect(answer.status).to.equal(502);
     expect(answer.error()).to.include({ code: 'render_failed' });
     expect(answer.error().reason).to.be.a('string');
@@ -146,7 +159,11 @@ describe('the playground', () => {
     const url = 'http://127.0.0.1:8080/';
     expect((await render({ url })).error().code).to.equal('ssrf_blocked');
     const denied = async () =>
-      Number(/pressroom_egress_denied_total\{reason="address"\} (\d+)/.exec(await rig.worker.metrics.text())?.[1] ?? 0);
+      Number(
+        /pressroom_egress_denied_total\{reason="address"\} (\d+)/.exec(
+          await rig.worker.metrics.text(),
+        )?.[1] ?? 0,
+      );
     expect(await denied()).to.equal(0);
     await rig.accounts.setAccount(rig.account, { intranet: true });
     // Let through by the API, and refused by the guard, which alone knows the operator's list.
@@ -165,21 +182,33 @@ describe('the playground', () => {
 
     it('to a viewer, and to who only pays', async () => {
       for (const role of ['viewer', 'billing'] as const)
-        expect(await refused(await rig.person({ role }))).to.deep.equal({ status: 403, code: 'forbidden' });
+        expect(await refused(await rig.person({ role }))).to.deep.equal({
+          status: 403,
+          code: 'forbidden',
+        });
     });
 
     it('to members of other accounts, and to an operator who is no member', async () => {
       const account = await rig.account2();
-      for (const person of [await rig.person({ role: 'owner', account }), await rig.person({ operator: true })])
+      for (const person of [
+        await rig.person({ role: 'owner', account }),
+        await rig.person({ operator: true }),
+      ])
         expect(await refused(person)).to.deep.equal({ status: 404, code: 'not_found' });
     });
 
     it('from the next call on to whom the session or the role was taken', async () => {
-      const [out, demoted] = [await rig.person({ role: 'developer' }), await rig.person({ role: 'developer' })];
+      const [out, demoted] = [
+        await rig.person({ role: 'developer' }),
+        await rig.person({ role: 'developer' }),
+      ];
       expect((await render(HELLO, out)).status).to.equal(200);
       expect((await render(HELLO, demoted)).status).to.equal(200);
       await rig.store.console.sessions.deleteMany({ user: out.id });
-      await rig.store.console.teams.updateOne({ _id: rig.accountId, 'members.user': demoted.id }, { $set: { 'members.$.role': 'viewer' } });
+      await rig.store.console.teams.updateOne(
+        { _id: rig.accountId, 'members.user': demoted.id },
+        { $set: { 'members.$.role': 'viewer' } },
+      );
       expect(await refused(out)).to.deep.equal({ status: 401, code: 'unauthorized' });
       expect(await refused(demoted)).to.deep.equal({ status: 403, code: 'forbidden' });
     });

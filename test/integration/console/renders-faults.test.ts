@@ -1,4 +1,5 @@
-// The log of renders when MongoDB stands still or loses answers, when more comes than is written, and at the end of a process.
+// The log of renders when MongoDB stands still or loses answers, when more comes than is written,
+// and at the end of a process.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MAX_WAITING, RenderLog } from '../../../api/history/render-log.ts';
@@ -66,7 +67,9 @@ describe('the log of renders in trouble', () => {
   const sums = async () => {
     const days = await rig.store.console.usageDays.find({ '_id.account': account }).toArray();
     const sum = (field: 'ok' | 'failed') => days.reduce((all, day) => all + day[field], 0);
-    const timed = days.flatMap(({ durations = {} }) => Object.values(durations)).reduce((all, count) => all + count, 0);
+    const timed = days
+      .flatMap(({ durations = {} }) => Object.values(durations))
+      .reduce((all, count) => all + count, 0);
     return { ok: sum('ok'), failed: sum('failed'), timed };
   };
 
@@ -77,14 +80,22 @@ describe('the log of renders in trouble', () => {
     await freeze(rig.mongod.pid);
     try {
       for (let i = 0; i < 20; i++) await good(log);
-      await eventually(() => expect(rig.lines.map(({ msg }) => msg)).to.include('the log of renders cannot be written, trying on'));
+      await eventually(() =>
+        expect(rig.lines.map(({ msg }) => msg)).to.include(
+          'the log of renders cannot be written, trying on',
+        ),
+      );
       for (let i = 0; i < 20; i++) await good(log);
     } finally {
       thaw(rig.mongod.pid);
     }
     await eventually(async () => expect(await rows()).to.equal(41));
-    await eventually(async () => expect(await sums()).to.deep.equal({ ok: 41, failed: 0, timed: 41 }));
-    await eventually(() => expect(rig.lines.map(({ msg }) => msg)).to.include('the log of renders is written again'));
+    await eventually(async () =>
+      expect(await sums()).to.deep.equal({ ok: 41, failed: 0, timed: 41 }),
+    );
+    await eventually(() =>
+      expect(rig.lines.map(({ msg }) => msg)).to.include('the log of renders is written again'),
+    );
   });
 
   for (const command of ['insert', 'update'])
@@ -133,7 +144,9 @@ describe('the log of renders in trouble', () => {
       for (let i = 0; i < MAX_WAITING + 30; i++) await good(log);
       expect(await metrics.text()).to.match(/pressroom_render_log_dropped_total 30\b/);
       await eventually(() =>
-        expect(rig.lines.find(({ msg }) => msg === 'renders are missing in the log of the dashboard')).to.include({ lost: 30 }),
+        expect(
+          rig.lines.find(({ msg }) => msg === 'renders are missing in the log of the dashboard'),
+        ).to.include({ lost: 30 }),
       );
     } finally {
       thaw(rig.mongod.pid);
@@ -176,9 +189,12 @@ describe('the log of renders in trouble', () => {
       logs.length = 0;
       deadline.abort();
       await stopped;
-      expect(rig.lines.find(({ msg, lost }) => msg === 'renders are missing in the log of the dashboard' && lost === 1)).to.not.equal(
-        undefined,
-      );
+      expect(
+        rig.lines.find(
+          ({ msg, lost }) =>
+            msg === 'renders are missing in the log of the dashboard' && lost === 1,
+        ),
+      ).to.not.equal(undefined);
     } finally {
       thaw(rig.mongod.pid);
     }

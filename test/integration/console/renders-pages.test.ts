@@ -1,4 +1,5 @@
-// The pages and filters of the log of renders, on rows straight from the test; how long they are kept; and that nothing secret is in them.
+// The pages and filters of the log of renders, on rows straight from the test; how long they are
+// kept; and that nothing secret is in them.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { RenderSummary } from '../../../api/console/contract/accounts.ts';
@@ -18,7 +19,11 @@ describe('the pages of the log of renders', () => {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   before(async () => {
-    rig = await consoleRig({ workers: 0, log, env: { PRESSROOM_RENDER_LOG_KEEP: '48h', PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' } });
+    rig = await consoleRig({
+      workers: 0,
+      log,
+      env: { PRESSROOM_RENDER_LOG_KEEP: '48h', PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' },
+    });
     person = await rig.person({ role: 'viewer' });
   });
   after(() => rig?.stop());
@@ -26,20 +31,34 @@ describe('the pages of the log of renders', () => {
   async function filled(documents: Partial<RenderDocument>[]) {
     const account = await rig.account2();
     const who = await rig.person({ role: 'viewer', account });
-    const base = { account, via: 'api', outcome: 'ok', sandbox: false, counted: true, options: {}, timings: {}, totalMs: 1 } as const;
+    const base = {
+      account,
+      via: 'api',
+      outcome: 'ok',
+      sandbox: false,
+      counted: true,
+      options: {},
+      timings: {},
+      totalMs: 1,
+    } as const;
     const at = new Date();
     await rig.store.console.renders.insertMany(
-      documents.map((each, index) => ({ _id: `${account}-${index}`, at, ...base, ...each }) as RenderDocument),
+      documents.map(
+        (each, index) => ({ _id: `${account}-${index}`, at, ...base, ...each }) as RenderDocument,
+      ),
     );
     const page = (query: string) => who.good<Page>('GET', `/accounts/${account}/renders?${query}`);
-    const ids = async (query: string) => (await page(query)).items.map(({ id }) => Number(id.split('-')[1]));
+    const ids = async (query: string) =>
+      (await page(query)).items.map(({ id }) => Number(id.split('-')[1]));
     return { account, page, ids, who };
   }
 
   it('lose none and repeat none of many that began in one millisecond', async () => {
     const one = new Date('2026-11-22T10:00:00.000Z');
     const other = new Date('2026-11-22T10:00:00.001Z');
-    const { page } = await filled(Array.from({ length: 40 }, (_, index) => ({ at: index % 5 === 0 ? other : one })));
+    const { page } = await filled(
+      Array.from({ length: 40 }, (_, index) => ({ at: index % 5 === 0 ? other : one })),
+    );
     const seen: string[] = [];
     let pages = 0;
     for (let cursor: string | null = ''; cursor !== null; pages++) {
@@ -75,7 +94,14 @@ describe('the pages of the log of renders', () => {
   it('show a key that was revoked by its id', async () => {
     const { page, who, account } = await filled([{ key: 'gone' }]);
     expect((await page('')).items[0]!.key).to.deep.equal({ id: 'gone', name: null, last4: null });
-    expect((await who.good<{ id: string; key: object }>('GET', `/accounts/${account}/renders/${account}-0`)).key).to.deep.equal({
+    expect(
+      (
+        await who.good<{ id: string; key: object }>(
+          'GET',
+          `/accounts/${account}/renders/${account}-0`,
+        )
+      ).key,
+    ).to.deep.equal({
       id: 'gone',
       name: null,
       last4: null,
@@ -112,7 +138,11 @@ describe('the pages of the log of renders', () => {
     };
     const bodies: unknown[] = [
       { html: S, ...secrets },
-      { url: `https://example.com/x?key=${S}#${S}`, auth: { username: S, password: S }, ...secrets },
+      {
+        url: `https://example.com/x?key=${S}#${S}`,
+        auth: { username: S, password: S },
+        ...secrets,
+      },
       { html: S, [S]: 1 },
       { html: S, format: S, pages: S, wait_delay: S, emulate_media: S, landscape: S, scale: S },
       { html: S, margin: { top: S }, header: { html: S, height: S } },
@@ -133,16 +163,23 @@ describe('the pages of the log of renders', () => {
       await rig.call(
         'POST',
         '/v1/render',
-        { authorization: `Bearer ${index % 2 ? text : rig.key}`, 'content-type': 'application/json' },
+        {
+          authorization: `Bearer ${index % 2 ? text : rig.key}`,
+          'content-type': 'application/json',
+        },
         typeof body === 'string' ? body : JSON.stringify(body),
       );
     const documents = await eventually(async () => {
-      const found = await rig.store.console.renders.find({ account: { $in: [rig.accountId, other._id] } }).toArray();
+      const found = await rig.store.console.renders
+        .find({ account: { $in: [rig.accountId, other._id] } })
+        .toArray();
       expect(found.length).to.equal(bodies.length);
       return found;
     });
     // The name of an unknown field is no value; the sentence on it is the point of the sentence.
-    const values = documents.filter(({ message = '' }) => !message.includes(`\`${S}\``) && !message.includes(`bad ${S}`));
+    const values = documents.filter(
+      ({ message = '' }) => !message.includes(`\`${S}\``) && !message.includes(`bad ${S}`),
+    );
     expect(values.length).to.be.at.least(bodies.length - 2);
     expect(values.filter(document => JSON.stringify(document).includes(S))).to.deep.equal([]);
     expect(lines.filter(line => line.includes(S))).to.deep.equal([]);
@@ -150,15 +187,20 @@ describe('the pages of the log of renders', () => {
 
   it('are kept for as long as the configuration says', async () => {
     const indexes = await rig.store.console.renders.indexes();
-    expect(indexes.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(48 * 3_600);
+    expect(indexes.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(
+      48 * 3_600,
+    );
     await createRetention(rig.store, 3_600_000, log).start();
     const after = await rig.store.console.renders.indexes();
     expect(after.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(3_600);
   });
 
   it('are kept as before, and the log says so, where the database does not allow a change', async () => {
-    const keepRenders = () => Promise.reject(new Error('not authorized on pressroom to execute command'));
+    const keepRenders = () =>
+      Promise.reject(new Error('not authorized on pressroom to execute command'));
     await createRetention({ ...rig.store, keepRenders }, 3_600_000, log).start();
-    expect(lines.at(-1)).to.include('the time for which renders are kept').and.include('not authorized');
+    expect(lines.at(-1))
+      .to.include('the time for which renders are kept')
+      .and.include('not authorized');
   });
 });

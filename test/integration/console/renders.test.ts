@@ -12,7 +12,9 @@ describe('the log of renders', () => {
   let web: WebServer;
   let keyId: string;
   before(async () => {
-    web = await startWebServer({ '/page': '<h1>Page</h1><script>console.log("of", "the page")</script>' });
+    web = await startWebServer({
+      '/page': '<h1>Page</h1><script>console.log("of", "the page")</script>',
+    });
     rig = await consoleRig({
       plan: 'free',
       intranet: true,
@@ -34,18 +36,47 @@ describe('the log of renders', () => {
   }
 
   it('has a good render with its key, its options and where its time went', async () => {
-    const row = await rowOf({ html: html('good'), format: 'A5', landscape: true, margin: { top: '20mm' } }, 200);
-    expect(row).to.deep.include({ outcome: 'ok', code: null, reason: null, via: 'api', sandbox: false, counted: true, pages: 1 });
-    expect(row).to.deep.include({ source: 'html', url: null, message: null, console: [], user: null });
+    const row = await rowOf(
+      { html: html('good'), format: 'A5', landscape: true, margin: { top: '20mm' } },
+      200,
+    );
+    expect(row).to.deep.include({
+      outcome: 'ok',
+      code: null,
+      reason: null,
+      via: 'api',
+      sandbox: false,
+      counted: true,
+      pages: 1,
+    });
+    expect(row).to.deep.include({
+      source: 'html',
+      url: null,
+      message: null,
+      console: [],
+      user: null,
+    });
     expect(row.key).to.include({ id: keyId, name: 'test' });
     expect(row.options).to.include({ format: 'A5', landscape: true, margin: 'top 20mm' });
     expect(row.bytes).to.be.greaterThan(1_000);
-    expect(row.timings).to.have.all.keys('admit', 'queue', 'load', 'wait', 'print', 'post', 'settle');
+    expect(row.timings).to.have.all.keys(
+      'admit',
+      'queue',
+      'load',
+      'wait',
+      'print',
+      'post',
+      'settle',
+    );
     expect(row.totalMs).to.be.at.least(row.timings.print!);
   });
 
   it('says of a sandboxed render that it was not counted', async () => {
-    expect(await rowOf({ html: html('mark'), sandbox: true }, 200)).to.include({ outcome: 'ok', sandbox: true, counted: false });
+    expect(await rowOf({ html: html('mark'), sandbox: true }, 200)).to.include({
+      outcome: 'ok',
+      sandbox: true,
+      counted: false,
+    });
   });
 
   it('has the address of a page without its query, and what the page wrote to its console', async () => {
@@ -56,7 +87,14 @@ describe('the log of renders', () => {
 
   it('has the error of a page that fails, with the phases that it came to', async () => {
     const row = await rowOf({ url: `http://127.0.0.1:${web.port}/missing` }, 502);
-    expect(row).to.include({ outcome: 'error', code: 'render_failed', reason: 'page_status', counted: false, pages: null, bytes: null });
+    expect(row).to.include({
+      outcome: 'error',
+      code: 'render_failed',
+      reason: 'page_status',
+      counted: false,
+      pages: null,
+      bytes: null,
+    });
     expect(row.message).to.include('answered 404');
     expect(row.timings).to.include.keys('admit', 'queue', 'load').and.not.have.property('print');
   });
@@ -69,7 +107,10 @@ describe('the log of renders', () => {
   });
 
   it('has a refusal of a private address, found by the worker or before it', async () => {
-    expect(await rowOf({ url: 'http://10.0.0.1/' }, 422)).to.include({ outcome: 'error', code: 'ssrf_blocked' });
+    expect(await rowOf({ url: 'http://10.0.0.1/' }, 422)).to.include({
+      outcome: 'error',
+      code: 'ssrf_blocked',
+    });
     const account = await rig.account2();
     const name = (await rig.store.accounts.findOne({ _id: account }))!.name;
     const { text } = await rig.accounts.createKey(name, { name: 'other' });
@@ -81,14 +122,20 @@ describe('the log of renders', () => {
     );
     expect(answer.error().code).to.equal('ssrf_blocked');
     const other = await loggedRows(rig, account);
-    expect(await other.detail(answer.headers['x-request-id']!)).to.include({ code: 'ssrf_blocked', outcome: 'error' });
+    expect(await other.detail(answer.headers['x-request-id']!)).to.include({
+      code: 'ssrf_blocked',
+      outcome: 'error',
+    });
   });
 
   it('has a call over the cap, and a caller who went away', async () => {
     const slow = rig.render({ html: html('slow'), wait_delay: '30s' });
     slow.catch(() => {});
     await eventually(async () => expect(await rig.running()).to.equal(1));
-    expect(await rowOf({ html: 'x' }, 429)).to.include({ outcome: 'error', code: 'concurrency_limit' });
+    expect(await rowOf({ html: 'x' }, 429)).to.include({
+      outcome: 'error',
+      code: 'concurrency_limit',
+    });
     slow.hangUp();
     const [gone] = await log.rows(1, '?status=client_closed');
     expect(gone).to.include({ outcome: 'client_closed', code: null, counted: false });
@@ -118,7 +165,14 @@ describe('the log of renders', () => {
     const answer = await log.person.call('POST', path, { html: html('tried') });
     expect(answer.status).to.equal(200);
     const row = await log.detail(answer.headers['x-request-id']!);
-    expect(row).to.include({ via: 'playground', outcome: 'ok', key: null, sandbox: true, counted: false, user: 'A Person' });
+    expect(row).to.include({
+      via: 'playground',
+      outcome: 'ok',
+      key: null,
+      sandbox: true,
+      counted: false,
+      user: 'A Person',
+    });
   });
 
   it('says nothing of a caller whose key is not good', async () => {
@@ -139,8 +193,12 @@ describe('the log of renders', () => {
     const account = await rig.account2();
     const other = await rig.person({ role: 'owner', account });
     expect((await other.call('GET', `/accounts/${rig.accountId}/renders`)).status).to.equal(404);
-    expect((await other.call('GET', `/accounts/${rig.accountId}/renders/${id}`)).status).to.equal(404);
+    expect((await other.call('GET', `/accounts/${rig.accountId}/renders/${id}`)).status).to.equal(
+      404,
+    );
     expect((await other.call('GET', `/accounts/${account}/renders/${id}`)).status).to.equal(404);
-    expect((await other.good<{ items: [] }>('GET', `/accounts/${account}/renders`)).items).to.deep.equal([]);
+    expect(
+      (await other.good<{ items: [] }>('GET', `/accounts/${account}/renders`)).items,
+    ).to.deep.equal([]);
   });
 });

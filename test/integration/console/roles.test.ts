@@ -4,9 +4,21 @@ import { MAY } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
 import { ROLES, type Role } from '../../../api/store/store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { nameOf, pathWith, SAMPLES, type Sample, stateOf } from '../../support/console/console-rows.ts';
+import {
+  nameOf,
+  pathWith,
+  SAMPLES,
+  type Sample,
+  stateOf,
+} from '../../support/console/console-rows.ts';
 
-const OTHERS = ['nobody', 'a stranger', 'an owner elsewhere', 'an operator', 'an operator who is a viewer'] as const;
+const OTHERS = [
+  'nobody',
+  'a stranger',
+  'an owner elsewhere',
+  'an operator',
+  'an operator who is a viewer',
+] as const;
 type Caller = Role | (typeof OTHERS)[number];
 const CALLERS: Caller[] = [...ROLES, ...OTHERS];
 
@@ -45,8 +57,10 @@ describe('the management API', function () {
   async function person(caller: Caller, account: string): Promise<Person> {
     if (isMember(caller)) return rig.person({ role: caller, account });
     if (caller === 'an operator') return rig.person({ operator: true });
-    if (caller === 'an operator who is a viewer') return rig.person({ operator: true, role: 'viewer', account });
-    if (caller === 'an owner elsewhere') return rig.person({ role: 'owner', account: await rig.account2() });
+    if (caller === 'an operator who is a viewer')
+      return rig.person({ operator: true, role: 'viewer', account });
+    if (caller === 'an owner elsewhere')
+      return rig.person({ role: 'owner', account: await rig.account2() });
     return rig.person();
   }
 
@@ -62,12 +76,18 @@ describe('the management API', function () {
   });
 
   it('says of every row who may call it as the table of samples does', () => {
-    const said = rows.map(row => [nameOf(row), typeof row.access === 'object' ? row.access.permission : row.access]);
+    const said = rows.map(row => [
+      nameOf(row),
+      typeof row.access === 'object' ? row.access.permission : row.access,
+    ]);
     const wanted = rows.map(row => [nameOf(row), SAMPLES[nameOf(row)]?.needs]);
-    // Everybody may leave, so that this row lets in whoever sees the team; the rest is decided in it.
+    // Everybody may leave, so that this row lets in whoever sees the team; the rest is decided in
+    // it.
     const leaving = 'DELETE /accounts/:account/team/members/:user';
     expect(said.find(([name]) => name === leaving)).to.deep.equal([leaving, 'team.read']);
-    expect(said.filter(([name]) => name !== leaving)).to.deep.equal(wanted.filter(([name]) => name !== leaving));
+    expect(said.filter(([name]) => name !== leaving)).to.deep.equal(
+      wanted.filter(([name]) => name !== leaving),
+    );
   });
 
   for (const [name, sample] of Object.entries(SAMPLES)) {
@@ -90,7 +110,12 @@ describe('the management API', function () {
             const scene = { rig, account, caller: one };
             const ids = { account, ...(await sample.make?.(scene)) };
             const before = await stateOf(rig, [account]);
-            const answer = await one.call(method, pathWith(row, ids), sample.body?.(scene), caller === 'nobody' ? { cookie: '' } : {});
+            const answer = await one.call(
+              method,
+              pathWith(row, ids),
+              sample.body?.(scene),
+              caller === 'nobody' ? { cookie: '' } : {},
+            );
             outcome[caller] = answer.status;
             wanted[caller] = expected(caller, sample, row.method);
             if (answer.status < 300) return;
@@ -101,7 +126,9 @@ describe('the management API', function () {
         expect(outcome).to.deep.equal(wanted);
       });
 
-      const others = [...path.matchAll(/:(\w+)/g)].map(match => match[1]!).filter(param => param !== 'account');
+      const others = [...path.matchAll(/:(\w+)/g)]
+        .map(match => match[1]!)
+        .filter(param => param !== 'account');
       if (others.length > 0 && sample.needs !== 'operator')
         it('knows nothing of what is another’s, and leaves it as it is', async () => {
           const row = rowOf();
@@ -110,22 +137,39 @@ describe('the management API', function () {
             await rig.person({ role: 'owner', account: own }),
             await rig.person({ role: 'owner', account: foreign }),
           ];
-          const ids = { ...(await sample.make!({ rig, account: foreign, caller: other })), account: own };
+          const ids = {
+            ...(await sample.make!({ rig, account: foreign, caller: other })),
+            account: own,
+          };
           const before = await stateOf(rig, [own, foreign]);
           const sessions = await rig.store.console.sessions.countDocuments({ user: other.id });
-          const answer = await caller.call(method, pathWith(row, ids), sample.body?.({ rig, account: own, caller }));
+          const answer = await caller.call(
+            method,
+            pathWith(row, ids),
+            sample.body?.({ rig, account: own, caller }),
+          );
           expect(answer.status, String(answer.body)).to.equal(404);
           expect(await stateOf(rig, [own, foreign])).to.equal(before);
-          expect(await rig.store.console.sessions.countDocuments({ user: other.id })).to.equal(sessions);
+          expect(await rig.store.console.sessions.countDocuments({ user: other.id })).to.equal(
+            sessions,
+          );
         });
 
       if (others.length > 0)
         it('has a 404 for an id that nobody has', async () => {
           const row = rowOf();
           const account = await anAccount();
-          const caller = await rig.person({ role: 'owner', account, operator: sample.needs === 'operator' });
+          const caller = await rig.person({
+            role: 'owner',
+            account,
+            operator: sample.needs === 'operator',
+          });
           const unknown = Object.fromEntries(others.map(param => [param, randomUUID()]));
-          const answer = await caller.call(method, pathWith(row, { account, ...unknown }), sample.body?.({ rig, account, caller }));
+          const answer = await caller.call(
+            method,
+            pathWith(row, { account, ...unknown }),
+            sample.body?.({ rig, account, caller }),
+          );
           expect(answer.status, String(answer.body)).to.equal(404);
         });
     });
@@ -135,9 +179,15 @@ describe('the management API', function () {
     const account = await anAccount();
     const admin = await rig.person({ role: 'admin', account });
     await admin.good('GET', `/accounts/${account}/audit`);
-    await rig.store.console.teams.updateOne({ _id: account, 'members.user': admin.id }, { $set: { 'members.$.role': 'viewer' } });
+    await rig.store.console.teams.updateOne(
+      { _id: account, 'members.user': admin.id },
+      { $set: { 'members.$.role': 'viewer' } },
+    );
     expect((await admin.call('GET', `/accounts/${account}/audit`)).status).to.equal(403);
-    await rig.store.console.teams.updateOne({ _id: account }, { $pull: { members: { user: admin.id } } });
+    await rig.store.console.teams.updateOne(
+      { _id: account },
+      { $pull: { members: { user: admin.id } } },
+    );
     expect((await admin.call('GET', `/accounts/${account}/audit`)).status).to.equal(404);
   });
 });

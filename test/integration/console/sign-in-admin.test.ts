@@ -26,14 +26,22 @@ describe('pressroom admin', () => {
     const env = { PATH, HOME, MONGODB_URI: rig.uri, PRESSROOM_PEPPER: 'a pepper of the tests' };
     const child = spawn(process.execPath, [program, 'admin', ...args], { env });
     child.stdin.end(input);
-    const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const [out, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
     return { code, out, errors };
   }
-  const admin = (args: string[], ...more: [input?: string, program?: string]) => run(['create', ...args], ...more);
+  const admin = (args: string[], ...more: [input?: string, program?: string]) =>
+    run(['create', ...args], ...more);
   const who = (email: string) => ['--email', email, '--name', 'Ada Lovelace'];
   const rolesIn = async (account: string) => {
     const { _id } = (await rig.store.accounts.findOne({ name: account }))!;
-    return (await rig.store.console.teams.findOne({ _id }))?.members.map(({ user, role }) => [user, role]);
+    return (await rig.store.console.teams.findOne({ _id }))?.members.map(({ user, role }) => [
+      user,
+      role,
+    ]);
   };
 
   before(async () => {
@@ -44,19 +52,32 @@ describe('pressroom admin', () => {
   for (const [name, program] of Object.entries(PROGRAMS))
     it(`makes an operator by ${name}, with a password from standard input`, async () => {
       const email = `${name.replaceAll(' ', '-')}@example.com`;
-      const { code, out, errors } = await admin([...who(email.toUpperCase()), '--password-stdin'], `${PASSWORD}\n`, program);
+      const { code, out, errors } = await admin(
+        [...who(email.toUpperCase()), '--password-stdin'],
+        `${PASSWORD}\n`,
+        program,
+      );
       expect(code, errors).to.equal(0);
       expect(out).to.equal(`${email}\n`);
       const user = (await createUsers(rig.store).byEmail(email))!;
       expect(user).to.include({ operator: true, name: 'Ada Lovelace' });
-      expect(await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id })).to.equal(true);
-      expect(await rig.store.console.audit.countDocuments({ actor: 'command line', target: email })).to.equal(1);
+      expect(
+        await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id }),
+      ).to.equal(true);
+      expect(
+        await rig.store.console.audit.countDocuments({ actor: 'command line', target: email }),
+      ).to.equal(1);
     });
 
   it('calls the person by the address where no name is given', async () => {
-    const { code, errors } = await admin(['--email', 'grace.hopper@example.com', '--password-stdin'], PASSWORD);
+    const { code, errors } = await admin(
+      ['--email', 'grace.hopper@example.com', '--password-stdin'],
+      PASSWORD,
+    );
     expect(code, errors).to.equal(0);
-    expect((await createUsers(rig.store).byEmail('grace.hopper@example.com'))!.name).to.equal('grace.hopper');
+    expect((await createUsers(rig.store).byEmail('grace.hopper@example.com'))!.name).to.equal(
+      'grace.hopper',
+    );
   });
 
   it('reads the password from a file', async () => {
@@ -65,11 +86,16 @@ describe('pressroom admin', () => {
     const { code, errors } = await admin([...who('file@example.com'), '--password-file', file]);
     expect(code, errors).to.equal(0);
     const user = (await createUsers(rig.store).byEmail('file@example.com'))!;
-    expect(await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id })).to.equal(true);
+    expect(
+      await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id }),
+    ).to.equal(true);
   });
 
   it('makes the person an owner of the account that is named', async () => {
-    const { code, errors } = await admin([...who('owner@example.com'), '--password-stdin', '--account', rig.account], PASSWORD);
+    const { code, errors } = await admin(
+      [...who('owner@example.com'), '--password-stdin', '--account', rig.account],
+      PASSWORD,
+    );
     expect(code, errors).to.equal(0);
     const user = (await createUsers(rig.store).byEmail('owner@example.com'))!;
     expect(await rolesIn(rig.account)).to.deep.include([user._id, 'owner']);
@@ -84,11 +110,31 @@ describe('pressroom admin', () => {
   });
 
   for (const [args, input, code, words] of [
-    [[...who('twice@example.com'), '--password-stdin', '--account', 'nobody’s'], PASSWORD, 1, 'There is no account named'],
+    [
+      [...who('twice@example.com'), '--password-stdin', '--account', 'nobody’s'],
+      PASSWORD,
+      1,
+      'There is no account named',
+    ],
     [[...who('no address'), '--password-stdin'], PASSWORD, 2, '--email must be an email address'],
-    [[...who('a@example.com'), '--password-stdin'], 'short', 2, 'The password must be at least 12 characters'],
-    [[...who('a@example.com'), '--password-stdin', '--password-file', 'x'], PASSWORD, 2, 'not both'],
-    [[...who('a@example.com'), '--password-file', '/nowhere/at/all'], '', 1, '/nowhere/at/all cannot be read (ENOENT)'],
+    [
+      [...who('a@example.com'), '--password-stdin'],
+      'short',
+      2,
+      'The password must be at least 12 characters',
+    ],
+    [
+      [...who('a@example.com'), '--password-stdin', '--password-file', 'x'],
+      PASSWORD,
+      2,
+      'not both',
+    ],
+    [
+      [...who('a@example.com'), '--password-file', '/nowhere/at/all'],
+      '',
+      1,
+      '/nowhere/at/all cannot be read (ENOENT)',
+    ],
     [who('a@example.com'), '', 2, '--password-stdin'],
     [['--name', 'Ada'], '', 2, '--email'],
   ] as const)
@@ -101,11 +147,22 @@ describe('pressroom admin', () => {
     });
 
   it('changes nobody who is there', async () => {
-    const { password } = await createUsers(rig.store).create({ email: 'there@example.com', name: 'There', password: PASSWORD });
-    const { code, errors } = await admin([...who('there@example.com'), '--password-stdin'], 'another long password');
+    const { password } = await createUsers(rig.store).create({
+      email: 'there@example.com',
+      name: 'There',
+      password: PASSWORD,
+    });
+    const { code, errors } = await admin(
+      [...who('there@example.com'), '--password-stdin'],
+      'another long password',
+    );
     expect(code).to.equal(1);
     expect(errors).to.include('there@example.com already');
-    expect(await createUsers(rig.store).byEmail('there@example.com')).to.deep.include({ password, operator: false, name: 'There' });
+    expect(await createUsers(rig.store).byEmail('there@example.com')).to.deep.include({
+      password,
+      operator: false,
+      name: 'There',
+    });
   });
 
   describe('reset-password', () => {
@@ -115,30 +172,58 @@ describe('pressroom admin', () => {
     before(async () => {
       const users = createUsers(rig.store);
       userId = (await users.create({ email, name: 'Forgetful', password: PASSWORD }))._id;
-      await createSessions(rig.store).open({ user: userId, method: 'password', ip: '192.0.2.1', userAgent: 'a test' });
+      await createSessions(rig.store).open({
+        user: userId,
+        method: 'password',
+        ip: '192.0.2.1',
+        userAgent: 'a test',
+      });
       await rig.store.console.users.updateOne(
         { _id: userId },
-        { $set: { twoFactor: { secret: 'x', recoveryCodes: [], lastStep: 0, confirmedAt: new Date() } } },
+        {
+          $set: {
+            twoFactor: { secret: 'x', recoveryCodes: [], lastStep: 0, confirmedAt: new Date() },
+          },
+        },
       );
     });
 
     it('sets another password, which ends the sessions and leaves the second factor', async () => {
-      const { code, errors } = await run(['reset-password', '--email', email.toUpperCase(), '--password-stdin'], 'another long password');
+      const { code, errors } = await run(
+        ['reset-password', '--email', email.toUpperCase(), '--password-stdin'],
+        'another long password',
+      );
       expect(code, errors).to.equal(0);
       expect(errors).to.include('Sessions that were ended: 1.');
       const user = (await createUsers(rig.store).byId(userId))!;
-      expect(await passwords.verify(user.password, 'another long password', { who: 'known', id: user._id })).to.equal(true);
+      expect(
+        await passwords.verify(user.password, 'another long password', {
+          who: 'known',
+          id: user._id,
+        }),
+      ).to.equal(true);
       expect(user).to.have.property('twoFactor');
-      expect(await rig.store.console.audit.countDocuments({ action: 'person.password_reset', target: email })).to.equal(1);
+      expect(
+        await rig.store.console.audit.countDocuments({
+          action: 'person.password_reset',
+          target: email,
+        }),
+      ).to.equal(1);
     });
 
     it('switches the second factor off where that is asked for', async () => {
-      await run(['reset-password', '--email', email, '--password-stdin', '--two-factor-off'], PASSWORD);
+      await run(
+        ['reset-password', '--email', email, '--password-stdin', '--two-factor-off'],
+        PASSWORD,
+      );
       expect(await createUsers(rig.store).byId(userId)).not.to.have.property('twoFactor');
     });
 
     it('says so when there is nobody', async () => {
-      const { code, errors } = await run(['reset-password', '--email', 'nobody@example.com', '--password-stdin'], PASSWORD);
+      const { code, errors } = await run(
+        ['reset-password', '--email', 'nobody@example.com', '--password-stdin'],
+        PASSWORD,
+      );
       expect(code).to.equal(1);
       expect(errors).to.include('There is no person with the address nobody@example.com');
     });

@@ -33,7 +33,10 @@ describe('the limits of signing in', () => {
         return Number(error.headers['Retry-After']);
       },
     );
-  async function times(count: number, attempt: () => Promise<unknown>): Promise<(number | 'tried')[]> {
+  async function times(
+    count: number,
+    attempt: () => Promise<unknown>,
+  ): Promise<(number | 'tried')[]> {
     const all: (number | 'tried')[] = [];
     for (let each = 0; each < count; each += 1) all.push(await outcome(attempt()));
     return all;
@@ -42,7 +45,10 @@ describe('the limits of signing in', () => {
   describe('for one address at one place', () => {
     it('lets five tries through, then asks for a pause', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
-      expect(await times(6, () => limits().password(attempt))).to.deep.equal([...Array(5).fill('tried'), 30]);
+      expect(await times(6, () => limits().password(attempt))).to.deep.equal([
+        ...Array(5).fill('tried'),
+        30,
+      ]);
     });
 
     it('takes two tries at once, whichever clock is behind', async () => {
@@ -74,7 +80,9 @@ describe('the limits of signing in', () => {
 
     it('lets no more through when they come at the same moment', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
-      const all = await Promise.all(Array.from({ length: 12 }, () => outcome(limits().password(attempt))));
+      const all = await Promise.all(
+        Array.from({ length: 12 }, () => outcome(limits().password(attempt))),
+      );
       expect(all.filter(each => each === 'tried')).to.have.length(5);
     });
 
@@ -82,20 +90,26 @@ describe('the limits of signing in', () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(5, () => limits().password(attempt));
       await limits().passwordWasRight(attempt);
-      expect(await times(5, () => limits().password(attempt))).to.deep.equal(Array(5).fill('tried'));
+      expect(await times(5, () => limits().password(attempt))).to.deep.equal(
+        Array(5).fill('tried'),
+      );
     });
 
     it('forgets everything after a day of peace', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(6, () => limits().password(attempt));
       at += 25 * 3600e3;
-      expect(await times(5, () => limits().password(attempt))).to.deep.equal(Array(5).fill('tried'));
+      expect(await times(5, () => limits().password(attempt))).to.deep.equal(
+        Array(5).fill('tried'),
+      );
     });
 
     it('takes all of an IPv6 subscriber for one place', async () => {
       const email = someEmail();
       const tries = await Promise.all(
-        Array.from({ length: 8 }, (_, host) => outcome(limits().password({ email, ip: `2001:db8:ffff:1::${host}`, device: undefined }))),
+        Array.from({ length: 8 }, (_, host) =>
+          outcome(limits().password({ email, ip: `2001:db8:ffff:1::${host}`, device: undefined })),
+        ),
       );
       expect(tries.filter(each => each === 'tried')).to.have.length(5);
     });
@@ -105,38 +119,55 @@ describe('the limits of signing in', () => {
     const email = someEmail();
     const stranger = { email, ip: someIp(), device: undefined };
     await times(10, () => limits().password(stranger));
-    expect(await outcome(limits().password({ email, ip: someIp(), device: undefined }))).to.equal('tried');
+    expect(await outcome(limits().password({ email, ip: someIp(), device: undefined }))).to.equal(
+      'tried',
+    );
   });
 
   it('lets twenty tries a minute through for all people behind one address', async () => {
     const ip = someIp();
-    const tries = await times(22, () => limits().password({ email: someEmail(), ip, device: undefined }));
+    const tries = await times(22, () =>
+      limits().password({ email: someEmail(), ip, device: undefined }),
+    );
     expect(tries).to.deep.equal([...Array(20).fill('tried'), 60, 60]);
     at += 60_000;
-    expect(await outcome(limits().password({ email: someEmail(), ip, device: undefined }))).to.equal('tried');
+    expect(
+      await outcome(limits().password({ email: someEmail(), ip, device: undefined })),
+    ).to.equal('tried');
   });
 
   describe('when many places guess at one address', () => {
     const email = someEmail();
     before(async () => {
-      expect(await times(100, () => limits().password({ email, ip: someIp(), device: undefined }))).not.to.include(3600);
+      expect(
+        await times(100, () => limits().password({ email, ip: someIp(), device: undefined })),
+      ).not.to.include(3600);
     });
 
     it('takes no more of unknown devices for an hour', async () => {
-      expect(await outcome(limits().password({ email, ip: someIp(), device: undefined }))).to.equal(3600);
+      expect(await outcome(limits().password({ email, ip: someIp(), device: undefined }))).to.equal(
+        3600,
+      );
     });
 
     it('still takes the device on which the person signed in before, with a count of its own', async () => {
       const own = { email, ip: someIp(), device: 'the own one' };
-      expect(await times(6, () => limits().password(own))).to.deep.equal([...Array(5).fill('tried'), 30]);
+      expect(await times(6, () => limits().password(own))).to.deep.equal([
+        ...Array(5).fill('tried'),
+        30,
+      ]);
     });
   });
 
   it('lets ten codes a day through for a person, over all sign-ins', async () => {
     const user = `usr_${randomUUID()}`;
-    const tries = await times(11, () => limits().secondFactor({ user, passing: randomUUID(), device: undefined }));
+    const tries = await times(11, () =>
+      limits().secondFactor({ user, passing: randomUUID(), device: undefined }),
+    );
     expect(tries).to.deep.equal([...Array(10).fill('tried'), 24 * 3600]);
-    expect(await outcome(limits().secondFactor({ user, passing: randomUUID(), device: 'known' }))).to.equal('tried');
+    expect(
+      await outcome(limits().secondFactor({ user, passing: randomUUID(), device: 'known' })),
+    ).to.equal('tried');
   });
 
   it('stores no address of a person or of a machine', async () => {
@@ -147,7 +178,9 @@ describe('the limits of signing in', () => {
   });
 
   it('grows its pauses by numbers that a person can wait for', () => {
-    expect([1, 4, 5, 6, 12, 1_000].map(pauseAfterMs)).to.deep.equal([0, 0, 30_000, 60_000, 3600e3, 3600e3]);
+    expect([1, 4, 5, 6, 12, 1_000].map(pauseAfterMs)).to.deep.equal([
+      0, 0, 30_000, 60_000, 3600e3, 3600e3,
+    ]);
   });
 
   describe('on the page', () => {
@@ -161,17 +194,22 @@ describe('the limits of signing in', () => {
         await stranger.post('/app/sign-in', { email: `x${email}`, password: 'wrong' });
       }
       const refused = await who.post('/app/sign-in', { email, password: PASSWORD });
-      const refusedNobody = await stranger.post('/app/sign-in', { email: `x${email}`, password: PASSWORD });
+      const refusedNobody = await stranger.post('/app/sign-in', {
+        email: `x${email}`,
+        password: PASSWORD,
+      });
       expect(refused.status).to.equal(429);
       expect(Number(refused.headers['retry-after'])).to.be.within(25, 30);
       expect(refused.html).to.match(/Wait \d+ seconds/);
-      const words = (html: string) => html.replace(/Wait \d+/, 'Wait n').replaceAll(`x${email}`, email);
+      const words = (html: string) =>
+        html.replace(/Wait \d+/, 'Wait n').replaceAll(`x${email}`, email);
       expect(words(refusedNobody.html)).to.equal(words(refused.html));
     });
 
     it('know the device by its cookie, for the person whose it is', async () => {
       const [email, other] = [someEmail(), someEmail()];
-      for (const each of [email, other]) await createUsers(rig.store).create({ email: each, name: 'Ada', password: PASSWORD });
+      for (const each of [email, other])
+        await createUsers(rig.store).create({ email: each, name: 'Ada', password: PASSWORD });
       const ip = '203.0.113.3';
       const who = visitor(rig.api.port(), { ip });
       expect((await who.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(303);
@@ -180,8 +218,12 @@ describe('the limits of signing in', () => {
         await stranger.post('/app/sign-in', { email, password: 'wrong' });
         await stranger.post('/app/sign-in', { email: other, password: 'wrong' });
       }
-      expect((await stranger.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(429);
-      expect((await who.post('/app/sign-in', { email: other, password: PASSWORD })).status).to.equal(429);
+      expect((await stranger.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(
+        429,
+      );
+      expect(
+        (await who.post('/app/sign-in', { email: other, password: PASSWORD })).status,
+      ).to.equal(429);
       expect((await who.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(303);
     });
   });

@@ -19,24 +19,34 @@ describe('the second factor', () => {
   let recoveryCodes: string[];
   let ips = 0;
 
-  const twoFactor = (now = () => Date.now()) => createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
+  const twoFactor = (now = () => Date.now()) =>
+    createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
   const stored = async () => (await createUsers(rig.store).byId(userId))!;
   /** What the app shows so many steps from now. */
-  const appCode = (steps = 0, atMs = Date.now()) => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: atMs + steps * STEP_MS });
-  /** Never one of the three that are good, nor six digits that could become one while the test runs. */
+  const appCode = (steps = 0, atMs = Date.now()) =>
+    TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: atMs + steps * STEP_MS });
+  /**
+   * Never one of the three that are good, nor six digits that could become one while the test runs.
+   */
   const wrongCode = () => {
     const good = new Set([-2, -1, 0, 1, 2, 3].map(steps => appCode(steps)));
-    return ['000000', '111111', '222222', '333333', '444444', '555555', '666666'].find(code => !good.has(code))!;
+    return ['000000', '111111', '222222', '333333', '444444', '555555', '666666'].find(
+      code => !good.has(code),
+    )!;
   };
 
   const browser = (): Visitor => visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
   async function halfWay(who = browser(), next = ''): Promise<Visitor> {
-    const { status, location } = await who.post(`/app/sign-in${next}`, { email, password: PASSWORD });
+    const { status, location } = await who.post(`/app/sign-in${next}`, {
+      email,
+      password: PASSWORD,
+    });
     expect(status).to.equal(303);
     expect(location).to.equal(`/app/sign-in/code${next}`);
     return who;
   }
-  const send = (who: Visitor, code: string, next = '') => who.post(`/app/sign-in/code${next}`, { code });
+  const send = (who: Visitor, code: string, next = '') =>
+    who.post(`/app/sign-in/code${next}`, { code });
 
   before(async () => {
     rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
@@ -69,7 +79,10 @@ describe('the second factor', () => {
   it('takes the code of the step before and after, for clocks that differ, and no other', async () => {
     const at = Date.parse('2026-11-10T12:00:00Z');
     const use = async (steps: number) => {
-      await rig.store.console.users.updateOne({ _id: userId }, { $set: { 'twoFactor.lastStep': 0 } });
+      await rig.store.console.users.updateOne(
+        { _id: userId },
+        { $set: { 'twoFactor.lastStep': 0 } },
+      );
       return twoFactor(() => at).use(await stored(), appCode(steps, at));
     };
     expect(await use(-2)).to.equal(false);
@@ -108,7 +121,12 @@ describe('the second factor', () => {
     expect((await send(who, ` ${first!.toUpperCase().replaceAll('-', ' ')}`)).status).to.equal(303);
     expect((await send(await halfWay(), first!)).status).to.equal(401);
     expect((await stored()).twoFactor!.recoveryCodes).to.have.length(9);
-    expect(await rig.store.console.audit.countDocuments({ user: userId, action: 'person.recovery_code_used' })).to.equal(1);
+    expect(
+      await rig.store.console.audit.countDocuments({
+        user: userId,
+        action: 'person.recovery_code_used',
+      }),
+    ).to.equal(1);
   });
 
   it('lets one of two in who send the same recovery code at the same moment', async () => {
@@ -120,7 +138,8 @@ describe('the second factor', () => {
   it('starts again after five wrong codes, even with a right one', async () => {
     const who = await halfWay();
     const cookie = who.cookies.get(SECOND_STEP)!;
-    for (let each = 0; each < 5; each += 1) expect((await send(who, wrongCode())).html).to.include('This code is wrong');
+    for (let each = 0; each < 5; each += 1)
+      expect((await send(who, wrongCode())).html).to.include('This code is wrong');
     const sixth = await send(who, appCode());
     expect(sixth.status).to.equal(401);
     expect(sixth.html).to.include('Five codes were wrong').and.include('Sign in again');
@@ -131,7 +150,10 @@ describe('the second factor', () => {
 
   it('notes wrong codes in the audit log, without the code', async () => {
     await send(await halfWay(visitor(rig.api.port(), { ip: '198.51.100.9' })), wrongCode());
-    const entry = await rig.store.console.audit.findOne({ user: userId, action: 'person.second_factor_failed' });
+    const entry = await rig.store.console.audit.findOne({
+      user: userId,
+      action: 'person.second_factor_failed',
+    });
     expect(entry).to.include({ actor: email, ip: '198.51.100.9' });
     expect(entry).not.to.have.property('details');
   });
@@ -145,7 +167,12 @@ describe('the second factor', () => {
         kept = value;
       },
     };
-    const step = createPendingTwoFactor(CONSOLE_SECRET, cookies as Cookies, createUsers(rig.store), () => at);
+    const step = createPendingTwoFactor(
+      CONSOLE_SECRET,
+      cookies as Cookies,
+      createUsers(rig.store),
+      () => at,
+    );
     step.begin({} as never, await stored(), 'password');
     at += 5 * 60_000 - 1;
     expect((await step.waiting({} as never))?.user._id).to.equal(userId);
@@ -182,7 +209,11 @@ describe('the second factor', () => {
   it('takes no cookie that was made up or changed', async () => {
     const who = await halfWay();
     const cookie = who.cookies.get(SECOND_STEP)!;
-    for (const forged of ['x', cookie.slice(0, -2) + (cookie.endsWith('AA') ? 'BB' : 'AA'), `${cookie}A`.repeat(2)]) {
+    for (const forged of [
+      'x',
+      cookie.slice(0, -2) + (cookie.endsWith('AA') ? 'BB' : 'AA'),
+      `${cookie}A`.repeat(2),
+    ]) {
       who.cookies.set(SECOND_STEP, forged);
       expect((await send(who, appCode())).status, forged).to.equal(401);
     }
@@ -190,7 +221,10 @@ describe('the second factor', () => {
 
   it('refuses a form of another site', async () => {
     const who = await halfWay();
-    expect((await who.post('/app/sign-in/code', { code: appCode() }, { 'sec-fetch-site': 'cross-site' })).status).to.equal(403);
+    expect(
+      (await who.post('/app/sign-in/code', { code: appCode() }, { 'sec-fetch-site': 'cross-site' }))
+        .status,
+    ).to.equal(403);
   });
 
   it('asks phones for digits, and offers what they were sent', async () => {
@@ -201,11 +235,15 @@ describe('the second factor', () => {
   it('stores the secret sealed, and of recovery codes a hash', async () => {
     const text = JSON.stringify(await stored());
     expect(text).not.to.include(secret);
-    for (const code of recoveryCodes) expect(text).not.to.include(code).and.not.include(code.replaceAll('-', ''));
+    for (const code of recoveryCodes)
+      expect(text).not.to.include(code).and.not.include(code.replaceAll('-', ''));
   });
 
   it('says what is wrong when the installation’s secret is another one, and still takes a recovery code', async () => {
-    const changed = createTwoFactor(rig.store, { secret: 'another secret, long enough', label: 'x' });
+    const changed = createTwoFactor(rig.store, {
+      secret: 'another secret, long enough',
+      label: 'x',
+    });
     const refused = await changed.use(await stored(), appCode()).catch(error => error);
     expect(refused.message).to.include('PRESSROOM_SECRET').and.include('recovery code');
     expect(await changed.use(await stored(), recoveryCodes[2]!)).to.equal('recovery');

@@ -13,10 +13,21 @@ describe('the first person of an installation', () => {
   const running: { stop(): Promise<boolean> }[] = [];
 
   /** One that nobody has set up, and the links that its log has shown. */
-  async function fresh(env: Record<string, string> = {}, uri?: string): Promise<{ at: ConsoleRig; links: string[] }> {
+  async function fresh(
+    env: Record<string, string> = {},
+    uri?: string,
+  ): Promise<{ at: ConsoleRig; links: string[] }> {
     const links: string[] = [];
-    const log = pino({ level: 'warn' }, { write: line => links.push(...(/http[^"]*\/app\/setup#[\w-]+/.exec(line) ?? [])) });
-    const at = await consoleRig({ workers: 0, log: log as never, env, ...(uri !== undefined && { uri }) });
+    const log = pino(
+      { level: 'warn' },
+      { write: line => links.push(...(/http[^"]*\/app\/setup#[\w-]+/.exec(line) ?? [])) },
+    );
+    const at = await consoleRig({
+      workers: 0,
+      log: log as never,
+      env,
+      ...(uri !== undefined && { uri }),
+    });
     running.push(at);
     return { at, links };
   }
@@ -43,18 +54,31 @@ describe('the first person of an installation', () => {
     const { status, location } = await who.post('/app/setup', someone(tokenOf(links[0]!)));
     expect([status, location]).to.deep.equal([303, '/app']);
     const me = JSON.parse((await who.api('GET', '/me')).body.toString());
-    expect(me.user).to.include({ email: 'ada@example.com', name: 'Ada', operator: true, hasPassword: true });
+    expect(me.user).to.include({
+      email: 'ada@example.com',
+      name: 'Ada',
+      operator: true,
+      hasPassword: true,
+    });
     expect(me.accounts).to.have.length(1);
     expect(me.accounts[0]).to.include({ name: 'Ada and friends', role: 'owner' });
     const account = await at.store.accounts.findOne({ name: 'Ada and friends' });
     expect(account!.plan).to.equal('scale');
-    expect(await at.store.console.audit.countDocuments({ action: 'operator.created', actor: 'ada@example.com' })).to.equal(1);
+    expect(
+      await at.store.console.audit.countDocuments({
+        action: 'operator.created',
+        actor: 'ada@example.com',
+      }),
+    ).to.equal(1);
   });
 
   it('can sign in with the password from then on', async () => {
     const { at, links } = await fresh();
     await browser(at).post('/app/setup', someone(tokenOf(links[0]!)));
-    expect((await browser(at).post('/app/sign-in', { email: 'ada@example.com', password: PASSWORD })).location).to.equal('/app');
+    expect(
+      (await browser(at).post('/app/sign-in', { email: 'ada@example.com', password: PASSWORD }))
+        .location,
+    ).to.equal('/app');
   });
 
   it('owns the account `default` when that waits for an owner', async () => {
@@ -73,9 +97,15 @@ describe('the first person of an installation', () => {
     const { at, links } = await fresh();
     const token = tokenOf(links[0]!);
     const answers = await Promise.all(
-      [1, 2, 3].map(each => browser(at).post('/app/setup', someone(token, { email: `${each}@example.com`, account: `team ${each}` }))),
+      [1, 2, 3].map(each =>
+        browser(at).post(
+          '/app/setup',
+          someone(token, { email: `${each}@example.com`, account: `team ${each}` }),
+        ),
+      ),
     );
-    // The others come too late at one of two places: there is somebody already, or the link is void.
+    // The others come too late at one of two places: there is somebody already, or the link is
+    // void.
     expect(answers.filter(({ status }) => status === 303)).to.have.length(1);
     for (const { status } of answers) expect(status).to.be.oneOf([303, 401, 409]);
     expect(await at.store.console.users.countDocuments()).to.equal(1);
@@ -85,7 +115,9 @@ describe('the first person of an installation', () => {
     const { at } = await fresh();
     const setup = createSetup(at.store);
     const [one, other] = [await setup.createToken(), await setup.createToken()];
-    const used = await Promise.all(Array.from({ length: 10 }, (_, each) => setup.use(each % 2 ? one : other)));
+    const used = await Promise.all(
+      Array.from({ length: 10 }, (_, each) => setup.use(each % 2 ? one : other)),
+    );
     expect(used.filter(Boolean)).to.have.length(1);
   });
 
@@ -94,7 +126,10 @@ describe('the first person of an installation', () => {
     const second = await fresh({}, at.uri);
     expect(second.links).to.have.length(1);
     await browser(second.at).post('/app/setup', someone(tokenOf(second.links[0]!)));
-    const { status, html } = await browser(at).post('/app/setup', someone(tokenOf(links[0]!), { email: 'eve@example.com' }));
+    const { status, html } = await browser(at).post(
+      '/app/setup',
+      someone(tokenOf(links[0]!), { email: 'eve@example.com' }),
+    );
     expect(status).to.equal(409);
     expect(html).to.include('Somebody runs this installation already');
     expect(await createSetup(at.store).isGood(tokenOf(links[0]!))).to.equal(false);
@@ -118,7 +153,10 @@ describe('the first person of an installation', () => {
     for (const token of ['', 'x', 'a'.repeat(43)]) {
       const { status, html } = await browser(at).post('/app/setup', someone(token));
       expect(status).to.equal(401);
-      expect(html).to.include('This token is wrong').and.include('value="Ada"').and.not.include(PASSWORD);
+      expect(html)
+        .to.include('This token is wrong')
+        .and.include('value="Ada"')
+        .and.not.include(PASSWORD);
     }
     expect(await at.store.console.users.countDocuments()).to.equal(0);
   });
@@ -150,12 +188,16 @@ describe('the first person of an installation', () => {
     expect((await browser(at).get('/app/sign-in')).location).to.equal('/app/setup');
     await browser(at).post('/app/setup', someone(tokenOf(links[0]!)));
     expect((await browser(at).get('/app/sign-in')).status).to.equal(200);
-    expect((await browser(at).get('/app/setup')).html).to.include('Somebody runs this installation already');
+    expect((await browser(at).get('/app/setup')).html).to.include(
+      'Somebody runs this installation already',
+    );
   });
 
   it('refuses a form of another site', async () => {
     const { at, links } = await fresh();
-    const answer = await browser(at).post('/app/setup', someone(tokenOf(links[0]!)), { 'sec-fetch-site': 'cross-site' });
+    const answer = await browser(at).post('/app/setup', someone(tokenOf(links[0]!)), {
+      'sec-fetch-site': 'cross-site',
+    });
     expect(answer.status).to.equal(403);
   });
 
@@ -166,10 +208,14 @@ describe('the first person of an installation', () => {
       const { at, links } = await fresh(ADMIN);
       expect(links).to.deep.equal([]);
       const who = browser(at);
-      expect((await who.post('/app/sign-in', { email: 'root@example.com', password: PASSWORD })).status).to.equal(303);
+      expect(
+        (await who.post('/app/sign-in', { email: 'root@example.com', password: PASSWORD })).status,
+      ).to.equal(303);
       const me = JSON.parse((await who.api('GET', '/me')).body.toString());
       expect(me.user).to.include({ email: 'root@example.com', operator: true });
-      expect(me.accounts.map(({ name, role }: { name: string; role: string }) => [name, role])).to.deep.equal([['default', 'owner']]);
+      expect(
+        me.accounts.map(({ name, role }: { name: string; role: string }) => [name, role]),
+      ).to.deep.equal([['default', 'owner']]);
     });
 
     it('is one person when processes start at the same moment', async () => {
@@ -181,7 +227,11 @@ describe('the first person of an installation', () => {
     it('keeps a password that was changed, and a person who is there', async () => {
       const { at } = await fresh();
       const users = createUsers(at.store);
-      const { password } = await users.create({ email: 'root@example.com', name: 'Root', password: `another ${randomUUID()}` });
+      const { password } = await users.create({
+        email: 'root@example.com',
+        name: 'Root',
+        password: `another ${randomUUID()}`,
+      });
       await fresh(ADMIN, at.uri);
       const stored = await users.byEmail('root@example.com');
       expect(stored).to.deep.include({ password, operator: false, name: 'Root' });

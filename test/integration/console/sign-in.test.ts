@@ -15,7 +15,8 @@ describe('signing in to the dashboard', () => {
 
   /** From an address of its own, so that no test uses up another one's tries. */
   const browser = (): Visitor => visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
-  const signIn = (who = browser(), password = PASSWORD, path = '/app/sign-in') => who.post(path, { email, password });
+  const signIn = (who = browser(), password = PASSWORD, path = '/app/sign-in') =>
+    who.post(path, { email, password });
 
   before(async () => {
     rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
@@ -31,13 +32,19 @@ describe('signing in to the dashboard', () => {
     it('says which installation it is, and keeps what browsers fill in apart', async () => {
       const { status, html } = await browser().get('/app/sign-in');
       expect(status).to.equal(200);
-      expect(html).to.include('to localhost:8080').and.include('autocomplete="username"').and.include('autocomplete="current-password"');
+      expect(html)
+        .to.include('to localhost:8080')
+        .and.include('autocomplete="username"')
+        .and.include('autocomplete="current-password"');
     });
 
     it('lets nothing run, load or frame it but its own style and script', async () => {
       const { headers } = await browser().get('/app/sign-in');
       const policy = headers['content-security-policy']!;
-      expect(policy).to.include("default-src 'none'").and.include("frame-ancestors 'none'").and.include("form-action 'self'");
+      expect(policy)
+        .to.include("default-src 'none'")
+        .and.include("frame-ancestors 'none'")
+        .and.include("form-action 'self'");
       expect(policy).not.to.include('unsafe');
       expect(headers['cache-control']).to.equal('no-store');
       expect(headers['referrer-policy']).to.equal('same-origin');
@@ -52,7 +59,9 @@ describe('signing in to the dashboard', () => {
     it('is where the dashboard sends who is not signed in, with the way back', async () => {
       const { status, location } = await browser().get('/app/renders?status=error');
       expect(status).to.equal(302);
-      expect(location).to.equal(`/app/sign-in?next=${encodeURIComponent('/app/renders?status=error')}`);
+      expect(location).to.equal(
+        `/app/sign-in?next=${encodeURIComponent('/app/renders?status=error')}`,
+      );
     });
   });
 
@@ -66,7 +75,10 @@ describe('signing in to the dashboard', () => {
 
     it('takes the address in capitals and with spaces around it', async () => {
       const who = browser();
-      const { status } = await who.post('/app/sign-in', { email: ` ${email.toUpperCase()} `, password: PASSWORD });
+      const { status } = await who.post('/app/sign-in', {
+        email: ` ${email.toUpperCase()} `,
+        password: PASSWORD,
+      });
       expect(status).to.equal(303);
     });
 
@@ -110,16 +122,20 @@ describe('signing in to the dashboard', () => {
 
     it('notes who came, when and from where', async () => {
       await signIn(visitor(rig.api.port(), { ip: '198.51.100.7' }));
-      const entry = await rig.store.console.audit.findOne({ user: userId, action: 'person.signed_in' });
+      const entry = await rig.store.console.audit.findOne({
+        user: userId,
+        action: 'person.signed_in',
+      });
       expect(entry).to.include({ actor: email, ip: '198.51.100.7' });
       expect(entry!.details).to.deep.equal({ method: 'password' });
       expect((await createUsers(rig.store).byId(userId))!.lastSignInAt).to.be.instanceOf(Date);
     });
 
     it('goes on to the page that was wanted', async () => {
-      expect((await signIn(browser(), PASSWORD, '/app/sign-in?next=%2Fapp%2Frenders%3Fstatus%3Derror')).location).to.equal(
-        '/app/renders?status=error',
-      );
+      expect(
+        (await signIn(browser(), PASSWORD, '/app/sign-in?next=%2Fapp%2Frenders%3Fstatus%3Derror'))
+          .location,
+      ).to.equal('/app/renders?status=error');
     });
 
     for (const elsewhere of [
@@ -131,7 +147,11 @@ describe('signing in to the dashboard', () => {
       '/app/../x',
     ])
       it(`does not go on to ${elsewhere}`, async () => {
-        const { location } = await signIn(browser(), PASSWORD, `/app/sign-in?next=${encodeURIComponent(elsewhere)}`);
+        const { location } = await signIn(
+          browser(),
+          PASSWORD,
+          `/app/sign-in?next=${encodeURIComponent(elsewhere)}`,
+        );
         expect(location).to.equal('/app');
       });
 
@@ -147,60 +167,90 @@ describe('signing in to the dashboard', () => {
   describe('with something wrong', () => {
     it('says the same of a wrong password and of an unknown address', async () => {
       const known = await signIn(browser(), 'another password');
-      const unknown = await browser().post('/app/sign-in', { email: `x${email}`, password: 'another password' });
+      const unknown = await browser().post('/app/sign-in', {
+        email: `x${email}`,
+        password: 'another password',
+      });
       expect([known.status, unknown.status]).to.deep.equal([401, 401]);
       expect(unknown.html.replaceAll(`x${email}`, email)).to.equal(known.html);
     });
 
     it('keeps the address, never the password, and goes to the password', async () => {
       const { html } = await signIn(browser(), 'another password');
-      expect(html).to.include(`value="${email}"`).and.include('role="alert"').and.not.include('another password');
+      expect(html)
+        .to.include(`value="${email}"`)
+        .and.include('role="alert"')
+        .and.not.include('another password');
       expect(html).to.match(/name="password"[^>]* autofocus/);
     });
 
     it('names the field that is empty', async () => {
       const { status, html } = await browser().post('/app/sign-in', { email: '', password: 'x' });
       expect(status).to.equal(400);
-      expect(html).to.match(/name="email"[^>]* aria-describedby="email-error"[^>]* aria-invalid="true"[^>]* autofocus/);
-      expect((await browser().post('/app/sign-in', { email, password: '' })).html).to.include('Type your password.');
+      expect(html).to.match(
+        /name="email"[^>]* aria-describedby="email-error"[^>]* aria-invalid="true"[^>]* autofocus/,
+      );
+      expect((await browser().post('/app/sign-in', { email, password: '' })).html).to.include(
+        'Type your password.',
+      );
     });
 
     it('writes whatever was typed as text', async () => {
-      const { html } = await browser().post('/app/sign-in', { email: '"><script>alert(1)</script>', password: 'x' });
+      const { html } = await browser().post('/app/sign-in', {
+        email: '"><script>alert(1)</script>',
+        password: 'x',
+      });
       expect(html).to.include('&quot;&gt;&lt;script&gt;').and.not.include('<script>alert');
     });
 
     it('opens nothing for who has no password', async () => {
       const { email: ofCompany } = await rig.person();
-      expect((await browser().post('/app/sign-in', { email: ofCompany, password: '' })).status).to.equal(400);
-      expect((await browser().post('/app/sign-in', { email: ofCompany, password: 'undefined' })).status).to.equal(401);
+      expect(
+        (await browser().post('/app/sign-in', { email: ofCompany, password: '' })).status,
+      ).to.equal(400);
+      expect(
+        (await browser().post('/app/sign-in', { email: ofCompany, password: 'undefined' })).status,
+      ).to.equal(401);
     });
   });
 
   describe('from elsewhere', () => {
     for (const site of ['cross-site', 'same-site', 'none'])
       it(`refuses a form of a ${site} page`, async () => {
-        const { status, set } = await browser().post('/app/sign-in', { email, password: PASSWORD }, { 'sec-fetch-site': site });
+        const { status, set } = await browser().post(
+          '/app/sign-in',
+          { email, password: PASSWORD },
+          { 'sec-fetch-site': site },
+        );
         expect(status).to.equal(403);
         expect(set.size).to.equal(0);
       });
 
     it('refuses the form of another origin in a browser that says nothing of the site', async () => {
       const headers = { 'sec-fetch-site': '', origin: 'https://evil.example' };
-      expect((await browser().post('/app/sign-in', { email, password: PASSWORD }, headers)).status).to.equal(403);
+      expect(
+        (await browser().post('/app/sign-in', { email, password: PASSWORD }, headers)).status,
+      ).to.equal(403);
     });
   });
 
   describe('as no form sends it', () => {
     it('refuses JSON', async () => {
-      const { status } = await browser().post('/app/sign-in', JSON.stringify({ email, password: PASSWORD }), {
-        'content-type': 'application/json',
-      });
+      const { status } = await browser().post(
+        '/app/sign-in',
+        JSON.stringify({ email, password: PASSWORD }),
+        {
+          'content-type': 'application/json',
+        },
+      );
       expect(status).to.equal(400);
     });
 
     it('refuses a field that comes twice', async () => {
-      const { status, html } = await browser().post('/app/sign-in', `email=${email}&password=a&password=b`);
+      const { status, html } = await browser().post(
+        '/app/sign-in',
+        `email=${email}&password=a&password=b`,
+      );
       expect(status).to.equal(400);
       expect(html).to.include('comes twice');
     });
@@ -211,8 +261,12 @@ describe('signing in to the dashboard', () => {
 
     it('refuses more than 16 KiB, announced or not', async () => {
       const long = `email=a&password=${'a'.repeat(17_000)}`;
-      expect((await browser().post('/app/sign-in', long)).error().code).to.equal('payload_too_large');
-      const chunked = await browser().post('/app/sign-in', long, { 'transfer-encoding': 'chunked' });
+      expect((await browser().post('/app/sign-in', long)).error().code).to.equal(
+        'payload_too_large',
+      );
+      const chunked = await browser().post('/app/sign-in', long, {
+        'transfer-encoding': 'chunked',
+      });
       expect(chunked.error().code).to.equal('payload_too_large');
     });
   });

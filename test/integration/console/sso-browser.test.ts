@@ -1,9 +1,14 @@
-// The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody who has a password here already.
+// The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody
+// who has a password here already.
 import { expect } from 'chai';
 import { type AddressedRig, addressedRig } from '../../support/addressed-rig.ts';
 import { type ConsoleBrowser, looks } from '../../support/console/console-browser.ts';
 import { somebody } from '../../support/console/sso-fixture.ts';
-import { PASSWORD, personWithPassword, signInAtTheCompany } from '../../support/pages/page-steps.ts';
+import {
+  PASSWORD,
+  personWithPassword,
+  signInAtTheCompany,
+} from '../../support/pages/page-steps.ts';
 import type { TestProvider } from '../../support/servers/identity-provider.ts';
 
 describe('the sign-in of the company in a browser', function () {

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { createEncryption } from '../../../api/console/security/encryption.ts';
 import { CONSOLE_SECRET } from '../../support/console/console-rig.ts';
-import { pathOf, type SsoFixture, somebody, ssoFixture, words } from '../../support/console/sso-fixture.ts';
+import {
+  pathOf,
+  type SsoFixture,
+  somebody,
+  ssoFixture,
+  words,
+} from '../../support/console/sso-fixture.ts';
 
 const COOKIE = '__Host-pressroom-company';
 
@@ -10,7 +16,9 @@ describe('the way back from the provider of the company', () => {
   let rig: SsoFixture;
   const lines: string[] = [];
   before(async () => {
-    rig = await ssoFixture({ log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }) });
+    rig = await ssoFixture({
+      log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    });
   });
   beforeEach(() => {
     lines.length = 0;
@@ -21,7 +29,8 @@ describe('the way back from the provider of the company', () => {
   });
   after(() => rig.stop());
 
-  const lastProblem = () => JSON.parse(lines.findLast(line => line.includes('a sign-in through the company failed'))!);
+  const lastProblem = () =>
+    JSON.parse(lines.findLast(line => line.includes('a sign-in through the company failed'))!);
 
   it('takes no state but the one that it sent, and lets the right one through afterwards', async () => {
     const ada = somebody();
@@ -65,7 +74,10 @@ describe('the way back from the provider of the company', () => {
     const encryption = createEncryption(CONSOLE_SECRET, 'company sign-in');
     const passing = JSON.parse(encryption.decrypt(visitor.cookies.get(COOKIE)!)!);
     expect(passing.untilMs).to.be.within(Date.now() + 590_000, Date.now() + 600_000);
-    visitor.cookies.set(COOKIE, encryption.encrypt(JSON.stringify({ ...passing, untilMs: Date.now() - 1 })));
+    visitor.cookies.set(
+      COOKIE,
+      encryption.encrypt(JSON.stringify({ ...passing, untilMs: Date.now() - 1 })),
+    );
     expect((await visitor.get(path)).status).to.equal(400);
   });
 
@@ -83,7 +95,9 @@ describe('the way back from the provider of the company', () => {
     const visitor = rig.visitor();
     const authorization = new URL(await rig.leave(visitor));
     authorization.searchParams.set('nonce', 'another');
-    const answer = await visitor.get(pathOf(await rig.provider.signIn(authorization.href, somebody())));
+    const answer = await visitor.get(
+      pathOf(await rig.provider.signIn(authorization.href, somebody())),
+    );
     expect(answer.status).to.equal(502);
     expect(lastProblem()).to.include({ claim: 'nonce' });
   });
@@ -92,7 +106,11 @@ describe('the way back from the provider of the company', () => {
     ['another audience', { aud: 'another client' }, { claim: 'aud' }],
     ['several audiences, made for another', { aud: ['pressroom', 'another'], azp: 'another' }, {}],
     ['another issuer', { iss: 'https://login.example' }, { claim: 'iss' }],
-    ['yesterday', { exp: 1_700_000_000, iat: 1_699_999_000 }, { fix: 'the clocks of the provider and of this machine differ' }],
+    [
+      'yesterday',
+      { exp: 1_700_000_000, iat: 1_699_999_000 },
+      { fix: 'the clocks of the provider and of this machine differ' },
+    ],
     ['nobody', { sub: undefined }, {}],
   ] as const)
     it(`refuses an id token of ${what}, and says in the log what to fix`, async () => {
@@ -130,13 +148,24 @@ describe('the way back from the provider of the company', () => {
     const answer = await visitor.get(pathOf(await rig.provider.deny(await rig.leave(visitor))));
     expect(answer.status).to.equal(403);
     expect(words(answer)).to.include('did not let you in').and.include('Other ways to sign in');
-    expect(lastProblem()).to.include({ error: 'access_denied', description: 'stopped by the person' });
+    expect(lastProblem()).to.include({
+      error: 'access_denied',
+      description: 'stopped by the person',
+    });
   });
 
   it('shows nothing of what stands in the address', async () => {
     const visitor = rig.visitor();
-    const { state, iss } = { state: new URL(await rig.leave(visitor)).searchParams.get('state')!, iss: rig.provider.issuer };
-    const query = new URLSearchParams({ state, iss, error: '<script>alert(1)</script>', error_description: 'call 0800 12345' });
+    const { state, iss } = {
+      state: new URL(await rig.leave(visitor)).searchParams.get('state')!,
+      iss: rig.provider.issuer,
+    };
+    const query = new URLSearchParams({
+      state,
+      iss,
+      error: '<script>alert(1)</script>',
+      error_description: 'call 0800 12345',
+    });
     const answer = await visitor.get(`/app/sign-in/company/callback?${query}`);
     expect(answer.status).to.equal(502);
     expect(answer.body.toString()).to.not.include('alert(1)').and.not.include('0800');
@@ -188,6 +217,7 @@ describe('the way back from the provider of the company', () => {
     await rig.signIn(visitor, somebody());
     expect(secrets.length).to.equal(1 + 4 * 4);
     const all = lines.join('') + JSON.stringify(await rig.store.console.audit.find().toArray());
-    for (const secret of secrets) expect(all).to.not.include(secret).and.not.include(encodeURIComponent(secret));
+    for (const secret of secrets)
+      expect(all).to.not.include(secret).and.not.include(encodeURIComponent(secret));
   });
 });

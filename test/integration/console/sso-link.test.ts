@@ -4,7 +4,13 @@ import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { CONSOLE_SECRET, type ConsoleRig } from '../../support/console/console-rig.ts';
-import { type SsoFixture, somebody, ssoFixture, type Visitor, words } from '../../support/console/sso-fixture.ts';
+import {
+  type SsoFixture,
+  somebody,
+  ssoFixture,
+  type Visitor,
+  words,
+} from '../../support/console/sso-fixture.ts';
 
 const LINK = '/app/sign-in/company/link';
 const PASSWORD = 'a password of the tests';
@@ -33,7 +39,10 @@ describe('the sign-in of the company for a person with a password', () => {
     });
     await rig.store.console.teams.updateOne(
       { _id: rig.accountId },
-      { $push: { members: { user: id, role: 'developer', since: new Date() } }, $setOnInsert: { invitations: [] } },
+      {
+        $push: { members: { user: id, role: 'developer', since: new Date() } },
+        $setOnInsert: { invitations: [] },
+      },
       { upsert: true },
     );
     return { ada, id };
@@ -47,7 +56,8 @@ describe('the sign-in of the company for a person with a password', () => {
     return { ada, id, visitor };
   }
 
-  const identitiesOf = async (id: string) => (await rig.store.console.users.findOne({ _id: id }))!.identities;
+  const identitiesOf = async (id: string) =>
+    (await rig.store.console.users.findOne({ _id: id }))!.identities;
 
   it('links nobody by the address alone, and opens no session', async () => {
     const { id, visitor } = await arrived();
@@ -61,12 +71,18 @@ describe('the sign-in of the company for a person with a password', () => {
     const answer = await visitor.post(LINK, { password: PASSWORD });
     expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/app/keys']);
     expect((await visitor.me())!.id).to.equal(id);
-    expect(await identitiesOf(id)).to.deep.equal([{ issuer: rig.provider.issuer, subject: ada.subject }]);
+    expect(await identitiesOf(id)).to.deep.equal([
+      { issuer: rig.provider.issuer, subject: ada.subject },
+    ]);
     const again = rig.visitor();
     expect((await rig.signIn(again, ada)).headers['location']).to.equal('/app');
     expect((await again.me())!.id).to.equal(id);
     const acts = await rig.store.console.audit.find({ user: id }, { sort: { at: 1 } }).toArray();
-    expect(acts.map(({ action }) => action)).to.deep.equal(['person.company_linked', 'person.signed_in', 'person.signed_in']);
+    expect(acts.map(({ action }) => action)).to.deep.equal([
+      'person.company_linked',
+      'person.signed_in',
+      'person.signed_in',
+    ]);
   });
 
   it('takes no other password, and makes who guesses wait', async () => {
@@ -85,7 +101,9 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('never sends back what was typed', async () => {
     const { visitor } = await arrived();
-    expect((await visitor.post(LINK, { password: 'not this one' })).body.toString()).to.not.include('not this one');
+    expect((await visitor.post(LINK, { password: 'not this one' })).body.toString()).to.not.include(
+      'not this one',
+    );
     expect((await visitor.post(LINK, { password: '' })).status).to.equal(401);
   });
 
@@ -94,20 +112,27 @@ describe('the sign-in of the company for a person with a password', () => {
     const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'a test' });
     const user = async () => (await rig.store.console.users.findOne({ _id: id }))!;
     const { secret } = await twoFactor.begin(await user());
-    const codeAt = (timestamp: number) => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+    const codeAt = (timestamp: number) =>
+      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
     const [recovery] = await twoFactor.confirm(await user(), codeAt(Date.now()));
     expect((await visitor.get(LINK)).body.toString()).to.include('name="code"');
     expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(401);
     expect((await visitor.post(LINK, { password: PASSWORD, code: '000000' })).status).to.equal(401);
     expect((await visitor.post(LINK, { password: 'wrong', code: recovery! })).status).to.equal(401);
     expect(await identitiesOf(id)).to.deep.equal([]);
-    expect((await visitor.post(LINK, { password: PASSWORD, code: recovery! })).status).to.equal(303);
+    expect((await visitor.post(LINK, { password: PASSWORD, code: recovery! })).status).to.equal(
+      303,
+    );
     expect(await identitiesOf(id)).to.have.length(1);
   });
 
   it('takes no form of another site', async () => {
     const { id, visitor } = await arrived();
-    const answer = await visitor.post(LINK, { password: PASSWORD }, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' });
+    const answer = await visitor.post(
+      LINK,
+      { password: PASSWORD },
+      { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    );
     expect(answer.status).to.equal(403);
     expect(await identitiesOf(id)).to.deep.equal([]);
   });
@@ -122,7 +147,9 @@ describe('the sign-in of the company for a person with a password', () => {
     const left = rig.visitor();
     await rig.leave(left);
     expect((await left.get(LINK)).status).to.equal(400);
-    expect((await visitor.get('/app/sign-in/company/callback?code=a&state=b')).status).to.equal(400);
+    expect((await visitor.get('/app/sign-in/company/callback?code=a&state=b')).status).to.equal(
+      400,
+    );
 
     function other(name: string, value: string): Visitor {
       const made = rig.visitor();
@@ -145,7 +172,9 @@ describe('the sign-in of the company for a person with a password', () => {
     await visitor.post(LINK, { password: PASSWORD });
     const answer = await late.post(LINK, { password: PASSWORD });
     expect(answer.status).to.equal(409);
-    expect(await identitiesOf(id)).to.deep.equal([{ issuer: rig.provider.issuer, subject: ada.subject }]);
+    expect(await identitiesOf(id)).to.deep.equal([
+      { issuer: rig.provider.issuer, subject: ada.subject },
+    ]);
     expect(await late.me()).to.equal(undefined);
   });
 
@@ -180,7 +209,11 @@ describe('the sign-in of the company for a person with a password', () => {
   async function invited(visitor: Visitor, email: string): Promise<string> {
     const owner = await rig.person({ role: 'owner' });
     const invitation = { email, role: 'viewer' };
-    const { link } = await owner.good<{ link: string }>('POST', `/accounts/${rig.accountId}/team/invitations`, invitation);
+    const { link } = await owner.good<{ link: string }>(
+      'POST',
+      `/accounts/${rig.accountId}/team/invitations`,
+      invitation,
+    );
     await visitor.post('/app/invitation', { token: new URL(link).hash.slice(1) });
     return (await visitor.get('/app/invitation/accept', {})).body.toString();
   }
@@ -191,9 +224,15 @@ describe('the sign-in of the company for a person with a password', () => {
     expect(await invited(visitor, ada.email))
       .to.include(COMPANY_AND_BACK)
       .and.not.include('new-password');
-    await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
+    await visitor.post('/app/invitation/accept', {
+      as: 'new',
+      name: 'Ada',
+      password: 'a new password of Ada',
+    });
     expect(await rig.store.console.users.findOne({ email: ada.email })).to.equal(null);
-    expect((await rig.signIn(visitor, ada, '/app/invitation/accept')).headers['location']).to.equal('/app/invitation/accept');
+    expect((await rig.signIn(visitor, ada, '/app/invitation/accept')).headers['location']).to.equal(
+      '/app/invitation/accept',
+    );
     await visitor.post('/app/invitation/accept', { as: 'member' });
     expect((await visitor.me())!.accounts.map(({ role }) => role)).to.deep.equal(['viewer']);
   });
@@ -204,7 +243,11 @@ describe('the sign-in of the company for a person with a password', () => {
     expect(await invited(visitor, email))
       .to.include('new-password')
       .and.not.include(COMPANY_AND_BACK);
-    await visitor.post('/app/invitation/accept', { as: 'new', name: 'Ada', password: 'a new password of Ada' });
+    await visitor.post('/app/invitation/accept', {
+      as: 'new',
+      name: 'Ada',
+      password: 'a new password of Ada',
+    });
     expect((await visitor.me())!.email).to.equal(email);
   });
 
@@ -214,14 +257,17 @@ describe('the sign-in of the company for a person with a password', () => {
       variant = await rig.variant({ PRESSROOM_PASSWORDS: 'off' });
     });
 
-    const signIn = (visitor: Visitor, email: string, password = PASSWORD) => visitor.post('/app/sign-in', { email, password });
+    const signIn = (visitor: Visitor, email: string, password = PASSWORD) =>
+      visitor.post('/app/sign-in', { email, password });
 
     it('lets nobody in by one', async () => {
       const { ada } = await withPassword();
       const visitor = rig.visitor(variant);
       const answer = await signIn(visitor, ada.email);
       expect(answer.status).to.equal(403);
-      expect(words(answer)).to.include('Passwords are switched off here. Sign in with Company sign-in.');
+      expect(words(answer)).to.include(
+        'Passwords are switched off here. Sign in with Company sign-in.',
+      );
       expect(await visitor.me()).to.equal(undefined);
     });
 

@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { createIdentityProvider, METADATA_KEPT_MS, PAUSE_MS } from '../../../api/console/sso/identity-provider.ts';
+import {
+  createIdentityProvider,
+  METADATA_KEPT_MS,
+  PAUSE_MS,
+} from '../../../api/console/sso/identity-provider.ts';
 import { readSsoConfig } from '../../../api/console/sso/sso-config.ts';
 import type { SsoError } from '../../../api/console/sso/sso-error.ts';
 import { silentLog } from '../../../common/log.ts';
@@ -24,7 +28,11 @@ describe('the provider of the company', () => {
     return made;
   }
 
-  function client(env: Record<string, unknown> = {}, more: { now?: () => number; callTimeoutMs?: number } = {}, of = provider) {
+  function client(
+    env: Record<string, unknown> = {},
+    more: { now?: () => number; callTimeoutMs?: number } = {},
+    of = provider,
+  ) {
     const config = readSsoConfig({
       PRESSROOM_OIDC_ISSUER: new URL(of.issuer),
       PRESSROOM_OIDC_CLIENT_ID: of.clientId,
@@ -49,7 +57,8 @@ describe('the provider of the company', () => {
     return of.finish((await at.signIn(url.href, login)).searchParams, begun);
   }
 
-  const discoveries = () => provider.calls.filter(path => path === '/.well-known/openid-configuration').length;
+  const discoveries = () =>
+    provider.calls.filter(path => path === '/.well-known/openid-configuration').length;
 
   it('is asked for nothing before somebody signs in, and then once an hour', async () => {
     let nowMs = 0;
@@ -88,7 +97,10 @@ describe('the provider of the company', () => {
 
   it('takes an address and its verification from the same answer', async () => {
     const ada = somebody();
-    provider.tamper(({ email_verified: _, ...rest }) => ({ ...rest, email: 'somebody.else@example.com' }));
+    provider.tamper(({ email_verified: _, ...rest }) => ({
+      ...rest,
+      email: 'somebody.else@example.com',
+    }));
     expect(await claims(client(), ada)).to.include({ email: ada.email, emailVerified: true });
   });
 
@@ -118,7 +130,8 @@ describe('the provider of the company', () => {
     const held: ServerResponse[] = [];
     for (const answer of [
       () => {},
-      (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
+      (response: ServerResponse) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).write('{'),
     ]) {
       provider.replace((_request, response) => {
         held.push(response);
@@ -153,12 +166,17 @@ describe('the provider of the company', () => {
   });
 
   it('must be the issuer that is configured, in every letter', async () => {
-    const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: new URL(`${provider.issuer}/tenant`) }).begin());
+    const { details } = await problemOf(
+      client({ PRESSROOM_OIDC_ISSUER: new URL(`${provider.issuer}/tenant`) }).begin(),
+    );
     expect(details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
     provider.replace((_request, response) =>
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ issuer: 'https://login.example/{tenantid}/v2.0', authorization_endpoint: `${provider.issuer}/auth` })),
+      response.writeHead(200, { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          issuer: 'https://login.example/{tenantid}/v2.0',
+          authorization_endpoint: `${provider.issuer}/auth`,
+        }),
+      ),
     );
     expect((await problemOf(client().begin())).details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
   });
@@ -167,10 +185,13 @@ describe('the provider of the company', () => {
     const everybodys = new URL('https://login.microsoftonline.com/common/v2.0');
     const issuer = 'https://login.microsoftonline.com/{tenantid}/v2.0';
     const { fetch } = globalThis;
-    globalThis.fetch = async () => Response.json({ issuer, authorization_endpoint: `${everybodys}/authorize` });
+    globalThis.fetch = async () =>
+      Response.json({ issuer, authorization_endpoint: `${everybodys}/authorize` });
     try {
       const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: everybodys }).begin());
-      expect(details!['fix']).to.equal('PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider');
+      expect(details!['fix']).to.equal(
+        'PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider',
+      );
     } finally {
       globalThis.fetch = fetch;
     }

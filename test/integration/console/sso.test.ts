@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { pathOf, type SsoFixture, somebody, ssoFixture, words } from '../../support/console/sso-fixture.ts';
+import {
+  pathOf,
+  type SsoFixture,
+  somebody,
+  ssoFixture,
+  words,
+} from '../../support/console/sso-fixture.ts';
 
 describe('the sign-in of the company', () => {
   let rig: SsoFixture;
@@ -29,14 +35,17 @@ describe('the sign-in of the company', () => {
         code_challenge_method: 'S256',
         scope: 'openid email profile',
       });
-      for (const name of ['state', 'nonce', 'code_challenge']) expect(query[name], name).to.match(/^[\w-]{43}$/);
+      for (const name of ['state', 'nonce', 'code_challenge'])
+        expect(query[name], name).to.match(/^[\w-]{43}$/);
     });
 
     it('keeps what it must remember sealed, in a cookie of ten minutes that no script reads', async () => {
       const visitor = rig.visitor();
       const { headers } = await visitor.get('/app/sign-in/company');
       const [cookie] = headers['set-cookie'] as unknown as string[];
-      expect(cookie).to.match(/^__Host-pressroom-company=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/);
+      expect(cookie).to.match(
+        /^__Host-pressroom-company=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+      );
       const { state, nonce } = Object.fromEntries(new URL(headers['location']!).searchParams);
       const value = Buffer.from(/=([^;]+)/.exec(cookie!)![1]!, 'base64url').toString('latin1');
       expect(value).to.not.include(state).and.not.include(nonce);
@@ -44,7 +53,9 @@ describe('the sign-in of the company', () => {
 
     it('offers it on the sign-in page, by its name, with the page that was asked for', async () => {
       const { body } = await rig.visitor().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
-      expect(body.toString()).to.include('href="/app/sign-in/company?next=%2Fapp%2Fkeys"').and.include('Company sign-in');
+      expect(body.toString())
+        .to.include('href="/app/sign-in/company?next=%2Fapp%2Fkeys"')
+        .and.include('Company sign-in');
     });
   });
 
@@ -55,9 +66,16 @@ describe('the sign-in of the company', () => {
       const answer = await rig.signIn(visitor, ada);
       expect(answer.status).to.equal(200);
       expect(words(answer)).to.include(`signed in as ${ada.email}`).and.include('invitation');
-      expect(await visitor.me()).to.include({ email: ada.email, name: 'Ada Lovelace', company: true, operator: false });
+      expect(await visitor.me()).to.include({
+        email: ada.email,
+        name: 'Ada Lovelace',
+        company: true,
+        operator: false,
+      });
       const user = (await userOf(ada.email))!;
-      expect(user.identities).to.deep.equal([{ issuer: rig.provider.issuer, subject: ada.subject }]);
+      expect(user.identities).to.deep.equal([
+        { issuer: rig.provider.issuer, subject: ada.subject },
+      ]);
       expect(user.password).to.equal(undefined);
     });
 
@@ -91,7 +109,13 @@ describe('the sign-in of the company', () => {
         expect(await userOf(ada.email)).to.equal(null);
       });
 
-    for (const domain of ['evil-example.com', 'example.com.evil.org', 'sub.example.com', 'example.co', 'com'])
+    for (const domain of [
+      'evil-example.com',
+      'example.com.evil.org',
+      'sub.example.com',
+      'example.co',
+      'com',
+    ])
       it(`refuses an address of ${domain} where example.com is allowed`, async () => {
         const email = `ada@${domain}`;
         const answer = await rig.signIn(rig.visitor(), somebody({ email }));
@@ -100,7 +124,13 @@ describe('the sign-in of the company', () => {
       });
 
     it('refuses an address that only looks like one of the domain', async () => {
-      for (const email of ['ada@evil.org@example.com', '"ada@evil.org"@example.com', 'ada@example.com ,x@evil.org', 'example.com', ''])
+      for (const email of [
+        'ada@evil.org@example.com',
+        '"ada@evil.org"@example.com',
+        'ada@example.com ,x@evil.org',
+        'example.com',
+        '',
+      ])
         expect((await rig.signIn(rig.visitor(), somebody({ email }))).status, email).to.equal(403);
     });
 
@@ -113,13 +143,18 @@ describe('the sign-in of the company', () => {
     it('makes one person of two first sign-ins at once', async () => {
       const ada = somebody();
       const visitors = [rig.visitor(), rig.visitor(), rig.visitor()];
-      const statuses = await Promise.all(visitors.map(async visitor => (await rig.signIn(visitor, ada)).status));
+      const statuses = await Promise.all(
+        visitors.map(async visitor => (await rig.signIn(visitor, ada)).status),
+      );
       expect(statuses).to.deep.equal([200, 200, 200]);
       expect(await rig.store.console.users.countDocuments({ email: ada.email })).to.equal(1);
     });
 
     it('shows names and addresses as text', async () => {
-      const answer = await rig.signIn(rig.visitor(), somebody({ name: '<img src=x onerror=alert(1)>' }));
+      const answer = await rig.signIn(
+        rig.visitor(),
+        somebody({ name: '<img src=x onerror=alert(1)>' }),
+      );
       expect(answer.body.toString()).to.include('&lt;img').and.not.include('<img');
     });
   });
@@ -148,13 +183,18 @@ describe('the sign-in of the company', () => {
     it('leads to no other site afterwards', async () => {
       const { ada } = await known();
       for (const next of ['https://evil.org/app', '//evil.org', '/app\\..\\evil', '/console/v1/me'])
-        expect((await rig.signIn(rig.visitor(), ada, next)).headers['location'], next).to.equal('/app');
+        expect((await rig.signIn(rig.visitor(), ada, next)).headers['location'], next).to.equal(
+          '/app',
+        );
     });
 
     it('knows a person whose address changed at the provider, and keeps the address of here', async () => {
       const { ada, user } = await known();
       const visitor = rig.visitor();
-      await rig.signIn(visitor, { ...ada, claims: { ...ada.claims, email: 'married@example.com', email_verified: false } });
+      await rig.signIn(visitor, {
+        ...ada,
+        claims: { ...ada.claims, email: 'married@example.com', email_verified: false },
+      });
       expect(await visitor.me()).to.include({ id: user._id, email: ada.email });
     });
 
@@ -193,12 +233,24 @@ describe('the sign-in of the company', () => {
 
     it('keeps out who moved to a domain that is not allowed', async () => {
       const { ada } = await known();
-      expect((await rig.signIn(rig.visitor(), { ...ada, claims: { ...ada.claims, email: 'ada@evil.org' } })).status).to.equal(403);
+      expect(
+        (
+          await rig.signIn(rig.visitor(), {
+            ...ada,
+            claims: { ...ada.claims, email: 'ada@evil.org' },
+          })
+        ).status,
+      ).to.equal(403);
     });
 
     it('asks nobody for the second factor of the dashboard', async () => {
       const { ada, user } = await known();
-      const twoFactor = { secret: 'sealed', recoveryCodes: [], lastStep: 0, confirmedAt: new Date() };
+      const twoFactor = {
+        secret: 'sealed',
+        recoveryCodes: [],
+        lastStep: 0,
+        confirmedAt: new Date(),
+      };
       await rig.store.console.users.updateOne({ _id: user._id }, { $set: { twoFactor } });
       const visitor = rig.visitor();
       expect((await rig.signIn(visitor, ada)).status).to.equal(303);
@@ -207,7 +259,9 @@ describe('the sign-in of the company', () => {
 
     it('writes into the audit log who came, and how', async () => {
       const { user } = await known();
-      const acts = await rig.store.console.audit.find({ user: user._id }, { sort: { at: 1 } }).toArray();
+      const acts = await rig.store.console.audit
+        .find({ user: user._id }, { sort: { at: 1 } })
+        .toArray();
       expect(acts.map(({ action, details }) => [action, details])).to.deep.equal([
         ['person.created', { by: 'company' }],
         ['person.signed_in', { method: 'company' }],
@@ -229,17 +283,27 @@ describe('the sign-in of the company', () => {
     const visitor = rig.visitor();
     await rig.signIn(visitor, ada);
     expect((await visitor.me())!.id).to.equal(id);
-    expect((await userOf(ada.email))!.identities).to.deep.equal([{ issuer: rig.provider.issuer, subject: ada.subject }]);
+    expect((await userOf(ada.email))!.identities).to.deep.equal([
+      { issuer: rig.provider.issuer, subject: ada.subject },
+    ]);
   });
 
   it('makes who comes the first time a member of the configured account, once', async () => {
-    const variant = await rig.variant({ PRESSROOM_OIDC_ACCOUNT: rig.account, PRESSROOM_OIDC_ROLE: 'viewer' });
+    const variant = await rig.variant({
+      PRESSROOM_OIDC_ACCOUNT: rig.account,
+      PRESSROOM_OIDC_ROLE: 'viewer',
+    });
     const ada = somebody();
     const visitor = rig.visitor(variant);
     expect((await rig.signIn(visitor, ada)).status).to.equal(303);
     const me = (await visitor.me())!;
-    expect(me.accounts.map(({ id, role }) => [id, role])).to.deep.equal([[rig.accountId, 'viewer']]);
-    await rig.store.console.teams.updateOne({ _id: rig.accountId }, { $pull: { members: { user: me.id } } });
+    expect(me.accounts.map(({ id, role }) => [id, role])).to.deep.equal([
+      [rig.accountId, 'viewer'],
+    ]);
+    await rig.store.console.teams.updateOne(
+      { _id: rig.accountId },
+      { $pull: { members: { user: me.id } } },
+    );
     await rig.signIn(visitor, ada);
     expect((await visitor.me())!.accounts, 'was removed, and stays so').to.deep.equal([]);
   });
@@ -271,7 +335,11 @@ describe('the sign-in of the company', () => {
       PRESSROOM_OIDC_DOMAINS: '',
     });
     const visitor = rig.visitor(variant);
-    expect((await visitor.get(pathOf('/app/sign-in/company'))).headers['location']).to.match(/^\/app\/sign-in\?next=/);
-    expect((await visitor.get('/app/sign-in', {})).body.toString()).to.not.include('/app/sign-in/company');
+    expect((await visitor.get(pathOf('/app/sign-in/company'))).headers['location']).to.match(
+      /^\/app\/sign-in\?next=/,
+    );
+    expect((await visitor.get('/app/sign-in', {})).body.toString()).to.not.include(
+      '/app/sign-in/company',
+    );
   });
 });

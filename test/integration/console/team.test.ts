@@ -15,9 +15,13 @@ describe('a team', () => {
   let owner: Person;
   const base = () => `/accounts/${account}/team`;
   const member = (role: Role) => rig.person({ role, account });
-  const rolesOf = async () => Object.fromEntries((await owner.good<Team>('GET', base())).members.map(({ user, role }) => [user, role]));
+  const rolesOf = async () =>
+    Object.fromEntries(
+      (await owner.good<Team>('GET', base())).members.map(({ user, role }) => [user, role]),
+    );
   const newAddress = () => `${randomUUID()}@example.com`;
-  const invite = (by: Person, role: Role, email = newAddress()) => by.call('POST', `${base()}/invitations`, { email, role });
+  const invite = (by: Person, role: Role, email = newAddress()) =>
+    by.call('POST', `${base()}/invitations`, { email, role });
 
   before(async () => {
     rig = await consoleRig({ workers: 0 });
@@ -39,7 +43,11 @@ describe('a team', () => {
     ]);
     expect(members[0]).to.include({ email: owner.email, name: 'A Person' });
     expect(invitations).to.have.length(1);
-    expect(invitations[0]).to.include({ email: 'ada@example.com', role: 'developer', invitedBy: 'A Person' });
+    expect(invitations[0]).to.include({
+      email: 'ada@example.com',
+      role: 'developer',
+      invitedBy: 'A Person',
+    });
     const { hash } = (await rig.store.console.teams.findOne({ _id: account }))!.invitations[0]!;
     expect(answer.body.toString()).not.to.include(hash);
   });
@@ -49,7 +57,10 @@ describe('a team', () => {
       const [admin, viewer] = [await member('admin'), await member('viewer')];
       await admin.good('PATCH', `${base()}/members/${viewer.id}`, { role: 'developer' });
       expect((await rolesOf())[viewer.id]).to.equal('developer');
-      const entry = await rig.store.console.audit.findOne({ account, action: 'member.role_changed' });
+      const entry = await rig.store.console.audit.findOne({
+        account,
+        action: 'member.role_changed',
+      });
       expect(entry).to.include({ user: admin.id, actor: admin.email, target: viewer.email });
       expect(entry!.details).to.deep.equal({ before: 'viewer', role: 'developer' });
     });
@@ -72,14 +83,20 @@ describe('a team', () => {
 
     it('name the ones that there are when one is unknown', async () => {
       const answer = await owner.call('PATCH', `${base()}/members/${owner.id}`, { role: 'boss' });
-      expect(answer.error()).to.include({ code: 'validation_error', message: `\`role\` must be one of ${ROLES.join(', ')}.` });
+      expect(answer.error()).to.include({
+        code: 'validation_error',
+        message: `\`role\` must be one of ${ROLES.join(', ')}.`,
+      });
     });
   });
 
   describe('the last owner', () => {
     it('cannot step down, be removed, or leave', async () => {
       const own = `${base()}/members/${owner.id}`;
-      for (const answer of [await owner.call('PATCH', own, { role: 'admin' }), await owner.call('DELETE', own)]) {
+      for (const answer of [
+        await owner.call('PATCH', own, { role: 'admin' }),
+        await owner.call('DELETE', own),
+      ]) {
         expect(answer.status).to.equal(409);
         expect(answer.error()).to.include({ code: 'conflict' });
         expect(answer.error().message).to.include('never without an owner');
@@ -104,9 +121,17 @@ describe('a team', () => {
     });
 
     it('is left when all owners leave at once', async () => {
-      const owners = [owner, ...(await Promise.all(Array.from({ length: 7 }, () => member('owner'))))];
-      const answers = await Promise.all(owners.map(each => each.call('DELETE', `${base()}/members/${each.id}`)));
-      expect(answers.map(({ status }) => status).sort()).to.deep.equal([...Array(7).fill(204), 409]);
+      const owners = [
+        owner,
+        ...(await Promise.all(Array.from({ length: 7 }, () => member('owner')))),
+      ];
+      const answers = await Promise.all(
+        owners.map(each => each.call('DELETE', `${base()}/members/${each.id}`)),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([
+        ...Array(7).fill(204),
+        409,
+      ]);
     });
   });
 
@@ -117,18 +142,24 @@ describe('a team', () => {
       expect((await person.call('GET', base())).status, role).to.equal(404);
     }
     expect(await rolesOf()).to.deep.equal({ [owner.id]: 'owner' });
-    expect(await rig.store.console.audit.countDocuments({ account, action: 'member.left' })).to.equal(4);
+    expect(
+      await rig.store.console.audit.countDocuments({ account, action: 'member.left' }),
+    ).to.equal(4);
   });
 
   it('lets nobody but owners and admins remove others', async () => {
     const victim = await member('viewer');
     for (const role of ['developer', 'billing', 'viewer'] as const) {
       const person = await member(role);
-      expect((await person.call('DELETE', `${base()}/members/${victim.id}`)).status, role).to.equal(403);
+      expect((await person.call('DELETE', `${base()}/members/${victim.id}`)).status, role).to.equal(
+        403,
+      );
     }
     await (await member('admin')).good('DELETE', `${base()}/members/${victim.id}`);
     expect(await rolesOf()).not.to.have.property(victim.id);
-    expect(await rig.store.console.audit.findOne({ account, action: 'member.removed' })).to.include({ target: victim.email });
+    expect(await rig.store.console.audit.findOne({ account, action: 'member.removed' })).to.include(
+      { target: victim.email },
+    );
   });
 
   describe('invitations', () => {
@@ -137,8 +168,13 @@ describe('a team', () => {
       const [, token] = /^http:\/\/localhost:8080\/app\/invitation#([\w-]{43})$/.exec(link)!;
       const stored = (await rig.store.console.teams.findOne({ _id: account }))!;
       expect(JSON.stringify(stored)).not.to.include(token);
-      expect(Date.parse(invitation.expiresAt) - Date.parse(invitation.createdAt)).to.equal(7 * 86_400_000);
-      const entry = (await rig.store.console.audit.findOne({ account, action: 'invitation.created' }))!;
+      expect(Date.parse(invitation.expiresAt) - Date.parse(invitation.createdAt)).to.equal(
+        7 * 86_400_000,
+      );
+      const entry = (await rig.store.console.audit.findOne({
+        account,
+        action: 'invitation.created',
+      }))!;
       expect(JSON.stringify(entry)).not.to.include(token);
       expect(entry.target).to.equal(invitation.email);
     });
@@ -147,7 +183,9 @@ describe('a team', () => {
       const first = (await invite(owner, 'viewer', 'ada@example.com')).json() as Invited;
       const second = (await invite(owner, 'admin', ' ADA@example.com ')).json() as Invited;
       const { invitations } = await owner.good<Team>('GET', base());
-      expect(invitations.map(({ id, role }) => ({ id, role }))).to.deep.equal([{ id: second.invitation.id, role: 'admin' }]);
+      expect(invitations.map(({ id, role }) => ({ id, role }))).to.deep.equal([
+        { id: second.invitation.id, role: 'admin' },
+      ]);
       expect(first.invitation.id).not.to.equal(second.invitation.id);
     });
 
@@ -155,13 +193,20 @@ describe('a team', () => {
       const admin = await member('admin');
       const { invitation } = (await invite(owner, 'owner', 'ada@example.com')).json() as Invited;
       expect((await invite(admin, 'viewer', 'ada@example.com')).status).to.equal(403);
-      expect((await admin.call('DELETE', `${base()}/invitations/${invitation.id}`)).status).to.equal(403);
+      expect(
+        (await admin.call('DELETE', `${base()}/invitations/${invitation.id}`)).status,
+      ).to.equal(403);
       expect((await owner.good<Team>('GET', base())).invitations).to.have.length(1);
     });
 
     it('are void when who gave them may give them no more', async () => {
-      const open = async () => (await owner.good<Team>('GET', base())).invitations.map(({ email }) => email);
-      const [admin, leaver, second] = [await member('admin'), await member('admin'), await member('owner')];
+      const open = async () =>
+        (await owner.good<Team>('GET', base())).invitations.map(({ email }) => email);
+      const [admin, leaver, second] = [
+        await member('admin'),
+        await member('admin'),
+        await member('owner'),
+      ];
       await invite(owner, 'viewer', 'kept@example.com');
       await invite(admin, 'viewer', 'demoted@example.com');
       await invite(leaver, 'admin', 'left@example.com');
@@ -187,7 +232,9 @@ describe('a team', () => {
       const { invitation } = (await invite(owner, 'viewer')).json() as Invited;
       await owner.good('DELETE', `${base()}/invitations/${invitation.id}`);
       expect((await owner.good<Team>('GET', base())).invitations).to.deep.equal([]);
-      expect((await owner.call('DELETE', `${base()}/invitations/${invitation.id}`)).status).to.equal(404);
+      expect(
+        (await owner.call('DELETE', `${base()}/invitations/${invitation.id}`)).status,
+      ).to.equal(404);
     });
 
     it('are at most 50 at the same time, also when they are made at once', async () => {
@@ -200,21 +247,34 @@ describe('a team', () => {
         hash: `x${index}`,
         email: `${index}@example.com`,
       }));
-      await rig.store.console.teams.updateOne({ _id: account }, { $push: { invitations: { $each: more } } });
+      await rig.store.console.teams.updateOne(
+        { _id: account },
+        { $push: { invitations: { $each: more } } },
+      );
       const answers = await Promise.all(Array.from({ length: 4 }, () => invite(owner, 'viewer')));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409, 409, 409]);
     });
 
     it('that are too old count no more and are not shown', async () => {
       await invite(owner, 'viewer');
-      await rig.store.console.teams.updateOne({ _id: account }, { $set: { 'invitations.0.expiresAt': new Date(Date.now() - 1) } });
+      await rig.store.console.teams.updateOne(
+        { _id: account },
+        { $set: { 'invitations.0.expiresAt': new Date(Date.now() - 1) } },
+      );
       expect((await owner.good<Team>('GET', base())).invitations).to.deep.equal([]);
     });
   });
 
   it('has at most 100 members', async () => {
-    const members = Array.from({ length: 99 }, (_, index) => ({ user: `usr_${index}`, role: 'viewer' as const, since: new Date() }));
-    await rig.store.console.teams.updateOne({ _id: account }, { $push: { members: { $each: members } } });
+    const members = Array.from({ length: 99 }, (_, index) => ({
+      user: `usr_${index}`,
+      role: 'viewer' as const,
+      since: new Date(),
+    }));
+    await rig.store.console.teams.updateOne(
+      { _id: account },
+      { $push: { members: { $each: members } } },
+    );
     const answer = await invite(owner, 'viewer');
     expect(answer.status).to.equal(409);
     expect(answer.error().message).to.include('100 members');
@@ -225,7 +285,9 @@ describe('a team', () => {
       const name = `Renamed ${randomUUID()}`;
       await (await member('admin')).good('PATCH', `/accounts/${account}`, { name });
       expect((await rig.store.accounts.findOne({ _id: account }))!.name).to.equal(name);
-      expect(await rig.store.console.audit.findOne({ account, action: 'account.renamed' })).to.include({ target: name });
+      expect(
+        await rig.store.console.audit.findOne({ account, action: 'account.renamed' }),
+      ).to.include({ target: name });
     });
 
     it('is nobody else’s', async () => {

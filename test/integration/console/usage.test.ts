@@ -22,15 +22,20 @@ describe('the usage of an account', () => {
     await rig.pdf({ html: html('mark'), sandbox: true });
     await rig.refusal({ html: 7 });
     const owner = await rig.person({ role: 'owner' });
-    await owner.call('POST', `/accounts/${rig.accountId}/playground/render`, { html: html('tried') });
+    await owner.call('POST', `/accounts/${rig.accountId}/playground/render`, {
+      html: html('tried'),
+    });
   });
   after(() => rig?.stop());
 
-  const usage = (query = '') => person.good<Usage>('GET', `/accounts/${rig.accountId}/usage${query}`);
+  const usage = (query = '') =>
+    person.good<Usage>('GET', `/accounts/${rig.accountId}/usage${query}`);
   const written = () =>
     eventually(async () => {
       const found = await usage();
-      expect(found.keys.reduce((sum, { ok, sandbox, failed }) => sum + ok + sandbox + failed, 0)).to.equal(5);
+      expect(
+        found.keys.reduce((sum, { ok, sandbox, failed }) => sum + ok + sandbox + failed, 0),
+      ).to.equal(5);
       return found;
     });
 
@@ -38,7 +43,9 @@ describe('the usage of an account', () => {
     const { days, to } = await written();
     expect(days).to.have.length(30);
     // The tests may run over midnight.
-    const sums = days.slice(-2).map(({ ok, sandbox, failed, pages }) => ({ ok, sandbox, failed, pages }));
+    const sums = days
+      .slice(-2)
+      .map(({ ok, sandbox, failed, pages }) => ({ ok, sandbox, failed, pages }));
     expect(to >= day).to.equal(true);
     expect(sums.reduce((sum, each) => sum + each.ok, 0)).to.equal(2);
     expect(sums.reduce((sum, each) => sum + each.sandbox, 0)).to.equal(2);
@@ -51,12 +58,20 @@ describe('the usage of an account', () => {
     const { keys } = await written();
     expect(keys).to.have.length(2);
     expect(keys[0]).to.deep.include({ id: keyId, name: 'test', ok: 2, sandbox: 1, failed: 1 });
-    expect(keys[1]).to.deep.equal({ id: null, name: null, last4: null, ok: 0, sandbox: 1, failed: 0 });
+    expect(keys[1]).to.deep.equal({
+      id: null,
+      name: null,
+      last4: null,
+      ok: 0,
+      sandbox: 1,
+      failed: 0,
+    });
   });
 
   it('is that of one key when it is asked for', async () => {
     await written();
-    const sum = ({ days }: Usage) => days.reduce((all, { ok, sandbox, failed }) => all + ok + sandbox + failed, 0);
+    const sum = ({ days }: Usage) =>
+      days.reduce((all, { ok, sandbox, failed }) => all + ok + sandbox + failed, 0);
     expect(sum(await usage(`?key=${keyId}`))).to.equal(4);
     expect(sum(await usage('?key=none'))).to.equal(1);
     expect(sum(await usage('?key=another'))).to.equal(0);
@@ -69,36 +84,57 @@ describe('the usage of an account', () => {
       ...{ ok: 0, sandbox: 0, failed: 2, bytes: 0, pages: 0, lastAt: new Date(), flushes: [] },
     });
     const owner = await rig.person({ role: 'owner', account });
-    const { days } = await owner.good<Usage>('GET', `/accounts/${account}/usage?from=${day}&to=${day}`);
-    expect(days).to.deep.equal([{ day, ok: 0, sandbox: 0, failed: 2, pages: 0, bytes: 0, p50Ms: null, p95Ms: null }]);
+    const { days } = await owner.good<Usage>(
+      'GET',
+      `/accounts/${account}/usage?from=${day}&to=${day}`,
+    );
+    expect(days).to.deep.equal([
+      { day, ok: 0, sandbox: 0, failed: 2, pages: 0, bytes: 0, p50Ms: null, p95Ms: null },
+    ]);
   });
 
   it('says until when a key was used', async () => {
     await written();
-    const { items } = await (await rig.person({ role: 'viewer' })).good<{ items: { lastUsedAt: string | null }[] }>(
-      'GET',
-      `/accounts/${rig.accountId}/keys`,
-    );
+    const { items } = await (await rig.person({ role: 'viewer' })).good<{
+      items: { lastUsedAt: string | null }[];
+    }>('GET', `/accounts/${rig.accountId}/keys`);
     expect(items[0]!.lastUsedAt).to.match(/^\d{4}-/);
   });
 
   it('is a table for spreadsheets, in which no name of a key is a formula', async () => {
     const account = await rig.account2();
     const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
-    const { key } = await rig.accounts.createKey(name, { name: '=HYPERLINK("https://example.com")' });
+    const { key } = await rig.accounts.createKey(name, {
+      name: '=HYPERLINK("https://example.com")',
+    });
     await rig.store.console.usageDays.insertOne({
       _id: { account, day, key: key.id },
-      ...{ ok: 3, sandbox: 0, failed: 1, bytes: 9, pages: 4, durations: { [bucketOf(100)]: 3 }, lastAt: new Date(), flushes: [] },
+      ...{
+        ok: 3,
+        sandbox: 0,
+        failed: 1,
+        bytes: 9,
+        pages: 4,
+        durations: { [bucketOf(100)]: 3 },
+        lastAt: new Date(),
+        flushes: [],
+      },
     });
     const answer = await (await rig.person({ role: 'billing', account })).call(
       'GET',
       `/accounts/${account}/usage.csv?from=${day}&to=${day}`,
     );
     expect(answer.headers['content-type']).to.match(/^text\/csv/);
-    expect(answer.headers['content-disposition']).to.equal(`attachment; filename="pressroom-usage-${day}-${day}.csv"`);
+    expect(answer.headers['content-disposition']).to.equal(
+      `attachment; filename="pressroom-usage-${day}-${day}.csv"`,
+    );
     const [head, line, end] = answer.body.toString().split('\r\n');
     expect(head).to.equal('day,key,key_name,ok,sandbox,failed,pages,bytes,p50_ms,p95_ms');
-    expect(line).to.match(new RegExp(`^${day},${key.id},"'=HYPERLINK\\(""https://example.com""\\)",3,0,1,4,9,(9\\d|10\\d),(9\\d|10\\d)$`));
+    expect(line).to.match(
+      new RegExp(
+        `^${day},${key.id},"'=HYPERLINK\\(""https://example.com""\\)",3,0,1,4,9,(9\\d|10\\d),(9\\d|10\\d)$`,
+      ),
+    );
     expect(end).to.equal('');
   });
 
@@ -113,25 +149,42 @@ describe('the usage of an account', () => {
   it('is nobody else’s', async () => {
     const other = await rig.person({ role: 'owner', account: await rig.account2() });
     for (const path of ['usage', 'usage.csv', 'overview'])
-      expect((await other.call('GET', `/accounts/${rig.accountId}/${path}`)).status, path).to.equal(404);
+      expect((await other.call('GET', `/accounts/${rig.accountId}/${path}`)).status, path).to.equal(
+        404,
+      );
   });
 
   it('is at a glance in the overview', async () => {
     await written();
     const found = await eventually(async () => {
-      const overview = await (await rig.person({ role: 'viewer' })).good<Overview>('GET', `/accounts/${rig.accountId}/overview`);
+      const overview = await (await rig.person({ role: 'viewer' })).good<Overview>(
+        'GET',
+        `/accounts/${rig.accountId}/overview`,
+      );
       expect(overview.recent).to.have.length(5);
       expect(overview.lastDay.ok + overview.lastDay.failed).to.equal(5);
       return overview;
     }, 20_000);
-    expect(found.account).to.include({ id: rig.accountId, name: rig.account, plan: 'scale', parallel: 8, state: 'active' });
+    expect(found.account).to.include({
+      id: rig.accountId,
+      name: rig.account,
+      plan: 'scale',
+      parallel: 8,
+      state: 'active',
+    });
     expect(found.usage.count).to.equal(2);
     expect(found).to.include({ running: 0, waiting: 0, keys: 1 });
     expect(found.lastDay).to.include({ ok: 4, failed: 1 });
     expect(found.lastDay.p50Ms).to.be.greaterThan(5).and.at.most(found.lastDay.p95Ms!);
     expect(found.errors).to.have.length(1);
     expect(found.errors[0]).to.include({ code: 'validation_error', reason: null, count: 1 });
-    expect(found.recent.map(({ outcome }) => outcome)).to.deep.equal(['ok', 'error', 'ok', 'ok', 'ok']);
+    expect(found.recent.map(({ outcome }) => outcome)).to.deep.equal([
+      'ok',
+      'error',
+      'ok',
+      'ok',
+      'ok',
+    ]);
   });
 
   it('is in the minutes of the whole installation', async () => {

@@ -17,7 +17,12 @@ describe('dispatch to a real worker', () => {
 
   beforeEach(async () => {
     worker = await startWorker();
-    workers = createWorkers({ sources: parseWorkerSources([worker.address]), pool: 'default', secret: TEST_SECRET, log: silentLog });
+    workers = createWorkers({
+      sources: parseWorkerSources([worker.address]),
+      pool: 'default',
+      secret: TEST_SECRET,
+      log: silentLog,
+    });
     await workers.start();
     connections = createConnections();
     dispatch = new Dispatcher<Session>({
@@ -37,12 +42,25 @@ describe('dispatch to a real worker', () => {
   });
 
   const job = (accountId: string, signal = AbortSignal.timeout(15_000)) => ({
-    ...{ accountId, trial: false, bytes: 1, renderId: accountId, egress: 'public' as const, maxMs: 15_000 },
+    ...{
+      accountId,
+      trial: false,
+      bytes: 1,
+      renderId: accountId,
+      egress: 'public' as const,
+      maxMs: 15_000,
+    },
     signal,
   });
 
   const evaluated = async (session: Session, expression: string) =>
-    (await session.command('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result.value;
+    (
+      await session.command('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+    ).result.value;
 
   it('runs more renders than there are slots, each in a page of its own, and never more at once than slots', async () => {
     let running = 0;
@@ -62,7 +80,9 @@ describe('dispatch to a real worker', () => {
         }),
       ),
     );
-    expect(seen).to.deep.equal(Array.from({ length: 8 }, (_, i) => ({ before: undefined, after: i })));
+    expect(seen).to.deep.equal(
+      Array.from({ length: 8 }, (_, i) => ({ before: undefined, after: i })),
+    );
     expect(most).to.equal(2);
     await dispatch.drained();
     await worker.until({ busy: 0, ready: 2 });
@@ -79,7 +99,8 @@ describe('dispatch to a real worker', () => {
     });
     await begun.promise;
     const marks = ['-f', `remote-debugging-pipe.*pressroom-chrome-${process.pid}-`];
-    for (const pid of execFileSync('pgrep', marks, { encoding: 'utf8' }).trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    for (const pid of execFileSync('pgrep', marks, { encoding: 'utf8' }).trim().split('\n'))
+      process.kill(Number(pid), 'SIGKILL');
     expect(await answer).to.equal(42);
     expect(attempts).to.have.length(2);
     expect(await attempts[0]).to.include({ reason: 'chrome_died' });

@@ -22,7 +22,10 @@ describe('the workers that the API knows', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  async function server(status?: unknown, at: { port?: number; host?: string; pool?: string } = {}): Promise<StatusServer> {
+  async function server(
+    status?: unknown,
+    at: { port?: number; host?: string; pool?: string } = {},
+  ): Promise<StatusServer> {
     const started = await createStatusServer({ secret, pool, status, ...at });
     closing.push(() => started.close());
     return started;
@@ -30,7 +33,13 @@ describe('the workers that the API knows', () => {
 
   async function workersAt(words: string[], more: Partial<WorkersOptions> = {}): Promise<Workers> {
     const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-    const workers = createWorkers({ sources: parseWorkerSources(words), pool, secret, log, ...more });
+    const workers = createWorkers({
+      sources: parseWorkerSources(words),
+      pool,
+      secret,
+      log,
+      ...more,
+    });
     closing.push(() => workers.stop(AbortSignal.timeout(1_000)));
     await workers.start();
     return workers;
@@ -100,14 +109,22 @@ describe('the workers that the API knows', () => {
       await server(workerStatus(1)),
     ];
     const workers = await workersAt([other.address, later.address, good.address]);
-    await Promise.all([other.connected(), later.connected(), until(workers, () => workers.known())]);
-    for (const each of [other, later]) each.say(workerStatus(3, { more: { protocol: 99, pool: each === other ? 'other' : pool } }));
+    await Promise.all([
+      other.connected(),
+      later.connected(),
+      until(workers, () => workers.known()),
+    ]);
+    for (const each of [other, later])
+      each.say(workerStatus(3, { more: { protocol: 99, pool: each === other ? 'other' : pool } }));
     good.say(workerStatus(2));
     await until(workers, () => workers.totals().ready === 2);
     later.say(workerStatus(3));
     await until(workers, () => workers.totals().ready === 5);
     expect(workers.totals().workers).to.equal(2);
-    expect(lines.map(line => line.problem)).to.have.members(['it serves the pool other', 'it speaks protocol 99; accepted are 0 and 1']);
+    expect(lines.map(line => line.problem)).to.have.members([
+      'it serves the pool other',
+      'it speaks protocol 99; accepted are 0 and 1',
+    ]);
   });
 
   it('are all that a name stands for; one that it names no more is used until it closes, and never called again', async () => {
@@ -176,7 +193,9 @@ describe('the workers that the API knows', () => {
         maxMs: 1_000,
         signal: AbortSignal.timeout(10_000),
       };
-      return dispatch.dispatch(job, session => (session.worker === a.address ? session.work() : Promise.resolve(`${accountId} on b`)));
+      return dispatch.dispatch(job, session =>
+        session.worker === a.address ? session.work() : Promise.resolve(`${accountId} on b`),
+      );
     };
     const calls = [render('x'), render('y'), render('z')];
     const running = [await slots.next(), await slots.next()];

@@ -1,13 +1,21 @@
-// Two API processes, each with its own queue, on the same workers: a render that came first is served first.
+// Two API processes, each with its own queue, on the same workers: a render that came first is
+// served first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Link, openLink } from '../../fault/harness/link.ts';
 import { longestIdealWaitMs } from '../../support/ideal-queue.ts';
-import { type LightApi, type LightWorker, startLightApi, startLightWorker } from '../../support/light-pool.ts';
+import {
+  type LightApi,
+  type LightWorker,
+  startLightApi,
+  startLightWorker,
+} from '../../support/light-pool.ts';
 
 /** How much longer every byte takes to and from the second API, as to another node. */
 const FAR_MS = 4;
-/** A tenth of what the two may wait apart when a render takes as long as one on a busy page, 3 s. */
+/**
+ * A tenth of what the two may wait apart when a render takes as long as one on a busy page, 3 s.
+ */
 const RENDER_MS = 300;
 
 describe('two API processes, one of them farther from the workers', function () {
@@ -34,7 +42,8 @@ describe('two API processes, one of them farther from the workers', function () 
     await start(10, 1);
     const waits: number[] = [];
     const caller = async (_: unknown, index: number) => {
-      for (let call = 0; call < 5; call++) waits.push(await apis[index % 2]!.render('account', () => sleep(RENDER_MS)));
+      for (let call = 0; call < 5; call++)
+        waits.push(await apis[index % 2]!.render('account', () => sleep(RENDER_MS)));
     };
     const calling = Promise.all(Array.from({ length: 40 }, caller));
     let apart = 0;
@@ -50,7 +59,13 @@ describe('two API processes, one of them farther from the workers', function () 
     await calling.finally(() => clearInterval(look));
     expect(waits).to.have.length(200);
     expect(apart).to.be.at.most(1_500);
-    const ideal = longestIdealWaitMs({ joinsMs, callers: 40, everyMs: 0, calls: 5, renderMs: RENDER_MS });
+    const ideal = longestIdealWaitMs({
+      joinsMs,
+      callers: 40,
+      everyMs: 0,
+      calls: 5,
+      renderMs: RENDER_MS,
+    });
     expect(Math.max(...waits)).to.be.at.most(2 * ideal);
   });
 });

@@ -62,7 +62,12 @@ describe('a socket that serves one slot after another', () => {
   it('is not kept when something that was asked has no answer yet', async () => {
     await keepOne();
     const session = await worker.open();
-    const never = errorOf(session.command('Runtime.evaluate', { expression: 'new Promise(() => {})', awaitPromise: true }));
+    const never = errorOf(
+      session.command('Runtime.evaluate', {
+        expression: 'new Promise(() => {})',
+        awaitPromise: true,
+      }),
+    );
     session.close();
     expect(String(await never)).to.include('SlotLost');
     await worker.until({ busy: 0, ready: 2 });
@@ -88,7 +93,14 @@ describe('a socket that serves one slot after another', () => {
     expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
     for (const session of [second, both]) session.close();
     await worker.until({ busy: 0, ready: 2 });
-    expect((await readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason')).full).to.be.greaterThan(0);
+    expect(
+      (
+        await readSamples(await worker.metrics.text()).by(
+          'pressroom_gateway_refused_total',
+          'reason',
+        )
+      ).full,
+    ).to.be.greaterThan(0);
   });
 
   it('is given no slot of a worker that drains', async () => {
@@ -143,7 +155,10 @@ describe('a socket that serves one slot after another', () => {
         await slot.command('Pressroom.end');
         expect(String(await errorOf(open(ticketOf())))).to.include('4000');
         await worker.until({ busy: 0, ready: 2 });
-        const refused = await readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason');
+        const refused = await readSamples(await worker.metrics.text()).by(
+          'pressroom_gateway_refused_total',
+          'reason',
+        );
         expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).to.equal(1);
       });
 
@@ -157,15 +172,26 @@ describe('a socket that serves one slot after another', () => {
     it('obeys nothing between two slots, and the page of neither hears it', async () => {
       await slot.command('Pressroom.end');
       for (const method of ['Pressroom.ping', 'Pressroom.end', 'Pressroom.still'])
-        expect((await slot.command(method)).error?.message).to.equal('no slot is open on this socket');
-      slot.socket.send(JSON.stringify({ id: 900, method: 'Runtime.evaluate', params: { expression: 'window.name = "between"' } }));
+        expect((await slot.command(method)).error?.message).to.equal(
+          'no slot is open on this socket',
+        );
+      slot.socket.send(
+        JSON.stringify({
+          id: 900,
+          method: 'Runtime.evaluate',
+          params: { expression: 'window.name = "between"' },
+        }),
+      );
       await open(worker.ticket());
       const { result } = await slot.command('Runtime.evaluate', { expression: 'window.name' });
       expect(result).to.have.nested.property('result.value', '');
     });
 
     const visibility = async () => {
-      const { result } = await slot.command('Runtime.evaluate', { expression: 'document.visibilityState', returnByValue: true });
+      const { result } = await slot.command('Runtime.evaluate', {
+        expression: 'document.visibilityState',
+        returnByValue: true,
+      });
       return (result as { result: { value: string } }).result.value;
     };
 
@@ -190,7 +216,10 @@ describe('a socket that serves one slot after another', () => {
       await open(worker.ticket({ maxMs: 300 }));
       expect(await closed()).to.equal(4_000);
       await worker.until({ busy: 0, ready: 2 });
-      const ends = await readSamples(await worker.metrics.text()).by('pressroom_slot_ends_total', 'reason');
+      const ends = await readSamples(await worker.metrics.text()).by(
+        'pressroom_slot_ends_total',
+        'reason',
+      );
       expect(ends.deadline).to.equal(1);
     });
   });

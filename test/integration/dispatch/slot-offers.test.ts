@@ -1,4 +1,5 @@
-// A slot that becomes free is offered to one API process; whatever that process does, the slot is not lost.
+// A slot that becomes free is offered to one API process; whatever that process does, the slot is
+// not lost.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -7,7 +8,12 @@ import { WAITING } from '../../../common/protocol.ts';
 import { openLink } from '../../fault/harness/link.ts';
 import { type BareApi, startBareApi } from '../../support/bare-api.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LightApi, type LightWorker, startLightApi, startLightWorker } from '../../support/light-pool.ts';
+import {
+  type LightApi,
+  type LightWorker,
+  startLightApi,
+  startLightWorker,
+} from '../../support/light-pool.ts';
 
 describe('a slot that becomes free', function () {
   this.timeout(20_000);
@@ -38,13 +44,19 @@ describe('a slot that becomes free', function () {
 
   /** Two APIs that wait for the one slot, which a third holds. `older` has waited longest. */
   async function waitingPair(): Promise<{ older: BareApi; younger: BareApi; held: WebSocket }> {
-    const [older, younger, holder] = [await bare('older'), await bare('younger'), await bare('holder')];
+    const [older, younger, holder] = [
+      await bare('older'),
+      await bare('younger'),
+      await bare('holder'),
+    ];
     const held = (await holder.claim())!;
     younger.announce({ waitedMs: 1_000 });
     older.announce({ waitedMs: 9_000 });
     // The worker has read both when it has answered a claim that came after them.
     expect(await holder.claim()).to.equal(undefined);
-    await eventually(() => expect([older, younger].map(each => each.status().ready)).to.deep.equal([0, 0]));
+    await eventually(() =>
+      expect([older, younger].map(each => each.status().ready)).to.deep.equal([0, 0]),
+    );
     return { older, younger, held };
   }
   const isOffered = (api: BareApi) => eventually(() => expect(api.status().ready).to.equal(1));
@@ -120,22 +132,35 @@ describe('a slot that becomes free', function () {
       Array.from({ length: 6 }, async () => {
         while (performance.now() < endMs) {
           await api.render(accountId, () => sleep(40));
-          if (performance.now() > endMs - 3_000) count(); // an account floods when its line has stood for a second
+          // an account floods when its line has stood for a second
+          if (performance.now() > endMs - 3_000) count();
         }
       });
     // Beside it a light one is about, for which the last free slot would be kept.
     const visit = async () => {
-      for (; performance.now() < endMs; await sleep(200)) await near.render('modest', () => sleep(1));
+      for (; performance.now() < endMs; await sleep(200))
+        await near.render('modest', () => sleep(1));
     };
-    await Promise.all([...keepOn(near, 'flood', () => served.near++), ...keepOn(far, 'alone', () => served.far++), visit()]);
+    await Promise.all([
+      ...keepOn(near, 'flood', () => served.near++),
+      ...keepOn(far, 'alone', () => served.far++),
+      visit(),
+    ]);
     expect(served.near / served.far, JSON.stringify(served)).to.be.within(0.6, 1.6);
   });
 
   it('goes to all APIs in turn when its worker is of the release before, which ignores announcements', async () => {
     const link = await openLink(worker.port, 'websocket');
-    const lost = link.onFrame({ direction: 'up', matches: frame => frame.includes(WAITING), do: 'lose' });
-    for (let count = 0; count < 2; count++) apis.push(await startLightApi([worker.address], () => `ws://127.0.0.1:${link.port}`));
-    const renders = apis.flatMap(api => Array.from({ length: 30 }, () => api.render('x', () => sleep(5))));
+    const lost = link.onFrame({
+      direction: 'up',
+      matches: frame => frame.includes(WAITING),
+      do: 'lose',
+    });
+    for (let count = 0; count < 2; count++)
+      apis.push(await startLightApi([worker.address], () => `ws://127.0.0.1:${link.port}`));
+    const renders = apis.flatMap(api =>
+      Array.from({ length: 30 }, () => api.render('x', () => sleep(5))),
+    );
     await Promise.all(renders);
     expect(lost.hits()).to.be.greaterThan(0);
     for (const api of apis) expect(await api.claims('opened')).to.equal(30);

@@ -1,4 +1,5 @@
-// The client code of docs/clients.md, each language run as it is written there, against a real service.
+// The client code of docs/clients.md, each language run as it is written there, against a real
+// service.
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,11 +20,31 @@ interface Client {
 }
 
 const CLIENTS: Client[] = [
-  { language: 'sh', file: 'client.sh', needs: ['curl', '--version'], run: ['sh', '-e', 'client.sh'] },
-  { language: 'js', file: 'client.mjs', needs: [process.execPath, '--version'], run: [process.execPath, 'client.mjs'] },
-  { language: 'python', file: 'client.py', needs: ['python3', '-c', 'import requests'], run: ['python3', 'client.py'] },
+  {
+    language: 'sh',
+    file: 'client.sh',
+    needs: ['curl', '--version'],
+    run: ['sh', '-e', 'client.sh'],
+  },
+  {
+    language: 'js',
+    file: 'client.mjs',
+    needs: [process.execPath, '--version'],
+    run: [process.execPath, 'client.mjs'],
+  },
+  {
+    language: 'python',
+    file: 'client.py',
+    needs: ['python3', '-c', 'import requests'],
+    run: ['python3', 'client.py'],
+  },
   { language: 'go', file: 'client.go', needs: ['go', 'version'], run: ['go', 'run', 'client.go'] },
-  { language: 'php', file: 'client.php', needs: ['php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);'], run: ['php', 'client.php'] },
+  {
+    language: 'php',
+    file: 'client.php',
+    needs: ['php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);'],
+    run: ['php', 'client.php'],
+  },
 ];
 
 const TIMEOUT_MS = 100_000; // Go compiles
@@ -35,7 +56,8 @@ describe('the client code of docs/clients.md', function () {
   let clients: string;
   let python: { env: NodeJS.ProcessEnv };
   before(async () => {
-    python = await pythonTools().catch(() => ({ env: process.env })); // then it has requests of its own, or is skipped
+    // then it has requests of its own, or is skipped
+    python = await pythonTools().catch(() => ({ env: process.env }));
     pressroom = await installation();
     clients = await readFile(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
   });
@@ -45,7 +67,8 @@ describe('the client code of docs/clients.md', function () {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const codeIn = (language: string) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(clients)?.[1];
+  const codeIn = (language: string) =>
+    new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(clients)?.[1];
 
   function run([program = '', ...parameters]: string[], key: string): Promise<RunResult> {
     const env = { ...python.env, PRESSROOM_KEY: key, NO_PROXY: '*', no_proxy: '*' };
@@ -58,13 +81,19 @@ describe('the client code of docs/clients.md', function () {
     );
 
   it('is there in all languages, and nothing else is', () => {
-    expect([...clients.matchAll(/```(\w+)/g)].map(([, language]) => language)).to.deep.equal(CLIENTS.map(({ language }) => language));
+    expect([...clients.matchAll(/```(\w+)/g)].map(([, language]) => language)).to.deep.equal(
+      CLIENTS.map(({ language }) => language),
+    );
   });
 
   for (const { language, file, needs, run: command } of CLIENTS)
     it(`renders in ${language}, and says what is wrong with a key`, async function () {
-      if (!(await run(needs, '')).ok) skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
-      await writeFile(join(folder, file), codeIn(language)!.replaceAll('http://localhost:8080', pressroom.url));
+      if (!(await run(needs, '')).ok)
+        skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
+      await writeFile(
+        join(folder, file),
+        codeIn(language)!.replaceAll('http://localhost:8080', pressroom.url),
+      );
       const refused = await run(command, 'pressroom_live_wrong');
       expect(refused.ok, 'it ends with an error').to.equal(false);
       // Only curl writes the answer's body into the file.

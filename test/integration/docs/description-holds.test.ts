@@ -1,4 +1,5 @@
-// The service holds to its own description: schemathesis makes calls from /openapi.json, right ones and wrong ones, and looks at every answer.
+// The service holds to its own description: schemathesis makes calls from /openapi.json, right ones
+// and wrong ones, and looks at every answer.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,10 @@ import { type Installation, installation } from '../../support/installation.ts';
 import { type PythonTools, pythonTools } from '../../support/python-tools.ts';
 import { skip } from '../../support/skip.ts';
 
-/** Each is a call with a render or a refusal. `npm test` takes few; PRESSROOM_TEST_EXAMPLES=2000 takes more. */
+/**
+ * Each is a call with a render or a refusal. `npm test` takes few; PRESSROOM_TEST_EXAMPLES=2000
+ * takes more.
+ */
 const EXAMPLES = process.env['PRESSROOM_TEST_EXAMPLES'] ?? '60';
 const RUN_MS = 900_000;
 
@@ -38,7 +42,8 @@ describe('the description of the API', function () {
       skip(this, `schemathesis is not here: ${(error as Error).message}`);
     }
     folder = await mkdtemp(join(tmpdir(), 'pressroom-description-'));
-    // Addresses are made by chance: no name resolves, and every connection goes to a proxy that is not there.
+    // Addresses are made by chance: no name resolves, and every connection goes to a proxy that is
+    // not there.
     const closed = '127.0.0.1:9';
     pressroom = await installation({
       env: {
@@ -63,9 +68,28 @@ describe('the description of the API', function () {
       [
         ...['-c', SCHEMATHESIS, 'run', `${pressroom.url}/openapi.json`],
         ...['--url', pressroom.url, '--header', `Authorization: Bearer ${pressroom.key}`],
-        ...['--checks', CHECKS.join(','), '--phases', 'examples,coverage,fuzzing', '--max-examples', EXAMPLES, '--seed', seed],
-        // One worker: Python 3.11 mixes up two threads that parse source at once ("AST constructor recursion depth mismatch").
-        ...['--workers', '1', '--request-timeout', '60', '--continue-on-failure', '--no-color', '--suppress-health-check', 'all'],
+        ...[
+          '--checks',
+          CHECKS.join(','),
+          '--phases',
+          'examples,coverage,fuzzing',
+          '--max-examples',
+          EXAMPLES,
+          '--seed',
+          seed,
+        ],
+        // One worker: Python 3.11 mixes up two threads that parse source at once ("AST constructor
+        // recursion depth mismatch").
+        ...[
+          '--workers',
+          '1',
+          '--request-timeout',
+          '60',
+          '--continue-on-failure',
+          '--no-color',
+          '--suppress-health-check',
+          'all',
+        ],
       ],
       {
         timeoutMs: RUN_MS,

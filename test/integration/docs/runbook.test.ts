@@ -22,7 +22,9 @@ describe('the runbook at /docs/runbook', () => {
 
   it('has the section that each alert links to', () => {
     const { groups } = parse(readFileSync(new URL('rules/pressroom.yaml', CHART), 'utf8')) as Rules;
-    const links = groups.flatMap(({ rules }) => rules.flatMap(({ annotations }) => annotations?.runbook_url ?? []));
+    const links = groups.flatMap(({ rules }) =>
+      rules.flatMap(({ annotations }) => annotations?.runbook_url ?? []),
+    );
     expect(links).to.have.length.greaterThan(10);
     for (const link of links) expect(html).to.include(`<h2 id="${link.replace(/^.*#/, '')}">`);
   });
@@ -34,7 +36,9 @@ describe('the runbook at /docs/runbook', () => {
   });
 
   it('loads nothing and runs nothing', () => {
-    expect(page.headers.get('content-security-policy')).to.match(/^default-src 'none'; style-src 'sha256-/);
+    expect(page.headers.get('content-security-policy')).to.match(
+      /^default-src 'none'; style-src 'sha256-/,
+    );
     expect(html).not.to.match(/<script|\ssrc=|<link/);
   });
 });

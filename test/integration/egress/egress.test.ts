@@ -43,14 +43,19 @@ describe('the egress guard', () => {
 
     it('keeps what the operator allows from a public account', async () => {
       rig.dns.set('shop.example', '127.0.0.1');
-      const guard = await rig.guard('public', [`127.0.0.0/8:${victim.port}`], { ports: [80, victim.port] });
+      const guard = await rig.guard('public', [`127.0.0.0/8:${victim.port}`], {
+        ports: [80, victim.port],
+      });
       expect(await both(guard.port, 'shop.example')).to.deep.equal(['dropped', 403]);
       expect(victim.connections).to.equal(0);
     });
 
     it('does not let a host pattern open loopback', async () => {
       rig.dns.set('wiki.corp', '127.0.0.1');
-      const guard = await rig.guard('intranet', [`wiki.corp:${victim.port}`, `*.corp:${victim.port}`]);
+      const guard = await rig.guard('intranet', [
+        `wiki.corp:${victim.port}`,
+        `*.corp:${victim.port}`,
+      ]);
       expect(await both(guard.port, 'wiki.corp')).to.deep.equal(['dropped', 403]);
       expect(victim.connections).to.equal(0);
     });
@@ -75,13 +80,19 @@ describe('the egress guard', () => {
 
     it('decides anew when a name turns to another address, and asks once for each connection', async () => {
       const other = await rig.tcp(undefined, '127.0.0.2');
-      const guard = await rig.guard('intranet', [`127.0.0.1:${victim.port}`, `127.0.0.1:${other.port}`]);
+      const guard = await rig.guard('intranet', [
+        `127.0.0.1:${victim.port}`,
+        `127.0.0.1:${other.port}`,
+      ]);
       rig.dns.set('turn.example', '127.0.0.1');
       expect((await rig.open(guard.port, `turn.example:${victim.port}`)).status).to.equal(200);
-      expect(rig.dns.queries('turn.example')).to.equal(2); // A and AAAA: what was checked is what was dialled
+      // A and AAAA: what was checked is what was dialled
+      expect(rig.dns.queries('turn.example')).to.equal(2);
       rig.dns.set('turn.example', '127.0.0.2');
       expect((await rig.open(guard.port, `turn.example:${other.port}`)).status).to.equal(403);
-      expect(await rig.outcome(guard.port, `http://turn.example:${other.port}/`)).to.equal('dropped');
+      expect(await rig.outcome(guard.port, `http://turn.example:${other.port}/`)).to.equal(
+        'dropped',
+      );
       expect(rig.dns.queries('turn.example')).to.equal(6);
       expect(other.connections).to.equal(0);
     });
@@ -144,7 +155,10 @@ describe('the egress guard', () => {
     it('gives up on a silent name server in time, and calls that unresolved, not refused', async () => {
       rig.dns.misbehave('silent.example', 'silent');
       const guard = await rig.guard('public', [], { dnsTimeoutMs: 1_200 });
-      const ended = await Promise.all([rig.outcome(guard.port, 'http://silent.example/'), rig.open(guard.port, 'silent.example:443')]);
+      const ended = await Promise.all([
+        rig.outcome(guard.port, 'http://silent.example/'),
+        rig.open(guard.port, 'silent.example:443'),
+      ]);
       expect([ended[0], ended[1].status]).to.deep.equal(['dropped', 502]);
       expect(guard.denied.map(({ reason }) => reason)).to.deep.equal(['unresolved', 'unresolved']);
     });
@@ -169,7 +183,9 @@ describe('the egress guard', () => {
       const closed = await rig.guard('public', [], { ports: [port] });
       expect(await both(closed.port, 'shop.example', port)).to.deep.equal(['dropped', 403]);
       expect(closed.refused).to.deep.equal([]);
-      const behindProxy = await rig.guard('intranet', [`127.0.0.1:${port}`], { upstreamProxy: `http://127.0.0.1:${port}` });
+      const behindProxy = await rig.guard('intranet', [`127.0.0.1:${port}`], {
+        upstreamProxy: `http://127.0.0.1:${port}`,
+      });
       expect(await both(behindProxy.port, 'shop.example', port)).to.deep.equal(['dropped', 502]);
       expect(behindProxy.refused).to.deep.equal([]);
     });
@@ -177,16 +193,23 @@ describe('the egress guard', () => {
     it('calls a name that does not exist unresolved', async () => {
       rig.dns.misbehave('broken.example', 'servfail');
       const guard = await rig.guard('public', []);
-      for (const name of ['missing.example', 'broken.example']) expect(await both(guard.port, name, 443)).to.deep.equal(['dropped', 502]);
-      expect(new Set(guard.denied.map(({ reason }) => reason))).to.deep.equal(new Set(['unresolved']));
+      for (const name of ['missing.example', 'broken.example'])
+        expect(await both(guard.port, name, 443)).to.deep.equal(['dropped', 502]);
+      expect(new Set(guard.denied.map(({ reason }) => reason))).to.deep.equal(
+        new Set(['unresolved']),
+      );
     });
 
     it('uses the family that answered when the other one fails or is silent', async () => {
-      const guard = await rig.guard('intranet', [`127.0.0.1:${victim.port}`], { dnsTimeoutMs: 200 });
+      const guard = await rig.guard('intranet', [`127.0.0.1:${victim.port}`], {
+        dnsTimeoutMs: 200,
+      });
       for (const how of ['servfail', 'silent'] as const) {
         rig.dns.set('half.example', '127.0.0.1');
         rig.dns.misbehave('half.example', how, 'AAAA');
-        expect((await rig.open(guard.port, `half.example:${victim.port}`)).status, how).to.equal(200);
+        expect((await rig.open(guard.port, `half.example:${victim.port}`)).status, how).to.equal(
+          200,
+        );
       }
     });
 
@@ -221,10 +244,15 @@ describe('the egress guard', () => {
     it('ends tunnels, idle connections and look-ups under way at once', async () => {
       const echo = await rig.tcp();
       rig.dns.misbehave('silent.example', 'silent');
-      const guard = await rig.guard('intranet', [`127.0.0.1:${echo.port}`, `127.0.0.1:${victim.port}`], { dnsTimeoutMs: 60_000 });
+      const guard = await rig.guard(
+        'intranet',
+        [`127.0.0.1:${echo.port}`, `127.0.0.1:${victim.port}`],
+        { dnsTimeoutMs: 60_000 },
+      );
       const idle = await rig.raw(guard.port);
       const tunnel = await rig.open(guard.port, `127.0.0.1:${echo.port}`);
-      expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200'); // leaves a kept connection behind
+      // leaves a kept connection behind
+      expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
       const asked = rig.dns.asked('silent.example');
       const waiting = rig.outcome(guard.port, 'http://silent.example/');
       await asked;

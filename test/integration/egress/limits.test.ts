@@ -20,7 +20,11 @@ describe('the egress guard', () => {
     it('cuts everything at the last byte, says so once, and opens nothing any more', async () => {
       const victim = await rig.tcp(socket => socket.end(Buffer.alloc(300_000)));
       const echo = await rig.tcp();
-      const guard = await rig.guard('intranet', [`127.0.0.1:${victim.port}`, `127.0.0.1:${echo.port}`], { maxBytes: 200_000 });
+      const guard = await rig.guard(
+        'intranet',
+        [`127.0.0.1:${victim.port}`, `127.0.0.1:${echo.port}`],
+        { maxBytes: 200_000 },
+      );
       const bystander = await rig.open(guard.port, `127.0.0.1:${echo.port}`);
       const tunnel = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
       expect((await tunnel.rest).length).to.be.at.most(200_000);
@@ -57,10 +61,14 @@ describe('the egress guard', () => {
     });
 
     it('counts the bodies and heads of plain requests both ways', async () => {
-      const victim = await rig.web((request, response) => request.resume().on('end', () => response.end('x'.repeat(50_000))));
+      const victim = await rig.web((request, response) =>
+        request.resume().on('end', () => response.end('x'.repeat(50_000))),
+      );
       const guard = await open(victim.port, { maxBytes: 100_000 });
       const url = `http://127.0.0.1:${victim.port}/`;
-      expect((await rig.get(guard.port, url, { method: 'POST', body: 'y'.repeat(40_000) })).status).to.equal(200);
+      expect(
+        (await rig.get(guard.port, url, { method: 'POST', body: 'y'.repeat(40_000) })).status,
+      ).to.equal(200);
       expect(guard.counts().bytes).to.be.within(90_050, 91_000);
       const cut = await rig.get(guard.port, url).catch(error => error.code);
       expect(cut).to.equal('ECONNRESET');
@@ -86,7 +94,8 @@ describe('the egress guard', () => {
       const guard = await open(victim.port);
       const url = `http://127.0.0.1:${victim.port}/`;
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      for (let n = 0; n < 499; n++) expect((await rig.get(guard.port, url, { agent })).status).to.equal(200);
+      for (let n = 0; n < 499; n++)
+        expect((await rig.get(guard.port, url, { agent })).status).to.equal(200);
       agent.destroy();
       expect((await rig.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(200);
       expect(await rig.outcome(guard.port, url)).to.equal('dropped');
@@ -102,7 +111,9 @@ describe('the egress guard', () => {
       const told: string[] = [];
       const server = createServer();
       server.on('connect', (request, socket: Socket, head) => {
-        told.push(`${request.url} ${request.headers.host} ${request.headers['proxy-authorization']}`);
+        told.push(
+          `${request.url} ${request.headers.host} ${request.headers['proxy-authorization']}`,
+        );
         if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
         const { hostname, port } = new URL(`http://${request.url}`);
         const far = connect(Number(port), hostname, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
@@ -125,7 +136,9 @@ describe('the egress guard', () => {
       expect(body).to.equal(`shop.example:${victim.port}`);
       expect((await rig.open(guard.port, `shop.example:${victim.port}`)).status).to.equal(200);
       const authority = `127.0.0.1:${victim.port}`;
-      expect(told).to.deep.equal(Array(2).fill(`${authority} ${authority} Basic ${btoa('me:p@ss')}`));
+      expect(told).to.deep.equal(
+        Array(2).fill(`${authority} ${authority} Basic ${btoa('me:p@ss')}`),
+      );
     });
 
     it('never asks it for what is refused', async () => {

@@ -11,22 +11,37 @@ import { errorOf, evaluate, startWorker, TEST_SECRET } from '../../support/worke
 const run = promisify(execFile);
 const MODULE = new URL('../../support/pages/changing-network.ts', import.meta.url).href;
 const NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'];
-/** As a user who gets no namespaces: the first command of a namespace of users allows none in it, and gives its privileges up. */
+/**
+ * As a user who gets no namespaces: the first command of a namespace of users allows none in it,
+ * and gives its privileges up.
+ */
 const WITHOUT_NAMESPACES = [
-  ...['unshare', '--user', '--map-root-user', 'sh', '-c', 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" "$@"'],
+  ...[
+    'unshare',
+    '--user',
+    '--map-root-user',
+    'sh',
+    '-c',
+    'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" "$@"',
+  ],
   ...['setpriv', '--bounding-set=-all', '--inh-caps=-all'],
 ];
 
 describe('a change of the machine’s network', () => {
   before(function () {
-    if (process.getuid?.() !== 0) skip(this, 'only root may have networks and users of its own making');
+    if (process.getuid?.() !== 0)
+      skip(this, 'only root may have networks and users of its own making');
   });
 
   /** A Chrome in a network of its own that changes. */
   async function imagesWith(heard: boolean): Promise<ImagesOfPage> {
     const script = `import { imagesThroughChange } from '${MODULE}'; process.stdout.write(JSON.stringify(await imagesThroughChange(${heard}))); process.exit();`;
     const env = { ...process.env, PRESSROOM_POOL_SECRET: TEST_SECRET };
-    const { stdout } = await run('unshare', ['--net', process.execPath, '--input-type=module', '--eval', script], { env, timeout: 50_000 });
+    const { stdout } = await run(
+      'unshare',
+      ['--net', process.execPath, '--input-type=module', '--eval', script],
+      { env, timeout: 50_000 },
+    );
     return JSON.parse(stdout);
   }
 
@@ -41,7 +56,10 @@ describe('a change of the machine’s network', () => {
   describe('is not told to Chrome', () => {
     const [SOCKET, BIND] = process.arch === 'arm64' ? [198, 200] : [41, 49];
 
-    /** A program that subscribes to news of addresses as Chrome does, and asks for sockets as the C library does; started so, it tells whether it gets them, and whether it gave privileges up. */
+    /**
+     * A program that subscribes to news of addresses as Chrome does, and asks for sockets as the C
+     * library does; started so, it tells whether it gets them, and whether it gave privileges up.
+     */
     async function started(as: readonly string[], sandbox: boolean) {
       const program = `
         use Socket;
@@ -58,11 +76,17 @@ describe('a change of the machine’s network', () => {
         print <$status>;`;
       const line = startLine({ executable: 'perl', sandbox }, ['-e', program]);
       const [first, ...rest] = [...as, line[0], ...line[1]];
-      const { stdout, stderr } = await run(first!, rest, { env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+      const { stdout, stderr } = await run(first!, rest, {
+        env: { ...process.env, LC_ALL: 'C.UTF-8' },
+      });
       expect(stderr).to.equal('');
       const told = (name: string) => new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(stdout)?.[1];
       expect([told('Bound'), told('Internet'), told('Unix')]).to.deep.equal(['0', 'yes', 'yes']);
-      return { subscribed: told('Groups') !== '0', library: told('Netlink'), givenUp: told('NoNewPrivs') === '1' };
+      return {
+        subscribed: told('Groups') !== '0',
+        library: told('Netlink'),
+        givenUp: told('NoNewPrivs') === '1',
+      };
     }
     const UNHEARD = { subscribed: false, library: 'Address family not supported by protocol' };
     const HEARD = { subscribed: true, library: 'yes' };
@@ -72,8 +96,11 @@ describe('a change of the machine’s network', () => {
     });
 
     it('unless its sandbox needs a set-uid program', async function () {
-      const refused = await errorOf(run(WITHOUT_NAMESPACES[0]!, [...WITHOUT_NAMESPACES.slice(1), 'true']));
-      if (refused) skip(this, `how many namespaces there may be cannot be set here: ${refused.message}`);
+      const refused = await errorOf(
+        run(WITHOUT_NAMESPACES[0]!, [...WITHOUT_NAMESPACES.slice(1), 'true']),
+      );
+      if (refused)
+        skip(this, `how many namespaces there may be cannot be set here: ${refused.message}`);
       expect(await started(WITHOUT_NAMESPACES, true)).to.deep.equal({ ...HEARD, givenUp: false });
       expect(await started(WITHOUT_NAMESPACES, false)).to.deep.equal({ ...UNHEARD, givenUp: true });
     });
@@ -96,7 +123,9 @@ describe('a change of the machine’s network', () => {
     });
 
     it('whose Perl does not work', async () => {
-      await writeFile(at('perl'), '#!/bin/sh\necho "no version of perl is set" >&2\nexit 127\n', { mode: 0o755 });
+      await writeFile(at('perl'), '#!/bin/sh\necho "no version of perl is set" >&2\nexit 127\n', {
+        mode: 0o755,
+      });
       expect(await wordsOf(`${at('.')}:${process.env.PATH}`)).to.equal("one word,it's\n");
     });
   });
@@ -107,7 +136,9 @@ describe('a change of the machine’s network', () => {
   ])
     it(`leaves one line to be said of a Chrome that cannot be executed, on a machine ${machine}`, async () => {
       const [shell, args] = startLine({ executable: '/no/such/chrome', sandbox: true }, []);
-      const error = (await errorOf(run(shell, args, { env: { ...process.env, PATH: path } }))) as Error & { code: number; stderr: string };
+      const error = (await errorOf(
+        run(shell, args, { env: { ...process.env, PATH: path } }),
+      )) as Error & { code: number; stderr: string };
       expect(error.code).to.equal(127);
       expect(error.stderr).to.match(/^\/no\/such\/chrome: .*[Nn](o such file|ot found).*\n$/);
     });

@@ -15,14 +15,22 @@ describe('the egress guard as a proxy', () => {
   afterEach(() => rig.close());
 
   /** A guard through which one port of loopback is open. */
-  const open = (port: number, config = {}) => rig.guard('intranet', [`${LOOPBACK}:${port}`, `[::1]:${port}`], config);
+  const open = (port: number, config = {}) =>
+    rig.guard('intranet', [`${LOOPBACK}:${port}`, `[::1]:${port}`], config);
 
   describe('for plain http', () => {
     it('passes method, path, fields and body on, and takes the host from the URL', async () => {
       const victim = await rig.web(async (request, response) => {
         let body = '';
         for await (const chunk of request) body += chunk;
-        response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }));
+        response.end(
+          JSON.stringify({
+            method: request.method,
+            url: request.url,
+            headers: request.headers,
+            body,
+          }),
+        );
       });
       const guard = await open(victim.port);
       rig.dns.set('shop.example', '127.0.0.1');
@@ -41,7 +49,11 @@ describe('the egress guard as a proxy', () => {
         },
       });
       const seen = JSON.parse(answer.body);
-      expect([seen.method, seen.url, seen.body]).to.deep.equal(['PUT', '/a/../b?c=%20d', 'ten pages']);
+      expect([seen.method, seen.url, seen.body]).to.deep.equal([
+        'PUT',
+        '/a/../b?c=%20d',
+        'ten pages',
+      ]);
       expect(seen.headers).to.deep.equal({
         host: `shop.example:${victim.port}`,
         'x-own': 'kept',
@@ -78,7 +90,13 @@ describe('the egress guard as a proxy', () => {
           'Basic',
         ];
         response.sendDate = false;
-        response.writeHead(404, 'Nobody Home', [...fields, 'Keep-Alive', 'timeout=9', 'Content-Length', '2']);
+        response.writeHead(404, 'Nobody Home', [
+          ...fields,
+          'Keep-Alive',
+          'timeout=9',
+          'Content-Length',
+          '2',
+        ]);
         response.end(Buffer.from('no')); // a string would make Node write the head as UTF-8
       });
       const guard = await open(victim.port);
@@ -129,7 +147,10 @@ describe('the egress guard as a proxy', () => {
       });
       const guard = await open(victim.port);
       const url = `http://127.0.0.1:${victim.port}/`;
-      expect([await rig.outcome(guard.port, url), await rig.outcome(guard.port, url)]).to.deep.equal(['200', '200']);
+      expect([
+        await rig.outcome(guard.port, url),
+        await rig.outcome(guard.port, url),
+      ]).to.deep.equal(['200', '200']);
       expect([asked, victim.connections]).to.deep.equal([3, 2]);
     });
 
@@ -158,20 +179,33 @@ describe('the egress guard as a proxy', () => {
         'nonsense\r\n\r\n',
         'HTTP/1.1 099 Odd\r\n\r\n',
       ];
-      const both = 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
-      for (const bytes of [...answers, both, 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', '']) {
+      const both =
+        'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+      for (const bytes of [
+        ...answers,
+        both,
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+        '',
+      ]) {
         const victim = await rig.tcp(socket => socket.once('data', () => socket.end(bytes)));
         const guard = await open(victim.port);
-        expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`), JSON.stringify(bytes)).to.equal('dropped');
+        expect(
+          await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`),
+          JSON.stringify(bytes),
+        ).to.equal('dropped');
         await guard.close();
         expect(guard.counts().open, JSON.stringify(bytes)).to.equal(0);
       }
     });
 
     it('cuts the answer short when the far end does', async () => {
-      const victim = await rig.tcp(socket => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')));
+      const victim = await rig.tcp(socket =>
+        socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
+      );
       const guard = await open(victim.port);
-      const answer = await rig.get(guard.port, `http://127.0.0.1:${victim.port}/`).catch(error => error.code);
+      const answer = await rig
+        .get(guard.port, `http://127.0.0.1:${victim.port}/`)
+        .catch(error => error.code);
       expect(answer).to.equal('ECONNRESET');
     });
 
@@ -184,7 +218,10 @@ describe('the egress guard as a proxy', () => {
         '\x16\x03\x01\x02\0\x01\0\x01',
         'GET http://a b/ HTTP/1.1\r\n\r\n',
       ];
-      for (const text of [...texts, `GET https://127.0.0.1:${victim.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`]) {
+      for (const text of [
+        ...texts,
+        `GET https://127.0.0.1:${victim.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
+      ]) {
         const socket = await rig.raw(guard.port);
         socket.end(text, 'latin1');
         const bytes: Buffer[] = await socket.toArray().catch(() => []);
@@ -210,7 +247,9 @@ describe('the egress guard as a proxy', () => {
     it('reaches IPv6 addresses', async function () {
       const victim = await rig.web(undefined, '::1').catch(() => this.skip());
       const guard = await open(victim.port);
-      expect((await rig.get(guard.port, `http://[::1]:${victim.port}/`)).body).to.equal('the inside');
+      expect((await rig.get(guard.port, `http://[::1]:${victim.port}/`)).body).to.equal(
+        'the inside',
+      );
       expect((await rig.open(guard.port, `[::1]:${victim.port}`)).status).to.equal(200);
     });
   });
@@ -249,7 +288,10 @@ describe('the egress guard as a proxy', () => {
       for (const [authority, status] of cases) {
         const tunnel = await rig.open(guard.port, authority);
         expect(tunnel.status, authority).to.equal(status);
-        expect(tunnel.headers, authority).to.include({ 'content-length': '0', connection: 'close' });
+        expect(tunnel.headers, authority).to.include({
+          'content-length': '0',
+          connection: 'close',
+        });
         expect(await tunnel.rest, authority).to.equal('');
       }
       expect(guard.reasons()).to.deep.equal(['10.0.0.1:443 address']);
@@ -259,7 +301,10 @@ describe('the egress guard as a proxy', () => {
     it('ends each side when the other goes away, orderly or not', async () => {
       const victim = await rig.tcp(() => {});
       const guard = await open(victim.port);
-      for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.resetAndDestroy()]) {
+      for (const leave of [
+        (socket: Socket) => socket.destroy(),
+        (socket: Socket) => socket.resetAndDestroy(),
+      ]) {
         const first = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
         const far = once([...victim.sockets][0]!, 'close');
         leave(first.socket);

@@ -112,7 +112,9 @@ describe('a body that comes too slowly', () => {
   /** Drips so many bytes every 10 ms. */
   async function dripping(bytes: number, declared: number) {
     const { text } = await rig.account('free');
-    http = await httpRig(rig, { body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } } });
+    http = await httpRig(rig, {
+      body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } },
+    });
     const connection = await http.open();
     connection.send(renderHead(text, declared));
     let left = declared - GOOD.length;

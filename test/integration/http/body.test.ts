@@ -30,7 +30,14 @@ describe('the body of a request', () => {
   async function calling(headers: string[], options: HttpRigOptions = {}, key = account.text) {
     http = await httpRig(rig, options);
     const connection = await http.open();
-    const head = ['POST /v1/render HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, ...headers, '', ''];
+    const head = [
+      'POST /v1/render HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${key}`,
+      ...headers,
+      '',
+      '',
+    ];
     connection.send(head.join('\r\n'));
     return connection;
   }
@@ -67,7 +74,9 @@ describe('the body of a request', () => {
   });
 
   it('is refused as soon as its chunks are over the limit', async () => {
-    const connection = await calling([JSON_TYPE, CHUNKED], { body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
+    const connection = await calling([JSON_TYPE, CHUNKED], {
+      body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 },
+    });
     connection.send(chunk(1_001));
     const answer = await connection.answer();
     expect(answer.json().error.code).to.equal('payload_too_large');
@@ -81,7 +90,8 @@ describe('the body of a request', () => {
       body: { maxBytes: MIB, silentMs: 5_000, totalMs: 5_000 },
     });
     connection.socket.pause();
-    for (let sent = 0; sent < 8; sent += 1) if (!connection.send(Buffer.alloc(MIB, 'a'))) await once(connection.socket, 'drain');
+    for (let sent = 0; sent < 8; sent += 1)
+      if (!connection.send(Buffer.alloc(MIB, 'a'))) await once(connection.socket, 'drain');
     connection.socket.resume();
     expect((await connection.answer()).json().error.code).to.equal('payload_too_large');
     await connection.closed;
@@ -89,7 +99,9 @@ describe('the body of a request', () => {
   });
 
   it('is thrown away as long as it keeps coming, so that a caller on a slow line has the answer', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 2000'], { body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
+    const connection = await calling([JSON_TYPE, 'Content-Length: 2000'], {
+      body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 },
+    });
     expect((await connection.answer()).json().error.code).to.equal('payload_too_large');
     // Twice as long as a silent caller is waited for.
     for (let sent = 0; sent < 2_000; sent += 100) {
@@ -138,7 +150,11 @@ describe('the body of a request', () => {
   });
 
   it('is not asked for when the caller waits for 100 Continue and is refused', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 1000', 'Expect: 100-continue'], {}, 'nokey');
+    const connection = await calling(
+      [JSON_TYPE, 'Content-Length: 1000', 'Expect: 100-continue'],
+      {},
+      'nokey',
+    );
     const answer = await connection.answer();
     expect(answer.status).to.equal(401);
     expect(answer.headers['connection']).to.equal('close');
@@ -146,7 +162,11 @@ describe('the body of a request', () => {
   });
 
   it('is asked for with 100 Continue', async () => {
-    const connection = await calling([JSON_TYPE, `Content-Length: ${GOOD.length}`, 'Expect: 100-continue']);
+    const connection = await calling([
+      JSON_TYPE,
+      `Content-Length: ${GOOD.length}`,
+      'Expect: 100-continue',
+    ]);
     expect((await connection.answer()).status).to.equal(100);
     connection.send(GOOD);
     expect((await connection.answer()).status).to.equal(200);
@@ -174,7 +194,9 @@ describe('the body of a request', () => {
   });
 
   it('is given up when it takes too long, though something comes all the time', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 1000'], { body: { maxBytes: MIB, silentMs: 200, totalMs: 500 } });
+    const connection = await calling([JSON_TYPE, 'Content-Length: 1000'], {
+      body: { maxBytes: MIB, silentMs: 200, totalMs: 500 },
+    });
     const drip = setInterval(() => connection.send(' '), 20);
     const answer = await connection.answer().finally(() => clearInterval(drip));
     expect(answer.json().error.message).to.contain('it took more than 0.5 s');
@@ -217,8 +239,18 @@ describe('the body of a request', () => {
     ['that is missing', [], '', 'body is missing'],
     ['that is empty', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'body is missing'],
     ['of another type', ['Content-Type: text/plain', 'Content-Length: 2'], '{}', '`Content-Type`'],
-    ['that is compressed', [JSON_TYPE, 'Content-Encoding: gzip', 'Content-Length: 2'], '{}', '`Content-Encoding`'],
-    ['that is not UTF-8', [JSON_TYPE, 'Content-Length: 3'], Buffer.from([0x22, 0xff, 0x22]), 'UTF-8'],
+    [
+      'that is compressed',
+      [JSON_TYPE, 'Content-Encoding: gzip', 'Content-Length: 2'],
+      '{}',
+      '`Content-Encoding`',
+    ],
+    [
+      'that is not UTF-8',
+      [JSON_TYPE, 'Content-Length: 3'],
+      Buffer.from([0x22, 0xff, 0x22]),
+      'UTF-8',
+    ],
     ['that is no JSON', [JSON_TYPE, 'Content-Length: 9'], '{"html" }', 'line 1, column 9'],
     ['that the contract refuses', [JSON_TYPE, 'Content-Length: 2'], '{}', '`html`'],
   ];

@@ -34,7 +34,10 @@ describe('the connections of one address', () => {
   }
   const isServed = async (socket: Socket) => {
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
+    const [answer] = await Promise.race([
+      once(socket, 'data'),
+      once(socket, 'close').then(() => ['']),
+    ]);
     return String(answer).startsWith('HTTP/1.1 200');
   };
 
@@ -44,7 +47,8 @@ describe('the connections of one address', () => {
     for (let count = 0; count < 6; count++) idle.push(await open('127.0.0.1'));
     await eventually(() => expect(http.server.connections()).to.equal(6));
     expect(await isServed(await open('127.0.0.1'))).to.equal(false);
-    for (let count = 0; count < 2; count++) expect(await isServed(await open('127.0.0.2'))).to.equal(true);
+    for (let count = 0; count < 2; count++)
+      expect(await isServed(await open('127.0.0.2'))).to.equal(true);
 
     idle[0]!.destroy();
     idle[1]!.destroy();
@@ -56,6 +60,7 @@ describe('the connections of one address', () => {
 
   it('have no share when the address is that of a trusted proxy', async () => {
     await serve({ trustedProxies: parseTrustedProxies(['127.0.0.1']) });
-    for (let count = 0; count < 8; count++) expect(await isServed(await open('127.0.0.1'))).to.equal(true);
+    for (let count = 0; count < 8; count++)
+      expect(await isServed(await open('127.0.0.1'))).to.equal(true);
   });
 });

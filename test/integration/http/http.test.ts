@@ -26,7 +26,9 @@ describe('the API over HTTP', () => {
 
   describe('POST /v1/render', () => {
     it('answers with the PDF and its headers, and counts it', async () => {
-      const { text, usage } = await rig.account('free', { usage: { period: '2999-01', count: 41 } });
+      const { text, usage } = await rig.account('free', {
+        usage: { period: '2999-01', count: 41 },
+      });
       const { status, headers, body } = await post(text, GOOD);
       expect(status).to.equal(200);
       expect(body).to.deep.equal(PDF);
@@ -46,7 +48,8 @@ describe('the API over HTTP', () => {
 
     it('leaves the count out when the database did not tell it in time', async () => {
       const { text } = await rig.account('free');
-      http.state.during = async () => void (await rig.failing('findAndModify', { errorCode: 11602 }));
+      http.state.during = async () =>
+        void (await rig.failing('findAndModify', { errorCode: 11602 }));
       const { status, headers } = await post(text, GOOD);
       expect(status).to.equal(200);
       expect(headers).to.not.have.property('x-usage-count');
@@ -69,8 +72,15 @@ describe('the API over HTTP', () => {
 
     it('answers 401 before 403, 403 before 400, and 400 before 429', async () => {
       const unpaid = await rig.account('free', { state: 'unpaid' });
-      const busy = await rig.account('free', { leases: [{ id: 'other', key: 'k', expires: new Date(Date.now() + 60e3) }] });
-      const answers = await Promise.all([post('nokey', '{'), post(unpaid.text, '{'), post(busy.text, '{'), post(busy.text, GOOD)]);
+      const busy = await rig.account('free', {
+        leases: [{ id: 'other', key: 'k', expires: new Date(Date.now() + 60e3) }],
+      });
+      const answers = await Promise.all([
+        post('nokey', '{'),
+        post(unpaid.text, '{'),
+        post(busy.text, '{'),
+        post(busy.text, GOOD),
+      ]);
       expect(answers.map(answer => answer.json().error.code)).to.deep.equal([
         'unauthorized',
         'subscription_inactive',
@@ -91,8 +101,12 @@ describe('the API over HTTP', () => {
 
     it('takes the address that a trusted proxy tells for the check of the key', async () => {
       const { id, text } = await rig.account('free');
-      await rig.store.accounts.updateOne({ _id: id }, { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } });
-      const from = (forwarded: string) => http.ask(`${http.head(text, GOOD.length)}\nX-Forwarded-For: ${forwarded}`, GOOD);
+      await rig.store.accounts.updateOne(
+        { _id: id },
+        { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
+      );
+      const from = (forwarded: string) =>
+        http.ask(`${http.head(text, GOOD.length)}\nX-Forwarded-For: ${forwarded}`, GOOD);
       expect((await from('198.51.100.7')).status).to.equal(200);
       expect((await from('198.51.100.7, 203.0.113.1')).status).to.equal(401);
     });
@@ -106,7 +120,9 @@ describe('the API over HTTP', () => {
       expect(answer.status).to.equal(502);
       expect(answer.json().error).to.include({ code: 'render_failed', reason: 'internal' });
       expect(answer.body.toString()).to.not.contain('secret');
-      expect(http.lines.find(({ msg }) => msg === 'unexpected error')).to.include({ requestId: answer.headers['x-request-id'] });
+      expect(http.lines.find(({ msg }) => msg === 'unexpected error')).to.include({
+        requestId: answer.headers['x-request-id'],
+      });
       expect(await usage()).to.equal(0);
     });
 
@@ -135,7 +151,10 @@ describe('the API over HTTP', () => {
       expect(signal.aborted).to.equal(true);
       expect(await free.usage()).to.equal(0);
       await until(() => http.lines.some(({ msg }) => msg === 'request'));
-      expect(http.lines.find(({ msg }) => msg === 'request')).to.include({ code: 'client_closed', accountId: free.id });
+      expect(http.lines.find(({ msg }) => msg === 'request')).to.include({
+        code: 'client_closed',
+        accountId: free.id,
+      });
       await until(() => http.budget.used() === 0);
     });
 
@@ -162,15 +181,26 @@ describe('the API over HTTP', () => {
         expect(String(head))
           .to.match(/^HTTP\/1.1 405 /)
           .and.to.match(/\r\nAllow: POST\r\n/);
-        if (method !== 'HEAD') expect((await connection.answer()).json().error.code).to.equal('method_not_allowed');
+        if (method !== 'HEAD')
+          expect((await connection.answer()).json().error.code).to.equal('method_not_allowed');
       });
     }
 
     it('answer OPTIONS and POST on a page with 405 and what it takes', async () => {
-      for (const request of ['OPTIONS /healthz', 'POST /healthz']) expect((await ask(request)).headers['allow']).to.equal('GET, HEAD');
+      for (const request of ['OPTIONS /healthz', 'POST /healthz'])
+        expect((await ask(request)).headers['allow']).to.equal('GET, HEAD');
     });
 
-    for (const path of ['/v1/nothing', '/V1/render', '/v1/render/', '/v1//render', '/v1/%72ender/x', '/v1/%', '//', '/..']) {
+    for (const path of [
+      '/v1/nothing',
+      '/V1/render',
+      '/v1/render/',
+      '/v1//render',
+      '/v1/%72ender/x',
+      '/v1/%',
+      '//',
+      '/..',
+    ]) {
       it(`answer ${path} with 404 in the envelope`, async () => {
         const answer = await ask(`GET ${path}`);
         expect(answer.status).to.equal(404);
@@ -196,21 +226,30 @@ describe('the API over HTTP', () => {
 
     it('describe the API, and every described path is there', async () => {
       const answer = await ask('GET /openapi.json');
-      expect(answer.headers).to.include({ 'content-type': 'application/json; charset=utf-8', 'x-content-type-options': 'nosniff' });
-      const { paths, servers } = JSON.parse(answer.body.toString()) as { paths: Record<string, object>; servers: { url: string }[] };
+      expect(answer.headers).to.include({
+        'content-type': 'application/json; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+      });
+      const { paths, servers } = JSON.parse(answer.body.toString()) as {
+        paths: Record<string, object>;
+        servers: { url: string }[];
+      };
       expect(servers).to.deep.equal([{ url: 'http://localhost:8080' }]);
       const described = Object.entries(paths).flatMap(([path, methods]) =>
         Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
       );
       expect(described).to.include('POST /v1/render');
-      for (const request of described) expect((await ask(request)).status, request).to.not.be.oneOf([404, 405]);
+      for (const request of described)
+        expect((await ask(request)).status, request).to.not.be.oneOf([404, 405]);
     });
 
     it('show the documentation, which may load and run nothing', async () => {
       const { status, headers, body } = await ask('GET /docs');
       expect(status).to.equal(200);
       expect(headers['content-type']).to.equal('text/html; charset=utf-8');
-      expect(headers['content-security-policy']).to.contain("default-src 'none'").and.to.contain("style-src 'sha256-");
+      expect(headers['content-security-policy'])
+        .to.contain("default-src 'none'")
+        .and.to.contain("style-src 'sha256-");
       expect(body.toString())
         .to.match(/^<!doctype html>/)
         .and.to.contain('http://localhost:8080/v1/render');
@@ -239,12 +278,16 @@ describe('the API over HTTP', () => {
     });
     expect(lines[0]!['ms']).to.be.a('number');
     const all = JSON.stringify(http.lines);
-    for (const secret of ['hidden', 'private content', text, text.slice(-12)]) expect(all).to.not.contain(secret);
+    for (const secret of ['hidden', 'private content', text, text.slice(-12)])
+      expect(all).to.not.contain(secret);
   });
 
   it('logs code and reason of an error', async () => {
     await post('nokey', GOOD);
     await until(() => http.lines.some(({ msg }) => msg === 'request'));
-    expect(http.lines.find(({ msg }) => msg === 'request')).to.include({ status: 401, code: 'unauthorized' });
+    expect(http.lines.find(({ msg }) => msg === 'request')).to.include({
+      status: 401,
+      code: 'unauthorized',
+    });
   });
 });

@@ -4,9 +4,26 @@ import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const BODY = JSON.stringify({ html: '<p>Hello</p>' });
-const HEADERS = ['X-Request-Id', 'Authorization', 'X-Forwarded-For', 'Content-Type', 'Traceparent', 'Cookie', 'X-Anything'];
+const HEADERS = [
+  'X-Request-Id',
+  'Authorization',
+  'X-Forwarded-For',
+  'Content-Type',
+  'Traceparent',
+  'Cookie',
+  'X-Anything',
+];
 /** Ways to hide a header inside the value of another. */
-const HIDDEN = ['a\rX-Evil: 1', 'a\nX-Evil: 1', 'a\r\rX-Evil: 1', 'a\r\n X-Evil: 1', 'a\r\n\tX-Evil: 1', 'a\0\r', '\rX-Evil: 1', '\0'];
+const HIDDEN = [
+  'a\rX-Evil: 1',
+  'a\nX-Evil: 1',
+  'a\r\rX-Evil: 1',
+  'a\r\n X-Evil: 1',
+  'a\r\n\tX-Evil: 1',
+  'a\0\r',
+  '\rX-Evil: 1',
+  '\0',
+];
 /** What other parsers might decode to line breaks. */
 const ENCODED = [
   'a%0d%0aX-Evil: 1',
@@ -36,10 +53,18 @@ describe('what a caller writes into headers and names', () => {
 
   /** One call with the header `name` as it is given, in bytes; all others are right. */
   async function call(name: string, value: string) {
-    const right = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
-    const lines = Object.entries({ Host: 'x', ...right, [name]: value }).map(([each, text]) => `${each}: ${text}`);
+    const right = {
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'application/json',
+      'Content-Length': String(BODY.length),
+    };
+    const lines = Object.entries({ Host: 'x', ...right, [name]: value }).map(
+      ([each, text]) => `${each}: ${text}`,
+    );
     const connection = await http.open();
-    connection.send(Buffer.from(`POST /v1/render HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${BODY}`, 'latin1'));
+    connection.send(
+      Buffer.from(`POST /v1/render HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${BODY}`, 'latin1'),
+    );
     const answer = await connection.answer();
     connection.socket.destroy();
     return answer;
@@ -51,7 +76,9 @@ describe('what a caller writes into headers and names', () => {
         const answer = await call(name, value);
         expect([400, 401], JSON.stringify(value)).to.include(answer.status);
         expect(answer.headers, JSON.stringify(value)).to.not.have.property('x-evil');
-        expect(answer.json().error.request_id).to.match(UUID).and.to.equal(answer.headers['x-request-id']);
+        expect(answer.json().error.request_id)
+          .to.match(UUID)
+          .and.to.equal(answer.headers['x-request-id']);
         expect(answer.body.toString()).to.not.contain('X-Evil');
       }
     });
@@ -60,15 +87,22 @@ describe('what a caller writes into headers and names', () => {
       for (const value of ENCODED) {
         const answer = await call(name, value);
         expect(answer.headers['x-request-id']).to.match(UUID);
-        expect(JSON.stringify(answer.headers), value).to.not.contain('Evil').and.to.not.contain(value);
-        expect(answer.body.toString('latin1'), value).to.not.contain('Evil').and.to.not.contain('jndi');
+        expect(JSON.stringify(answer.headers), value)
+          .to.not.contain('Evil')
+          .and.to.not.contain(value);
+        expect(answer.body.toString('latin1'), value)
+          .to.not.contain('Evil')
+          .and.to.not.contain('jndi');
       }
     });
 
     it(`refuses ${name} of a million characters by the envelope`, async () => {
       const answer = await call(name, 'a'.repeat(1_000_000));
       expect(answer.status).to.equal(400);
-      expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
+      expect(answer.headers).to.include({
+        connection: 'close',
+        'content-type': 'application/json; charset=utf-8',
+      });
       expect(answer.json().error.message).to.contain('larger than 16 KiB');
     });
   }

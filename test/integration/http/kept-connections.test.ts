@@ -78,13 +78,19 @@ describe('a socket that is kept', () => {
     withGateway(keeping, {}, async ({ server }, open) => {
       const session = await open();
       const [socket] = [...server.clients];
-      socket!.send(JSON.stringify({ method: 'Pressroom.ended', params: { reason: 'deadline', message: 'too long' } }));
+      socket!.send(
+        JSON.stringify({
+          method: 'Pressroom.ended',
+          params: { reason: 'deadline', message: 'too long' },
+        }),
+      );
       expect(await session.ended).to.deep.equal({ reason: 'deadline', message: 'too long' });
       let abandoned = false;
       const abandoning = session.abandon().then(() => {
         abandoned = true;
       });
-      // A second command of the same socket is answered before anything else can have happened to the first.
+      // A second command of the same socket is answered before anything else can have happened to
+      // the first.
       const other = await open();
       expect(abandoned).to.equal(false);
       socket!.close(4_000);

@@ -25,7 +25,9 @@ describe('the life of the HTTP server', () => {
   describe('reports health', () => {
     it('as ready when the database answers and a worker is there', async () => {
       await opened();
-      expect(JSON.parse((await http.ask('GET /healthz HTTP/1.1')).body.toString())).to.deep.equal({ status: 'ok' });
+      expect(JSON.parse((await http.ask('GET /healthz HTTP/1.1')).body.toString())).to.deep.equal({
+        status: 'ok',
+      });
       const answer = await http.ask('GET /readyz HTTP/1.1');
       expect(answer.status).to.equal(200);
       expect(JSON.parse(answer.body.toString())).to.deep.equal({
@@ -40,13 +42,17 @@ describe('the life of the HTTP server', () => {
       const answer = await http.ask('GET /readyz HTTP/1.1');
       expect(answer.status).to.equal(503);
       expect(JSON.parse(answer.body.toString())).to.deep.include({ status: 'unavailable' });
-      expect(JSON.parse(answer.body.toString()).checks.database).to.deep.equal({ status: 'unavailable' });
+      expect(JSON.parse(answer.body.toString()).checks.database).to.deep.equal({
+        status: 'unavailable',
+      });
       expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
     });
 
     it('as unavailable without a worker, also when a check does not end', async () => {
       const never = new Promise<never>(() => {});
-      await opened({ health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) } });
+      await opened({
+        health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) },
+      });
       expect((await http.ask('GET /readyz HTTP/1.1')).status).to.equal(503);
       await http.close();
       await opened({ health: { database: () => never, workers: () => never } });
@@ -73,7 +79,8 @@ describe('the life of the HTTP server', () => {
   });
 
   describe('drains', () => {
-    const refusedAt = (port: number) => new Promise<void>(resolve => connect(port, '127.0.0.1').once('error', () => resolve()));
+    const refusedAt = (port: number) =>
+      new Promise<void>(resolve => connect(port, '127.0.0.1').once('error', () => resolve()));
     /** A render that runs until `finish` is called. */
     async function running() {
       const { text } = await rig.account('scale');

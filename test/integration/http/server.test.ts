@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Route } from '../../../api/http/state.ts';
-import { type HttpRig, type HttpRigOptions, httpRig, PDF, renderHead } from '../../support/http-rig.ts';
+import {
+  type HttpRig,
+  type HttpRigOptions,
+  httpRig,
+  PDF,
+  renderHead,
+} from '../../support/http-rig.ts';
 import { type LeaseRig, leaseRig, until } from '../../support/lease-rig.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -28,18 +34,50 @@ describe('the HTTP server', () => {
   describe('answers through the envelope', () => {
     const broken: [string, string, string][] = [
       ['what is not HTTP', 'hello there\r\n\r\n', 'not valid HTTP/1.1'],
-      ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, 'larger than 16 KiB'],
+      [
+        'headers over 16 KiB',
+        `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`,
+        'larger than 16 KiB',
+      ],
       ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', '`Host` is missing'],
-      ['a request with two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', '`Host` appears more than once'],
-      ['a method that is no token', 'F(O /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 'not valid HTTP/1.1'],
+      [
+        'a request with two hosts',
+        'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n',
+        '`Host` appears more than once',
+      ],
+      [
+        'a method that is no token',
+        'F(O /v1/render HTTP/1.1\r\nHost: x\r\n\r\n',
+        'not valid HTTP/1.1',
+      ],
       ['an unknown method without a version', 'FOO /v1/render\r\n\r\n', 'not valid HTTP/1.1'],
-      ['an unknown method whose target is no path', 'FOO mailto:x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
-      ['an unknown method with a line break in its target', 'FOO /v1/ren\rder HTTP/1.1\r\nHost: x\r\n\r\n', 'not valid HTTP/1.1'],
-      ['an unknown method longer than any', `${'F'.repeat(65)} /v1/render HTTP/1.1\r\nHost: x\r\n\r\n`, 'not valid HTTP/1.1'],
+      [
+        'an unknown method whose target is no path',
+        'FOO mailto:x HTTP/1.1\r\nHost: x\r\n\r\n',
+        'request target',
+      ],
+      [
+        'an unknown method with a line break in its target',
+        'FOO /v1/ren\rder HTTP/1.1\r\nHost: x\r\n\r\n',
+        'not valid HTTP/1.1',
+      ],
+      [
+        'an unknown method longer than any',
+        `${'F'.repeat(65)} /v1/render HTTP/1.1\r\nHost: x\r\n\r\n`,
+        'not valid HTTP/1.1',
+      ],
       ['a target that is no URL', 'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
       ['another', 'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
-      ['a line break hidden in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n', 'not valid HTTP/1.1'],
-      ['two lengths', 'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}', 'not valid HTTP/1.1'],
+      [
+        'a line break hidden in a header',
+        'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n',
+        'not valid HTTP/1.1',
+      ],
+      [
+        'two lengths',
+        'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+        'not valid HTTP/1.1',
+      ],
       [
         'a length and chunks',
         'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -52,8 +90,14 @@ describe('the HTTP server', () => {
         connection.send(bytes);
         const answer = await connection.answer();
         expect(answer.status).to.equal(400);
-        expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
-        expect(answer.json().error).to.include({ code: 'validation_error', request_id: answer.headers['x-request-id'] });
+        expect(answer.headers).to.include({
+          connection: 'close',
+          'content-type': 'application/json; charset=utf-8',
+        });
+        expect(answer.json().error).to.include({
+          code: 'validation_error',
+          request_id: answer.headers['x-request-id'],
+        });
         expect(answer.json().error.request_id).to.match(UUID);
         expect(answer.json().error.message).to.contain(words);
         await connection.closed;
@@ -73,13 +117,21 @@ describe('the HTTP server', () => {
     for (const [what, line, status, allow] of refused)
       it(`${what}: ${line} with ${status}`, async () => {
         const connection = await opened();
-        connection.send(`${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`);
+        connection.send(
+          `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`,
+        );
         const answer = await connection.answer();
         expect(answer.status).to.equal(status);
         expect(answer.headers['allow']).to.equal(allow);
-        expect(answer.headers).to.include({ connection: 'close', 'content-type': 'application/json; charset=utf-8' });
+        expect(answer.headers).to.include({
+          connection: 'close',
+          'content-type': 'application/json; charset=utf-8',
+        });
         const code = status === 404 ? 'not_found' : 'method_not_allowed';
-        expect(answer.json().error).to.include({ code, request_id: answer.headers['x-request-id'] });
+        expect(answer.json().error).to.include({
+          code,
+          request_id: answer.headers['x-request-id'],
+        });
         expect(http.lines.find(({ msg }) => msg === 'broken request')).to.include({
           requestId: answer.headers['x-request-id'],
           status,
@@ -205,15 +257,23 @@ describe('the HTTP server', () => {
 
     it('by answering each of its pipelined requests', async () => {
       const connection = await opened();
-      connection.socket.end(['/healthz', '/readyz', '/nothing'].map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
-      for (const status of [200, 200, 404]) expect((await lastAnswer(connection)).status).to.equal(status);
+      connection.socket.end(
+        ['/healthz', '/readyz', '/nothing']
+          .map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+          .join(''),
+      );
+      for (const status of [200, 200, 404])
+        expect((await lastAnswer(connection)).status).to.equal(status);
       await connection.closed;
     });
 
     const gone: [string, (socket: Socket) => void][] = [
       ['closes its connection', socket => socket.destroy()],
       ['resets its connection', socket => socket.resetAndDestroy()],
-      ['closes its half first, and all of it later', socket => socket.end() && setTimeout(() => socket.destroy(), 50)],
+      [
+        'closes its half first, and all of it later',
+        socket => socket.end() && setTimeout(() => socket.destroy(), 50),
+      ],
     ];
     for (const [what, leave] of gone)
       it(`by canceling the render of one that ${what}`, async () => {
@@ -238,11 +298,16 @@ describe('the HTTP server', () => {
         handle: [
           ctx => {
             ctx.respond = false;
-            ctx.res.once('close', ended.resolve).writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': begun\n\n');
+            ctx.res
+              .once('close', ended.resolve)
+              .writeHead(200, { 'Content-Type': 'text/event-stream' })
+              .write(': begun\n\n');
           },
         ],
       };
-      const connection = await opened({ console: { routes: [stream], renders: undefined as never } });
+      const connection = await opened({
+        console: { routes: [stream], renders: undefined as never },
+      });
       connection.send('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
       expect((await connection.answer()).status).to.equal(200);
       connection.socket.end();

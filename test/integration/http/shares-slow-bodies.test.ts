@@ -18,7 +18,10 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
   let connections: Awaited<ReturnType<typeof rawConnection>>[] = [];
   let drip: NodeJS.Timeout | undefined;
   before(async () => {
-    pressroom = await installation({ plan: 'free', env: { PRESSROOM_BYTES_IN_FLIGHT: BYTES_IN_FLIGHT } });
+    pressroom = await installation({
+      plan: 'free',
+      env: { PRESSROOM_BYTES_IN_FLIGHT: BYTES_IN_FLIGHT },
+    });
   });
   after(async () => {
     clearInterval(drip);
@@ -29,11 +32,14 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
   it('leaves all renders of another account their memory, and is refused', async () => {
     await pressroom.accounts.createAccount('innocent', { plan: 'growth' });
     const { text: innocentKey } = await pressroom.accounts.createKey('innocent', { name: 'test' });
-    const render = async () => (await renderCall(port(pressroom), innocentKey, { html: html('<p>invoice</p>') })).status;
+    const render = async () =>
+      (await renderCall(port(pressroom), innocentKey, { html: html('<p>invoice</p>') })).status;
     expect(await render()).to.equal(200);
 
     const head = `${renderHead(pressroom.key, DECLARED_BYTES)}{`;
-    connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => rawConnection(port(pressroom))));
+    connections = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () => rawConnection(port(pressroom))),
+    );
     for (const { send } of connections) send(head);
     drip = setInterval(() => {
       for (const { socket, send } of connections) if (socket.writable) send(' ');
@@ -57,7 +63,9 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
     await eventually(() => expect(over).to.equal(true));
     const counts = Object.groupBy(await all, answer => answer);
     // The plan's one render and eight more are read, until they are too slow.
-    expect(Object.entries(counts).map(([answer, all]) => [answer, all!.length])).to.have.deep.members([
+    expect(
+      Object.entries(counts).map(([answer, all]) => [answer, all!.length]),
+    ).to.have.deep.members([
       ['429 concurrency_limit', 17],
       ['400 validation_error', 9],
     ]);

@@ -44,18 +44,26 @@ describe('files of the worker’s machine', function () {
       `content://${folder}/a.txt`,
       `javascript:fetch('file://${folder}/a.txt').then(a => a.text()).then(t => parent.document.body.append(t))`,
     ];
-    const redirect = (location: string) => (_request: unknown, response: ServerResponse) => response.writeHead(302, { location }).end();
+    const redirect = (location: string) => (_request: unknown, response: ServerResponse) =>
+      response.writeHead(302, { location }).end();
     web = await startWebServer({
       '/page': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html' }).end(filePage(`file://${folder}`, [...spellings(), '/to-file'])),
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(filePage(`file://${folder}`, [...spellings(), '/to-file'])),
       '/download': (_request, response) =>
         response
-          .writeHead(200, { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="x.bin"' })
+          .writeHead(200, {
+            'content-type': 'application/octet-stream',
+            'content-disposition': 'attachment; filename="x.bin"',
+          })
           .end(secret.repeat(1_000)),
       '/to-file': redirect(`file://${folder}/a.html`),
       '/refresh': `<meta http-equiv="refresh" content="0;url=file://${folder}/a.html">SHOWN`,
       '/refresh-header': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html', refresh: `0;url=file://${folder}/a.html` }).end('SHOWN'),
+        response
+          .writeHead(200, { 'content-type': 'text/html', refresh: `0;url=file://${folder}/a.html` })
+          .end('SHOWN'),
       '/goes': `SHOWN<script>location = 'file://${folder}/a.html'</script>`,
       '/base': `<base href="file://${folder}/"><link rel=stylesheet href="a.css">SHOWN<img src="a.bmp"><iframe src="a.html"></iframe><script src="a.js"></script>`,
       '/styled.xml': (_request, response) =>
@@ -65,19 +73,35 @@ describe('files of the worker’s machine', function () {
             `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="file://${folder}/a.xsl"?><!DOCTYPE a [<!ENTITY x SYSTEM "file://${folder}/a.txt">]><a>SHOWN &x;</a>`,
           ),
       '/link-header': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html', link: `<file://${folder}/a.css>; rel=stylesheet` }).end('SHOWN'),
+        response
+          .writeHead(200, {
+            'content-type': 'text/html',
+            link: `<file://${folder}/a.css>; rel=stylesheet`,
+          })
+          .end('SHOWN'),
       ...Object.fromEntries(
         Object.entries(secretFiles(secret)).map(([name, [type, content]]) => [
           `/files/${name}`,
           (_request: unknown, response: ServerResponse) =>
-            response.writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*' }).end(content),
+            response
+              .writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*' })
+              .end(content),
         ]),
       ),
     });
-    pressroom = await installation({ intranet: true, env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` } });
+    pressroom = await installation({
+      intranet: true,
+      env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
+    });
     pages = {
-      'an html document': { html: filePage(`file://${folder}`, spellings()), wait_for_expression: 'window.done' },
-      'a page of the web': { url: `http://127.0.0.1:${web.port}/page`, wait_for_expression: 'window.done' },
+      'an html document': {
+        html: filePage(`file://${folder}`, spellings()),
+        wait_for_expression: 'window.done',
+      },
+      'a page of the web': {
+        url: `http://127.0.0.1:${web.port}/page`,
+        wait_for_expression: 'window.done',
+      },
     };
   });
   let pages: Record<string, object>;
@@ -95,7 +119,10 @@ describe('files of the worker’s machine', function () {
     const { pid } = pressroom.worker.worker.chromes()[0]!;
     return /--user-data-dir=([^\0]+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))![1]!;
   };
-  /** Chrome itself writes and removes files and folders there: what has gone meanwhile is passed over. */
+  /**
+   * Chrome itself writes and removes files and folders there: what has gone meanwhile is passed
+   * over.
+   */
   function unlessGone<T>(look: () => T, gone: T): T {
     try {
       return look();
@@ -109,7 +136,9 @@ describe('files of the worker’s machine', function () {
     unlessGone(() => readdirSync(where, { withFileTypes: true }), []).flatMap(entry => {
       const path = join(where, entry.name);
       if (entry.isDirectory()) return filesWith(text, path);
-      return entry.isFile() && unlessGone(() => readFileSync(path).includes(text), false) ? [path] : [];
+      return entry.isFile() && unlessGone(() => readFileSync(path).includes(text), false)
+        ? [path]
+        : [];
     });
 
   /** Whether any page of the PDF has a pixel of the secret pictures' colour. */
@@ -133,20 +162,36 @@ describe('files of the worker’s machine', function () {
   };
 
   it('would be seen by this test if a page could show them', async () => {
-    const pdf = await pressroom.pdf({ html: filePage(`http://127.0.0.1:${web.port}/files`), wait_for_network_idle: true });
+    const pdf = await pressroom.pdf({
+      html: filePage(`http://127.0.0.1:${web.port}/files`),
+      wait_for_network_idle: true,
+    });
     expect((await pdfText(pdf)).split(secret).length).to.be.greaterThan(6);
     expect(await hasColour(pdf)).to.equal(true);
     const script = `<script>fetch('http://127.0.0.1:${web.port}/files/a.txt').then(a => a.text()).then(text => { document.body.append(text); window.done = true })</script>`;
-    expect(await pdfText(await pressroom.pdf({ html: html(script), wait_for_expression: 'window.done' }))).to.include(secret);
+    expect(
+      await pdfText(
+        await pressroom.pdf({ html: html(script), wait_for_expression: 'window.done' }),
+      ),
+    ).to.include(secret);
   });
 
   it('could be read by Chrome, if it were told to', async () => {
     const { pipe } = pressroom.worker.worker.chromes()[0]!;
-    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', { url: `file://${folder}/a.txt` });
-    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', {
+      url: `file://${folder}/a.txt`,
+    });
+    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
+      targetId,
+      flatten: true,
+    });
     const expression = 'document.body?.textContent';
     await eventually(async () => {
-      const { result } = await pipe.command<{ result: { value: string } }>('Runtime.evaluate', { expression }, sessionId);
+      const { result } = await pipe.command<{ result: { value: string } }>(
+        'Runtime.evaluate',
+        { expression },
+        sessionId,
+      );
       expect(result.value).to.include(secret);
     });
     await pipe.command('Target.closeTarget', { targetId });
@@ -159,9 +204,19 @@ describe('files of the worker’s machine', function () {
       await expectNoSecret(pdf);
     });
 
-  for (const path of ['/refresh', '/refresh-header', '/goes', '/base', '/styled.xml', '/link-header'])
+  for (const path of [
+    '/refresh',
+    '/refresh-header',
+    '/goes',
+    '/base',
+    '/styled.xml',
+    '/link-header',
+  ])
     it(`are not shown by a page that ${path.slice(1)}`, async () => {
-      const answer = await pressroom.render({ url: `http://127.0.0.1:${web.port}${path}`, wait_delay: '300ms' });
+      const answer = await pressroom.render({
+        url: `http://127.0.0.1:${web.port}${path}`,
+        wait_delay: '300ms',
+      });
       if (answer.status === 200) await expectNoSecret(answer.body);
       else expect(answer.body.toString()).to.not.include(secret);
     });
@@ -178,12 +233,18 @@ describe('files of the worker’s machine', function () {
       ['of a frame', url => ({ html: html(`SHOWN<iframe src="${url}"></iframe>`) })],
       [
         'of a link',
-        url => ({ html: html(`SHOWN<a href="${url}" download="x">x</a><script>document.querySelector('a').click()</script>`) }),
+        url => ({
+          html: html(
+            `SHOWN<a href="${url}" download="x">x</a><script>document.querySelector('a').click()</script>`,
+          ),
+        }),
       ],
       [
         'of a form',
         url => ({
-          html: html(`SHOWN<iframe name="f"></iframe><form action="${url}" target="f"></form><script>document.forms[0].submit()</script>`),
+          html: html(
+            `SHOWN<iframe name="f"></iframe><form action="${url}" target="f"></form><script>document.forms[0].submit()</script>`,
+          ),
         }),
       ],
       [
@@ -197,27 +258,55 @@ describe('files of the worker’s machine', function () {
     ];
     for (const [what, body] of ways)
       it(`${what} go nowhere`, async () => {
-        const answer = await pressroom.render({ ...body(`http://127.0.0.1:${web.port}/download`), wait_delay: '500ms' });
+        const answer = await pressroom.render({
+          ...body(`http://127.0.0.1:${web.port}/download`),
+          wait_delay: '500ms',
+        });
         if (answer.status === 200) expect(await pdfText(answer.body)).to.not.include(secret);
-        // Its profile is Chrome's home, its folder for temporary files, and the only one that its user may write in.
-        // Chrome may still be removing a temporary file of the download that it refused.
+        // Its profile is Chrome's home, its folder for temporary files, and the only one that its
+        // user may write in. Chrome may still be removing a temporary file of the download that it
+        // refused.
         await eventually(() => expect(filesWith(secret, profile())).to.deep.equal([]));
       });
   });
 
   const fields: [string, (path: string) => object][] = [
     ['url', path => ({ url: `${path}/a.html` })],
-    ['css', path => ({ html: html('SHOWN'), css: `@import "${path}/a.css"; body { background: url(${path}/a.bmp) }` })],
+    [
+      'css',
+      path => ({
+        html: html('SHOWN'),
+        css: `@import "${path}/a.css"; body { background: url(${path}/a.bmp) }`,
+      }),
+    ],
     ['javascript', path => ({ html: html('SHOWN'), javascript: `location = "${path}/a.html"` })],
     [
       'javascript that fetches',
-      path => ({ html: html('SHOWN'), javascript: `document.body.append(await (await fetch("${path}/a.txt")).text())` }),
+      path => ({
+        html: html('SHOWN'),
+        javascript: `document.body.append(await (await fetch("${path}/a.txt")).text())`,
+      }),
     ],
     ['css by its address', path => ({ html: html('SHOWN'), css: `${path}/a.css` })],
     ['javascript by its address', path => ({ html: html('SHOWN'), javascript: `${path}/a.js` })],
-    ['header', path => ({ html: html('SHOWN'), header: { html: `<img src="${path}/a.bmp" width="90" height="90">` } })],
-    ['footer', path => ({ html: html('SHOWN'), footer: { html: `<iframe src="${path}/a.txt"></iframe>` } })],
-    ['footer in CSS', path => ({ html: html('SHOWN'), footer: { html: `<p style="background: url(${path}/a.bmp); width: 90px">.</p>` } })],
+    [
+      'header',
+      path => ({
+        html: html('SHOWN'),
+        header: { html: `<img src="${path}/a.bmp" width="90" height="90">` },
+      }),
+    ],
+    [
+      'footer',
+      path => ({ html: html('SHOWN'), footer: { html: `<iframe src="${path}/a.txt"></iframe>` } }),
+    ],
+    [
+      'footer in CSS',
+      path => ({
+        html: html('SHOWN'),
+        footer: { html: `<p style="background: url(${path}/a.bmp); width: 90px">.</p>` },
+      }),
+    ],
   ];
   for (const [what, body] of fields)
     it(`are not reached by ${what}`, async () => {

@@ -22,7 +22,11 @@ describe('a server that asks for HTTPS from then on', () => {
     }
     dns = await startDnsServer();
     dns.set('strict.example', '127.0.0.1');
-    server = await startHstsServer('strict.example', file(), findChrome(process.env.PRESSROOM_CHROME));
+    server = await startHstsServer(
+      'strict.example',
+      file(),
+      findChrome(process.env.PRESSROOM_CHROME),
+    );
     pressroom = await installation({
       intranet: true,
       env: {
@@ -41,7 +45,8 @@ describe('a server that asks for HTTPS from then on', () => {
     server.requests.length = 0;
   });
 
-  const address = (scheme: string, path: string) => `${scheme}://strict.example:${server.port}${path}`;
+  const address = (scheme: string, path: string) =>
+    `${scheme}://strict.example:${server.port}${path}`;
 
   it('is obeyed within the render that heard it', async () => {
     const javascript = `location = '${address('http', '/again')}'`;
@@ -53,7 +58,10 @@ describe('a server that asks for HTTPS from then on', () => {
 
   it('is not known to the next one, which could tell from it where others have been', async () => {
     await pressroom.pdf({ url: address('https', '/') });
-    for (let i = 0; i < 3; i++) expect(await pdfText(await pressroom.pdf({ url: address('http', `/${i}`) }))).to.equal('http\n\n\f');
+    for (let i = 0; i < 3; i++)
+      expect(await pdfText(await pressroom.pdf({ url: address('http', `/${i}`) }))).to.equal(
+        'http\n\n\f',
+      );
     expect(server.requests).to.include.members(['http /0', 'http /1', 'http /2']);
   });
 });

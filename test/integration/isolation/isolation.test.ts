@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { renderCall } from '../../support/http-call.ts';
 import { type Installation, installation } from '../../support/installation.ts';
-import { type Finding, type IsolationSite, type Report, startIsolationSite } from '../../support/pages/isolation-pages.ts';
+import {
+  type Finding,
+  type IsolationSite,
+  type Report,
+  startIsolationSite,
+} from '../../support/pages/isolation-pages.ts';
 
 /** What a page finds where no other has ever been. */
 const NOTHING: Finding = {
@@ -36,12 +41,17 @@ describe('what a render leaves behind', () => {
   let pressroom: Installation;
   /** The key of another account. */
   let otherKey: string;
-  /** Of the browser's own answers only what they are before anything was left matters, not which. */
+  /**
+   * Of the browser's own answers only what they are before anything was left matters, not which.
+   */
   let permissions: string[];
 
   before(async () => {
     site = await startIsolationSite();
-    pressroom = await installation({ intranet: true, env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${site.port}` } });
+    pressroom = await installation({
+      intranet: true,
+      env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${site.port}` },
+    });
     const other = `another ${randomUUID()}`;
     await pressroom.accounts.createAccount(other, { plan: 'scale', intranet: true });
     ({ text: otherKey } = await pressroom.accounts.createKey(other, { name: 'another' }));
@@ -57,14 +67,21 @@ describe('what a render leaves behind', () => {
   });
 
   const visit = async (path: string, who: string, key = pressroom.key): Promise<Report> => {
-    const body = { url: `${site.url}${path}${path.includes('?') ? '&' : '?'}who=${who}`, wait_for_expression: 'window.done' };
+    const body = {
+      url: `${site.url}${path}${path.includes('?') ? '&' : '?'}who=${who}`,
+      wait_for_expression: 'window.done',
+    };
     const answer = await renderCall(pressroom.api.port(), key, body);
-    expect(answer.status, `${answer.status === 200 ? '' : answer.body} ${site.failures}`).to.equal(200);
+    expect(answer.status, `${answer.status === 200 ? '' : answer.body} ${site.failures}`).to.equal(
+      200,
+    );
     return site.reports.get(who)!;
   };
   const look = (who: string, key?: string) => visit('/look', who, key);
-  const findings = ({ cached: _cached, connection: _connection, ...found }: Report): Finding => found;
-  const expectNothing = (report: Report) => expect(findings(report)).to.deep.equal({ ...NOTHING, permissions });
+  const findings = ({ cached: _cached, connection: _connection, ...found }: Report): Finding =>
+    found;
+  const expectNothing = (report: Report) =>
+    expect(findings(report)).to.deep.equal({ ...NOTHING, permissions });
   const chrome = () => pressroom.worker.worker.chromes().map(({ pid }) => pid);
 
   it('is there for the render itself, on its next page', async () => {
@@ -123,7 +140,10 @@ describe('what a render leaves behind', () => {
       expect(Number(beside.cached)).to.be.greaterThan(given);
       site.release();
       await first;
-      expect(site.heard.slice(heard), 'each hears its own words alone').to.deep.equal([['beside'], ['first']]);
+      expect(site.heard.slice(heard), 'each hears its own words alone').to.deep.equal([
+        ['beside'],
+        ['first'],
+      ]);
     });
   }
 });

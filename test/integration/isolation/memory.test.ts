@@ -16,9 +16,13 @@ describe('the memory of a render', function () {
   });
   after(() => worker?.stop());
 
-  const renderers = () => chromeProcesses(process.pid).flatMap(({ pid, kind }) => (kind === 'renderer' ? [pid] : []));
+  const renderers = () =>
+    chromeProcesses(process.pid).flatMap(({ pid, kind }) => (kind === 'renderer' ? [pid] : []));
   /** Two halves, so that no command holds the whole. */
-  const halves = [randomBytes(12), randomBytes(12)].map(bytes => bytes.toString('hex')) as [string, string];
+  const halves = [randomBytes(12), randomBytes(12)].map(bytes => bytes.toString('hex')) as [
+    string,
+    string,
+  ];
   const text = halves.join('');
   const wanted = [Buffer.from(text), Buffer.from(text, 'utf16le')];
 

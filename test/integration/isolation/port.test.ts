@@ -21,7 +21,9 @@ describe('the port of a render’s guard', () => {
     const closed = guard.close(pages.promise);
     expect(await rig.outcome(guard.port, 'http://a.example/')).to.equal('dropped');
     const other = createServer();
-    const [refused] = (await Promise.all([once(other, 'error'), other.listen(guard.port, '127.0.0.1')]))[0];
+    const [refused] = (
+      await Promise.all([once(other, 'error'), other.listen(guard.port, '127.0.0.1')])
+    )[0];
     expect(refused).to.include({ code: 'EADDRINUSE' });
     pages.resolve();
     await closed;
@@ -38,8 +40,17 @@ describe('the port of a render’s guard', () => {
       'Browser.getWindowForTarget': { windowId: 1 },
     };
     const command = (method: string) =>
-      method === 'Target.disposeBrowserContext' ? disposed.promise : Promise.resolve(answers[method] ?? {});
-    const pipe = { command, route: () => {}, unroute: () => {}, onBrowserEvent: () => {}, paused: () => false, overBudget: () => false };
+      method === 'Target.disposeBrowserContext'
+        ? disposed.promise
+        : Promise.resolve(answers[method] ?? {});
+    const pipe = {
+      command,
+      route: () => {},
+      unroute: () => {},
+      onBrowserEvent: () => {},
+      paused: () => false,
+      overBudget: () => false,
+    };
     const chrome = {
       pipe,
       pid: process.pid,

@@ -7,7 +7,16 @@ import { connectionsAt } from '../../support/listeners.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
 /** Everything that would go on after its page, if it were let. */
-const KINDS = ['timer', 'worker', 'shared-worker', 'service-worker', 'keepalive', 'beacon', 'events', 'endless'];
+const KINDS = [
+  'timer',
+  'worker',
+  'shared-worker',
+  'service-worker',
+  'keepalive',
+  'beacon',
+  'events',
+  'endless',
+];
 
 const LOOP = (path: string) => `
   const ask = () => fetch('${path}', { method: 'POST', body: 'x' }).catch(() => {}).then(() => setTimeout(ask, 20));`;
@@ -38,9 +47,11 @@ describe('what a render has left running', () => {
   let pressroom: Installation;
 
   before(async () => {
-    const as = (type: string, body: string) => (_request: IncomingMessage, response: ServerResponse) =>
-      response.writeHead(200, { 'content-type': type }).end(body);
-    const quiet = (_request: IncomingMessage, response: ServerResponse) => response.writeHead(204).end();
+    const as =
+      (type: string, body: string) => (_request: IncomingMessage, response: ServerResponse) =>
+        response.writeHead(200, { 'content-type': type }).end(body);
+    const quiet = (_request: IncomingMessage, response: ServerResponse) =>
+      response.writeHead(204).end();
     const seen = (path: string) => web.requests.filter(({ url }) => url === `/${path}`).length;
     web = await startWebServer({
       '/': PAGE,
@@ -50,12 +61,23 @@ describe('what a render has left running', () => {
         'text/javascript',
         `${LOOP('/service-worker')} self.onmessage = event => { event.waitUntil(new Promise(() => {})); ask() };`,
       ),
-      '/events': (_request, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'),
-      '/endless': (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).write('x'),
-      '/all': (_request, response) => response.end(KINDS.every(kind => seen(kind) > 0) ? 'yes' : 'no'),
-      ...Object.fromEntries(['timer', 'worker', 'shared-worker', 'service-worker', 'keepalive', 'beacon'].map(kind => [`/${kind}`, quiet])),
+      '/events': (_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'),
+      '/endless': (_request, response) =>
+        response.writeHead(200, { 'content-type': 'image/png' }).write('x'),
+      '/all': (_request, response) =>
+        response.end(KINDS.every(kind => seen(kind) > 0) ? 'yes' : 'no'),
+      ...Object.fromEntries(
+        ['timer', 'worker', 'shared-worker', 'service-worker', 'keepalive', 'beacon'].map(kind => [
+          `/${kind}`,
+          quiet,
+        ]),
+      ),
     });
-    pressroom = await installation({ intranet: true, env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` } });
+    pressroom = await installation({
+      intranet: true,
+      env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
+    });
   });
   after(async () => {
     await pressroom.stop();
@@ -66,12 +88,17 @@ describe('what a render has left running', () => {
   const gone = async () => {
     await pressroom.worker.until({ busy: 0, ready: 2 });
     await eventually(async () =>
-      expect(readSamples(await pressroom.worker.metrics.text()).by('pressroom_slots', 'state')).to.include({ closing: 0, claimed: 0 }),
+      expect(
+        readSamples(await pressroom.worker.metrics.text()).by('pressroom_slots', 'state'),
+      ).to.include({ closing: 0, claimed: 0 }),
     );
   };
 
   it('ends with it: timers, workers of all kinds, beacons, and answers that never end', async () => {
-    await pressroom.pdf({ url: `http://127.0.0.1:${web.port}/`, wait_for_expression: 'window.done' });
+    await pressroom.pdf({
+      url: `http://127.0.0.1:${web.port}/`,
+      wait_for_expression: 'window.done',
+    });
     for (const kind of KINDS)
       expect(
         web.requests.map(({ url }) => url),
@@ -81,7 +108,10 @@ describe('what a render has left running', () => {
     await eventually(() => expect(connectionsAt(web.port)).to.equal(0));
     const before = web.requests.length;
     for (let i = 0; i < 4; i++)
-      await pressroom.pdf({ html: html(`<h1>${i}</h1><script>document.title = 1</script>`), wait_delay: '500ms' });
+      await pressroom.pdf({
+        html: html(`<h1>${i}</h1><script>document.title = 1</script>`),
+        wait_delay: '500ms',
+      });
     expect(web.requests.slice(before).map(({ url }) => url)).to.deep.equal([]);
     expect(connectionsAt(web.port)).to.equal(0);
   });

@@ -49,7 +49,9 @@ describe('the admission of a render', () => {
     const member = { accountId: free.id, user: 'usr_ada', requestId: 'request-of-ada' };
     const lease = await leases.admit(member);
     expect(lease.intranet).to.equal(true);
-    expect((await free.read()).leases.map(({ id, key }) => ({ id, key }))).to.deep.equal([{ id: lease.id, key: 'user:usr_ada' }]);
+    expect((await free.read()).leases.map(({ id, key }) => ({ id, key }))).to.deep.equal([
+      { id: lease.id, key: 'user:usr_ada' },
+    ]);
     expect((await refusal(leases.admit(member))).code).to.equal('concurrency_limit');
     expect(await leases.settle(lease)).to.equal(1);
     await leases.release(await leases.admit(member));
@@ -61,7 +63,9 @@ describe('the admission of a render', () => {
     const leases = await rig.replica();
     const member = { accountId: paused.id, user: 'usr_ada', requestId: 'request-of-ada' };
     expect((await refusal(leases.admit(member))).code).to.equal('subscription_inactive');
-    expect((await refusal(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal('not_found');
+    expect((await refusal(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal(
+      'not_found',
+    );
     expect(await paused.leaseCount()).to.equal(0);
   });
 
@@ -89,9 +93,15 @@ describe('the admission of a render', () => {
     expect(told).to.include({ code: 'concurrency_limit', status: 429 });
     expect(told.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
     const withAnother = { ...starter.caller, keyHash: hashKeyByEach(another, PEPPERS) };
-    expect((await refusal(leases.admit(withAnother))).reason, 'nothing is known of this key').to.equal('database');
+    expect(
+      (await refusal(leases.admit(withAnother))).reason,
+      'nothing is known of this key',
+    ).to.equal('database');
     nowMs = start + 1_000;
-    expect((await refusal(leases.admit(starter.caller))).reason, 'its plan may allow more by now').to.equal('database');
+    expect(
+      (await refusal(leases.admit(starter.caller))).reason,
+      'its plan may allow more by now',
+    ).to.equal('database');
     await rig.working();
     expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
     await leases.settle(first!);
@@ -106,7 +116,11 @@ describe('the admission of a render', () => {
     const unpaid = await rig.account('free', { state: 'unpaid', leases: [expired] });
     const stranger = await rig.account('free', { leases: [expired] });
     stranger.caller.keyHash = hashKeyByEach('another key', PEPPERS);
-    const codes = { concurrency_limit: full, subscription_inactive: unpaid, unauthorized: stranger };
+    const codes = {
+      concurrency_limit: full,
+      subscription_inactive: unpaid,
+      unauthorized: stranger,
+    };
     for (const [code, { caller, read }] of Object.entries(codes)) {
       const before = await read();
       expect((await refusal(leases.admit(caller))).code).to.equal(code);
@@ -133,28 +147,47 @@ describe('the admission of a render', () => {
 
   it('refuses an expired key and an account that does not exist', async () => {
     const scale = await rig.account('scale');
-    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } });
+    await rig.store.accounts.updateOne(
+      { _id: scale.id },
+      { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } },
+    );
     const leases = await rig.replica();
     expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
-    expect((await refusal(leases.admit({ ...scale.caller, accountId: 'nosuchacct' }))).code).to.equal('unauthorized');
+    expect(
+      (await refusal(leases.admit({ ...scale.caller, accountId: 'nosuchacct' }))).code,
+    ).to.equal('unauthorized');
   });
 
   it('checks the address against the networks that the key has now', async () => {
     const scale = await rig.account('scale');
     const leases = await rig.replica();
-    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { 'keys.0.allowedIps': ['192.0.2.0/24'] } });
+    await rig.store.accounts.updateOne(
+      { _id: scale.id },
+      { $set: { 'keys.0.allowedIps': ['192.0.2.0/24'] } },
+    );
     await leases.admit(scale.caller); // knows of no networks yet
     await leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] });
-    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } });
-    expect((await refusal(leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] }))).code).to.equal('unauthorized');
+    await rig.store.accounts.updateOne(
+      { _id: scale.id },
+      { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
+    );
+    expect(
+      (await refusal(leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] }))).code,
+    ).to.equal('unauthorized');
     expect(await scale.leaseCount()).to.equal(2);
   });
 
   it('serves a past_due subscription within the grace and no longer', async () => {
     const leases = await rig.replica();
-    const fresh = await rig.account('free', { state: 'past_due', pastDueSince: new Date(Date.now() - 30e3) });
+    const fresh = await rig.account('free', {
+      state: 'past_due',
+      pastDueSince: new Date(Date.now() - 30e3),
+    });
     await leases.admit(fresh.caller);
-    const overdue = await rig.account('free', { state: 'past_due', pastDueSince: new Date(Date.now() - 90e3) });
+    const overdue = await rig.account('free', {
+      state: 'past_due',
+      pastDueSince: new Date(Date.now() - 90e3),
+    });
     const error = await refusal(leases.admit(overdue.caller));
     expect(error).to.include({ code: 'subscription_inactive', status: 403 });
     expect(error.message).to.contain('past_due').and.to.contain('http://localhost/app');
@@ -163,7 +196,9 @@ describe('the admission of a render', () => {
   for (const state of ['unpaid', 'canceled', 'paused'] as const) {
     it(`refuses a subscription that is ${state}`, async () => {
       const { caller } = await rig.account('free', { state });
-      expect((await refusal((await rig.replica()).admit(caller))).code).to.equal('subscription_inactive');
+      expect((await refusal((await rig.replica()).admit(caller))).code).to.equal(
+        'subscription_inactive',
+      );
     });
   }
 
@@ -171,7 +206,9 @@ describe('the admission of a render', () => {
     const orphan = await rig.account('free', { plan: 'discontinued' });
     const leases = await rig.replica();
     await leases.admit(orphan.caller);
-    expect((await refusal(leases.admit(orphan.caller))).headers['X-Concurrency-Limit']).to.equal('1');
+    expect((await refusal(leases.admit(orphan.caller))).headers['X-Concurrency-Limit']).to.equal(
+      '1',
+    );
   });
 
   it('is idempotent by the id of the lease', async () => {
@@ -210,7 +247,9 @@ describe('the admission of a render', () => {
     it('counts a write that a majority may not have as not admitted, and gives the place back', async () => {
       const free = await rig.account('free');
       const leases = await rig.replica();
-      await rig.failing('findAndModify', { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } });
+      await rig.failing('findAndModify', {
+        writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
+      });
       await databaseError(leases.admit(free.caller));
       await until(() => leases.counts().waiting === 0);
       expect(await free.leaseCount()).to.equal(0);
@@ -219,7 +258,11 @@ describe('the admission of a render', () => {
     it('does not wait for a silent database, and gives back what arrived late', async () => {
       const free = await rig.account('free');
       const leases = await rig.replica();
-      await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 2_000 }, { times: 1 });
+      await rig.failing(
+        'findAndModify',
+        { blockConnection: true, blockTimeMS: 2_000 },
+        { times: 1 },
+      );
       await databaseError(leases.admit(free.caller));
       await until(async () => (await free.leaseCount()) === 1 || leases.counts().waiting === 0);
       await until(() => leases.counts().waiting === 0);

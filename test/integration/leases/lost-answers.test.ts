@@ -51,15 +51,24 @@ describe('a lease whose answers get lost', () => {
 
   const isWrite = (frame: Buffer | undefined) => !!frame && WRITES.includes(commandOf(frame)!);
   /** The connection breaks when the next answers to writes come: MongoDB has done them. */
-  const loseAnswers = (times: number) => link.onFrame({ direction: 'down', matches: (_, { before }) => isWrite(before), do: 'cut', times });
+  const loseAnswers = (times: number) =>
+    link.onFrame({
+      direction: 'down',
+      matches: (_, { before }) => isWrite(before),
+      do: 'cut',
+      times,
+    });
   /** The connection breaks with the next writes on their way to MongoDB. */
-  const loseWrites = (times: number) => link.onFrame({ direction: 'up', matches: frame => isWrite(frame), do: 'cut', times });
+  const loseWrites = (times: number) =>
+    link.onFrame({ direction: 'up', matches: frame => isWrite(frame), do: 'cut', times });
 
   /** What each of the writes of a lease must survive once. */
   const MISHAPS: Record<string, () => Promise<unknown>> = {
     'the connection breaks before': async () => loseWrites(1),
-    'the server closes the connection': () => rig.failing(WRITES, { closeConnection: true }, { times: 1 }),
-    'the server is no primary any more': () => rig.failing(WRITES, { errorCode: 10107 }, { times: 1 }),
+    'the server closes the connection': () =>
+      rig.failing(WRITES, { closeConnection: true }, { times: 1 }),
+    'the server is no primary any more': () =>
+      rig.failing(WRITES, { errorCode: 10107 }, { times: 1 }),
     'the server shuts down': () => rig.failing(WRITES, { errorCode: 91 }, { times: 1 }),
     'the primary steps down': () => rig.failing(WRITES, { errorCode: 11602 }, { times: 1 }),
     // After MongoDB has executed them.
@@ -107,15 +116,25 @@ describe('a lease whose answers get lost', () => {
     const scale = await rig.account('scale');
     const leases = await rig.replica({}, store);
     const lost = loseAnswers(2);
-    expect(await refusal(leases.admit(scale.caller))).to.include({ code: 'render_failed', reason: 'database' });
+    expect(await refusal(leases.admit(scale.caller))).to.include({
+      code: 'render_failed',
+      reason: 'database',
+    });
     expect(lost.hits()).to.equal(2);
     expect(await scale.leaseCount()).to.equal(1);
     await until(async () => (await scale.leaseCount()) === 0);
   });
 
-  /** MongoDB executes the next write; its answer and everything later on its connection are lost. */
+  /**
+   * MongoDB executes the next write; its answer and everything later on its connection are lost.
+   */
   async function unanswered(): Promise<void> {
-    const silent = link.onFrame({ direction: 'down', matches: (_, { before }) => isWrite(before), do: 'swallow', times: 1 });
+    const silent = link.onFrame({
+      direction: 'down',
+      matches: (_, { before }) => isWrite(before),
+      do: 'swallow',
+      times: 1,
+    });
     await until(() => silent.hits() === 1);
   }
 

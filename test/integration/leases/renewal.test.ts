@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Lease } from '../../../api/leases/leases.ts';
-import { type LeaseRig, leaseRig, QUICK, refusal, type TestAccount, until } from '../../support/lease-rig.ts';
+import {
+  type LeaseRig,
+  leaseRig,
+  QUICK,
+  refusal,
+  type TestAccount,
+  until,
+} from '../../support/lease-rig.ts';
 
 describe('the renewal of leases', () => {
   let rig: LeaseRig;
@@ -11,7 +18,8 @@ describe('the renewal of leases', () => {
   afterEach(() => rig.reset());
   after(() => rig?.close());
 
-  const expiryOf = async ({ read }: TestAccount, { id }: Lease) => (await read()).leases.find(lease => lease.id === id)?.expires.getTime();
+  const expiryOf = async ({ read }: TestAccount, { id }: Lease) =>
+    (await read()).leases.find(lease => lease.id === id)?.expires.getTime();
 
   it('keeps running leases alive past their first end', async () => {
     const starter = await rig.account('starter');
@@ -19,7 +27,9 @@ describe('the renewal of leases', () => {
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     const firstEnds = await Promise.all(running.map(lease => expiryOf(starter, lease)));
     await until(async () =>
-      (await Promise.all(running.map(lease => expiryOf(starter, lease)))).every((end, i) => end! > firstEnds[i]! + 1_500),
+      (await Promise.all(running.map(lease => expiryOf(starter, lease)))).every(
+        (end, i) => end! > firstEnds[i]! + 1_500,
+      ),
     );
     expect(running.map(lease => lease.lost.aborted)).to.deep.equal([false, false]);
     expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
@@ -30,7 +40,10 @@ describe('the renewal of leases', () => {
     const leases = await rig.replica(QUICK);
     const [taken, kept] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     const lost = once(taken.lost, 'abort');
-    await rig.store.accounts.updateOne({ _id: starter.id }, { $pull: { leases: { id: taken.id } } });
+    await rig.store.accounts.updateOne(
+      { _id: starter.id },
+      { $pull: { leases: { id: taken.id } } },
+    );
     await lost;
     const end = await expiryOf(starter, kept);
     await until(async () => (await expiryOf(starter, kept))! > end!);
@@ -80,13 +93,18 @@ describe('the renewal of leases', () => {
     });
     const end = await expiryOf(accounts[1]!, others[0]!);
     await until(async () => (await expiryOf(accounts[1]!, others[0]!))! > end!);
-    expect(rig.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends')).to.have.length(1);
+    expect(
+      rig.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends'),
+    ).to.have.length(1);
   });
 
   it('renews a settled or released lease no more', async () => {
     const starter = await rig.account('starter');
     const leases = await rig.replica(QUICK);
-    const [settled, released] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
+    const [settled, released] = [
+      await leases.admit(starter.caller),
+      await leases.admit(starter.caller),
+    ];
     await leases.settle(settled);
     leases.release(released);
     expect(leases.counts().held).to.equal(0);

@@ -36,7 +36,10 @@ describe('settling and releasing a lease', () => {
     const free = await rig.account('free');
     const leases = await rig.replica();
     const lease = await leases.admit(free.caller);
-    await rig.store.accounts.updateOne({ _id: free.id }, { $set: { 'leases.0.expires': new Date(Date.now() - 60e3) } });
+    await rig.store.accounts.updateOne(
+      { _id: free.id },
+      { $set: { 'leases.0.expires': new Date(Date.now() - 60e3) } },
+    );
     expect(await leases.settle(lease)).to.equal(1);
   });
 
@@ -98,8 +101,14 @@ describe('settling and releasing a lease', () => {
     await rig.failing('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await leases.stop(AbortSignal.abort());
-    const line = rig.lines.find(({ msg }) => msg === 'a render was delivered but could not be counted');
-    expect(line).to.include({ requestId: free.caller.requestId, accountId: free.id, leaseId: lease.id });
+    const line = rig.lines.find(
+      ({ msg }) => msg === 'a render was delivered but could not be counted',
+    );
+    expect(line).to.include({
+      requestId: free.caller.requestId,
+      accountId: free.id,
+      leaseId: lease.id,
+    });
   });
 
   it('gives up counting when the lease can no longer be there', async () => {
@@ -109,7 +118,9 @@ describe('settling and releasing a lease', () => {
     await rig.failing('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await until(() => leases.counts().waiting === 0);
-    expect(rig.lines.some(({ msg }) => msg === 'a render was delivered but could not be counted')).to.equal(true);
+    expect(
+      rig.lines.some(({ msg }) => msg === 'a render was delivered but could not be counted'),
+    ).to.equal(true);
   });
 
   it('releases as soon as the database is back', async () => {

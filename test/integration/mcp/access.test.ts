@@ -1,7 +1,14 @@
-// Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs up.
+// Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs
+// up.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
-import { earlierMessage, type Message, mcpCall, presentMessage, replyOf } from '../../support/console/mcp-call.ts';
+import {
+  earlierMessage,
+  type Message,
+  mcpCall,
+  presentMessage,
+  replyOf,
+} from '../../support/console/mcp-call.ts';
 import { PUBLIC_URL, walk } from '../../support/console/oauth-walk.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -21,10 +28,16 @@ describe('authentication at /mcp', () => {
   });
   after(() => rig.stop());
 
-  const post = (message: Message, headers?: Record<string, string>) => mcpCall(rig, token, message, headers);
+  const post = (message: Message, headers?: Record<string, string>) =>
+    mcpCall(rig, token, message, headers);
 
   it('sends who has no token to the metadata, without reading what comes', async () => {
-    const answer = await rig.call('POST', '/mcp', { 'content-type': 'application/json' }, 'no json');
+    const answer = await rig.call(
+      'POST',
+      '/mcp',
+      { 'content-type': 'application/json' },
+      'no json',
+    );
     expect(answer.status).to.equal(401);
     expect(answer.headers['www-authenticate']).to.equal(`Bearer ${METADATA}`);
   });
@@ -40,19 +53,33 @@ describe('authentication at /mcp', () => {
   });
 
   it('describes itself at both forms of the address', async () => {
-    for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+    for (const path of [
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/mcp',
+    ]) {
       const { status, body } = await rig.call('GET', path);
       expect(status).to.equal(200);
       expect(JSON.parse(body.toString())).to.include({ resource: `${PUBLIC_URL}/mcp` });
       expect(JSON.parse(body.toString()).authorization_servers).to.deep.equal([PUBLIC_URL]);
     }
-    expect((await rig.call('GET', '/openapi.json')).body.toString()).to.include(`\`render_pdf\` at \`${PUBLIC_URL}/mcp\``);
+    expect((await rig.call('GET', '/openapi.json')).body.toString()).to.include(
+      `\`render_pdf\` at \`${PUBLIC_URL}/mcp\``,
+    );
   });
 
   it('takes nothing from a page of another site, with a token or without', async () => {
-    for (const origin of ['http://evil.example', 'http://localhost:8081', 'https://localhost:8080', 'null']) {
-      const answers = [await post(LIST, { origin }), await rig.call('POST', '/mcp', { origin, 'content-type': 'application/json' }, '{}')];
-      for (const answer of answers) expect([answer.status, answer.error().code]).to.deep.equal([403, 'forbidden']);
+    for (const origin of [
+      'http://evil.example',
+      'http://localhost:8081',
+      'https://localhost:8080',
+      'null',
+    ]) {
+      const answers = [
+        await post(LIST, { origin }),
+        await rig.call('POST', '/mcp', { origin, 'content-type': 'application/json' }, '{}'),
+      ];
+      for (const answer of answers)
+        expect([answer.status, answer.error().code]).to.deep.equal([403, 'forbidden']);
     }
     expect((await post(LIST, { origin: PUBLIC_URL })).status).to.equal(200);
   });
@@ -68,7 +95,10 @@ describe('authentication at /mcp', () => {
   it('sends who knocks in another way and has no token to the metadata as well', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE']) {
       const answer = await rig.call(method, '/mcp');
-      expect([answer.status, answer.headers['www-authenticate']]).to.deep.equal([401, `Bearer ${METADATA}`]);
+      expect([answer.status, answer.headers['www-authenticate']]).to.deep.equal([
+        401,
+        `Bearer ${METADATA}`,
+      ]);
     }
   });
 
@@ -83,7 +113,9 @@ describe('authentication at /mcp', () => {
   });
 
   it('keeps no connection open for who wants to be told of changes', async () => {
-    const answer = await post(presentMessage('subscriptions/listen', { notifications: { toolsListChanged: true } }));
+    const answer = await post(
+      presentMessage('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    );
     expect(replyOf(answer).error!.message).to.equal('Subscription limit reached');
   });
 
@@ -104,15 +136,22 @@ describe('authentication at /mcp', () => {
   for (const state of ['unpaid', 'canceled', 'paused'] as const)
     it(`tells somebody whose account is ${state} where to mend that, and goes on when it is mended`, async () => {
       const account = await rig.account2('starter');
-      const { access_token } = await walk(rig, await rig.person({ role: 'owner', account }), { account });
+      const { access_token } = await walk(rig, await rig.person({ role: 'owner', account }), {
+        account,
+      });
       const render = async () => {
-        const message = earlierMessage('tools/call', { name: 'render_pdf', arguments: { html: '<p>x</p>', sandbox: true } });
+        const message = earlierMessage('tools/call', {
+          name: 'render_pdf',
+          arguments: { html: '<p>x</p>', sandbox: true },
+        });
         return replyOf(await mcpCall(rig, access_token, message)).result!;
       };
       await rig.accounts.setAccountById(account, { state });
       const { isError, content } = await render();
       expect(isError).to.equal(true);
-      expect(content[0]!.text).to.match(/^subscription_inactive: The subscription is .*\. Mend it at http:\/\/localhost:8080\/app/);
+      expect(content[0]!.text).to.match(
+        /^subscription_inactive: The subscription is .*\. Mend it at http:\/\/localhost:8080\/app/,
+      );
       await rig.accounts.setAccountById(account, { state: 'active' });
       expect((await render()).content[0]!.text).to.include('The PDF is ready');
     });

@@ -1,4 +1,5 @@
-// What a client of the tool that is let in tries against everybody else: it gets its answer and no more of the process than that.
+// What a client of the tool that is let in tries against everybody else: it gets its answer and no
+// more of the process than that.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -21,16 +22,28 @@ describe('a client of the MCP tool that means harm', () => {
     const person = await rig.person({ role: 'developer', account });
     const renderId = crypto.randomUUID();
     const kept = new PdfStore(rig.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
-    const pdf = { renderId, account, user: person.id, filename: 'a.pdf', pages: 1, pdf: Buffer.alloc(bytes) };
+    const pdf = {
+      renderId,
+      account,
+      user: person.id,
+      filename: 'a.pdf',
+      pages: 1,
+      pdf: Buffer.alloc(bytes),
+    };
     await kept.save(pdf, new AbortController().signal);
-    return { token: (await walk(rig, person)).access_token, message: earlierMessage('resources/read', { uri: `render://${renderId}` }) };
+    return {
+      token: (await walk(rig, person)).access_token,
+      message: earlierMessage('resources/read', { uri: `render://${renderId}` }),
+    };
   }
 
   it('is told no progress by a token so long that notices which nobody reads would fill the memory', async () => {
     const { access_token } = await walk(rig, await rig.person({ role: 'developer' }));
     const answerTo = async (progressToken: string) => {
       const params = { name: 'render_pdf', arguments: {}, _meta: { progressToken } };
-      return (await mcpCall(rig, access_token, earlierMessage('tools/call', params))).body.toString();
+      return (
+        await mcpCall(rig, access_token, earlierMessage('tools/call', params))
+      ).body.toString();
     };
     expect(await answerTo('x'.repeat(200)))
       .to.include('notifications/progress')
@@ -45,13 +58,23 @@ describe('a client of the MCP tool that means harm', () => {
     const other = await reader(await rig.account2(), 8 * 2 ** 20);
     const slow: IncomingMessage[] = [];
     for (let n = 0; n < 2; n += 1) {
-      const call = request({ port: rig.api.port(), method: 'POST', path: '/mcp', headers: mcpHeaders(token), agent: false });
+      const call = request({
+        port: rig.api.port(),
+        method: 'POST',
+        path: '/mcp',
+        headers: mcpHeaders(token),
+        agent: false,
+      });
       call.end(JSON.stringify(message.body));
       slow.push((await once(call, 'response'))[0] as IncomingMessage);
     }
-    await eventually(async () => expect(await heldBytes(rig)).to.be.within(64 * 2 ** 20, 65 * 2 ** 20));
+    await eventually(async () =>
+      expect(await heldBytes(rig)).to.be.within(64 * 2 ** 20, 65 * 2 ** 20),
+    );
     expect(replyOf(await mcpCall(rig, token, message)).error?.message).to.include('busy');
-    expect(replyOf(await mcpCall(rig, other.token, other.message)).result).to.have.property('contents');
+    expect(replyOf(await mcpCall(rig, other.token, other.message)).result).to.have.property(
+      'contents',
+    );
     for (const each of slow) each.destroy();
     await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
     expect(replyOf(await mcpCall(rig, token, message)).result).to.have.property('contents');

@@ -1,4 +1,5 @@
-// A client of the 2025 revisions cancels by a message of its own, which any of the API processes may get.
+// A client of the 2025 revisions cancels by a message of its own, which any of the API processes
+// may get.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createCancellations } from '../../../api/console/mcp/cancellations.ts';
@@ -11,8 +12,10 @@ import { callsCounted } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const ENDLESS = { html: '<p>long</p>', wait_for_expression: 'false' };
-const call = (id: string | number, given: object = ENDLESS) => earlierMessage('tools/call', { name: 'render_pdf', arguments: given }, id);
-const cancel = (requestId: string | number) => notification('notifications/cancelled', { requestId });
+const call = (id: string | number, given: object = ENDLESS) =>
+  earlierMessage('tools/call', { name: 'render_pdf', arguments: given }, id);
+const cancel = (requestId: string | number) =>
+  notification('notifications/cancelled', { requestId });
 
 describe('a cancellation by a message', () => {
   let rig: ConsoleRig;
@@ -57,7 +60,12 @@ describe('a cancellation by a message', () => {
   it('stops nothing of another app, of another session, or of another message', async () => {
     const of = session();
     const other = (await walk(rig, developer)).access_token;
-    const running = mcpCall(rig, token, call(1, { html: 'x', wait_delay: '3s', sandbox: true }), of);
+    const running = mcpCall(
+      rig,
+      token,
+      call(1, { html: 'x', wait_delay: '3s', sandbox: true }),
+      of,
+    );
     await rig.worker.until({ busy: 1 });
     for (const [by, message, whose] of [
       [other, cancel(1), of],
@@ -65,7 +73,8 @@ describe('a cancellation by a message', () => {
       [token, cancel('1'), of],
       [token, cancel(1), {}],
     ] as const)
-      for (const hearing of [replica, rig]) expect((await mcpCall(hearing, by, message, whose)).status).to.equal(202);
+      for (const hearing of [replica, rig])
+        expect((await mcpCall(hearing, by, message, whose)).status).to.equal(202);
     expect(replyOf(await running).result!.content[0]!.text).to.include('The PDF is ready');
   });
 
@@ -79,20 +88,28 @@ describe('a cancellation by a message', () => {
     const { headers } = await running;
     expect(await counted()).to.equal(before + 1);
     await eventually(async () =>
-      expect(await rig.store.console.renders.findOne({ _id: headers['x-request-id']! })).to.include({ outcome: 'client_closed' }),
+      expect(await rig.store.console.renders.findOne({ _id: headers['x-request-id']! })).to.include(
+        { outcome: 'client_closed' },
+      ),
     );
   });
 
   it('keeps few for each app, for a minute, and no word of the client', async () => {
     const of = { 'mcp-session-id': 'a session' };
     const mine = (await walk(rig, developer)).access_token;
-    const before = new Set((await rig.store.console.cancelledCalls.find().toArray()).map(({ _id }) => _id));
+    const before = new Set(
+      (await rig.store.console.cancelledCalls.find().toArray()).map(({ _id }) => _id),
+    );
     for (let id = 0; id < 60; id++) await mcpCall(replica, mine, cancel(id), of);
-    const kept = (await rig.store.console.cancelledCalls.find().toArray()).filter(({ _id }) => !before.has(_id));
+    const kept = (await rig.store.console.cancelledCalls.find().toArray()).filter(
+      ({ _id }) => !before.has(_id),
+    );
     expect(kept.map(({ calls }) => calls.length)).to.deep.equal([50]);
     expect(JSON.stringify(kept)).to.not.include('a session');
     expect(kept[0]!.expiresAt.getTime()).to.be.at.most(Date.now() + 60_000);
-    const ends = (await rig.store.console.cancelledCalls.indexes()).filter(({ expireAfterSeconds }) => expireAfterSeconds === 0);
+    const ends = (await rig.store.console.cancelledCalls.indexes()).filter(
+      ({ expireAfterSeconds }) => expireAfterSeconds === 0,
+    );
     expect(ends.map(({ key }) => key)).to.deep.equal([{ expiresAt: 1 }]);
   });
 

@@ -1,4 +1,5 @@
-// What the tool answers when something fails on our side, with a use case and a kept PDF that the test makes fail.
+// What the tool answers when something fails on our side, with a use case and a kept PDF that the
+// test makes fail.
 import { expect } from 'chai';
 import { createAccountRequests } from '../../../api/accounts/account-requests.ts';
 import { mcpRoutes } from '../../../api/console/mcp/mcp.ts';
@@ -17,14 +18,26 @@ import { type HttpRig, httpRig } from '../../support/http-rig.ts';
 import { type LeaseRig, leaseRig, plans } from '../../support/lease-rig.ts';
 
 const publicUrl = 'http://localhost:8080';
-const rendered = { pdf: Buffer.from('%PDF-'), pages: 1, sandbox: true, usage: undefined, timings: {} };
+const rendered = {
+  pdf: Buffer.from('%PDF-'),
+  pages: 1,
+  sandbox: true,
+  usage: undefined,
+  timings: {},
+};
 
 describe('the tool render_pdf, when something fails on our side', () => {
   let rig: LeaseRig;
   let http: HttpRig;
   let render: () => Promise<typeof rendered>;
   let account: string;
-  const access = async () => ({ user: 'ada', account, clientId: 'an app', clientName: 'An App', grantId: 'a grant' });
+  const access = async () => ({
+    user: 'ada',
+    account,
+    clientId: 'an app',
+    clientName: 'An App',
+    grantId: 'a grant',
+  });
   let verify = access;
   let broken: Error | undefined;
   const budget = createByteBudget(100_000);
@@ -79,7 +92,8 @@ describe('the tool render_pdf, when something fails on our side', () => {
     });
 
   const send = (message: Message) => mcpCall({ api: http.server }, 'x', message);
-  const ask = (html: string) => send(earlierMessage('tools/call', { name: 'render_pdf', arguments: { html } }));
+  const ask = (html: string) =>
+    send(earlierMessage('tools/call', { name: 'render_pdf', arguments: { html } }));
 
   it('tells the reason and no word of the fault', async () => {
     render = async () => {
@@ -87,7 +101,10 @@ describe('the tool render_pdf, when something fails on our side', () => {
     };
     const { status, body } = await ask('x');
     expect(status).to.equal(200);
-    expect(body.toString()).to.include('"isError":true').and.include('render_failed (internal): ').and.not.include('a fault');
+    expect(body.toString())
+      .to.include('"isError":true')
+      .and.include('render_failed (internal): ')
+      .and.not.include('a fault');
   });
 
   it('says that the PDF could not be kept, and when to try again', async () => {
@@ -96,7 +113,10 @@ describe('the tool render_pdf, when something fails on our side', () => {
       return rendered;
     };
     const { body } = await ask('x');
-    expect(body.toString()).to.include('"isError":true').and.include('unavailable: ').and.include('Try again in 1 s.');
+    expect(body.toString())
+      .to.include('"isError":true')
+      .and.include('unavailable: ')
+      .and.include('Try again in 1 s.');
   });
 
   it('refuses more requests of the account than its plan allows and eight, before their bodies are read', async () => {
@@ -129,7 +149,11 @@ describe('the tool render_pdf, when something fails on our side', () => {
       throw new NoPrimary(20_000);
     };
     const answer = await ask('x');
-    expect([answer.status, answer.error().code, answer.headers['retry-after']]).to.deep.equal([503, 'unavailable', '1']);
+    expect([answer.status, answer.error().code, answer.headers['retry-after']]).to.deep.equal([
+      503,
+      'unavailable',
+      '1',
+    ]);
   });
 
   it('shows in the log and in the metrics why a render failed, though HTTP says 200', async () => {
@@ -139,15 +163,25 @@ describe('the tool render_pdf, when something fails on our side', () => {
     const before = await callsCounted(http, '/mcp', 'queue_full');
     const { status, body, headers } = await ask('x');
     expect(status).to.equal(200);
-    expect(body.toString()).to.include('render_failed (queue_full): Too many renders are waiting.\\nTry again in 3 s.');
+    expect(body.toString()).to.include(
+      'render_failed (queue_full): Too many renders are waiting.\\nTry again in 3 s.',
+    );
     const line = await lineOf(headers['x-request-id']!);
-    expect(line).to.include({ path: '/mcp', status: 200, code: 'render_failed', reason: 'queue_full', accountId: account });
+    expect(line).to.include({
+      path: '/mcp',
+      status: 200,
+      code: 'render_failed',
+      reason: 'queue_full',
+      accountId: account,
+    });
     expect(await callsCounted(http, '/mcp', 'queue_full')).to.equal(before + 1);
   });
 
   it('says once when to try again', async () => {
     render = async () => {
-      throw renderFailed('queue_full', 'Too many renders are waiting. Try it again in 3 s.', { retryAfterS: 3 });
+      throw renderFailed('queue_full', 'Too many renders are waiting. Try it again in 3 s.', {
+        retryAfterS: 3,
+      });
     };
     expect((await ask('x')).body.toString().match(/again in 3 s/g)).to.have.length(1);
   });
@@ -156,7 +190,10 @@ describe('the tool render_pdf, when something fails on our side', () => {
     const before = await callsCounted(http, '/mcp', 'validation_error');
     const answer = await send({ body: '{}' });
     expect(answer.status).to.equal(400);
-    expect(await lineOf(answer.headers['x-request-id']!)).to.include({ status: 400, code: 'validation_error' });
+    expect(await lineOf(answer.headers['x-request-id']!)).to.include({
+      status: 400,
+      code: 'validation_error',
+    });
     expect(await callsCounted(http, '/mcp', 'validation_error')).to.equal(before + 1);
   });
 
@@ -164,13 +201,19 @@ describe('the tool render_pdf, when something fails on our side', () => {
     broken = new NoPrimary(20_000);
     const answer = await send(earlierMessage('resources/read', { uri: 'render://x' }));
     expect(answer.body.toString()).to.include('cannot reach its database').and.include('-32603');
-    expect(await lineOf(answer.headers['x-request-id']!)).to.include({ status: 200, code: 'unavailable' });
+    expect(await lineOf(answer.headers['x-request-id']!)).to.include({
+      status: 200,
+      code: 'unavailable',
+    });
   });
 
   it('counts all links as one route, and logs none', async () => {
     const secret = 'a'.repeat(43);
     const { headers } = await httpCall(http.server.port(), 'GET', `/files/${secret}`);
-    expect(await lineOf(headers['x-request-id']!)).to.include({ path: '/files/…', code: 'not_found' });
+    expect(await lineOf(headers['x-request-id']!)).to.include({
+      path: '/files/…',
+      code: 'not_found',
+    });
     expect(JSON.stringify(http.lines)).to.not.include(secret);
     expect(await callsCounted(http, '/files/:token', 'not_found')).to.equal(1);
   });

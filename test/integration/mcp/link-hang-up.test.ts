@@ -1,4 +1,5 @@
-// A link whose reader leaves while the database is still asked: the moment at which nothing of the answer is there yet that could end.
+// A link whose reader leaves while the database is still asked: the moment at which nothing of the
+// answer is there yet that could end.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,11 +1,18 @@
-// Links to PDFs: what they give to whom, for how long, and how much of the process and of the database they may take.
+// Links to PDFs: what they give to whom, for how long, and how much of the process and of the
+// database they may take.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { pdfFilename } from '../../../api/console/downloads/filename.ts';
 import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { type McpClient, mcpClient, mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-rig.ts';
+import {
+  type McpClient,
+  mcpClient,
+  mcpClients,
+  type ToolAnswer,
+  textOf,
+} from '../../support/console/mcp-rig.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -57,17 +64,26 @@ describe('a link to a PDF', () => {
       'referrer-policy': 'no-referrer',
     });
     const head = await rig.call('HEAD', path);
-    expect([head.status, head.headers['content-length'], head.body.length]).to.deep.equal([200, String(body.length), 0]);
+    expect([head.status, head.headers['content-length'], head.body.length]).to.deep.equal([
+      200,
+      String(body.length),
+      0,
+    ]);
   });
 
   it('says that it has ended when it has, and knows nothing of one that never was', async () => {
     const answer = await client.render(HELLO);
     const { render_id } = answer.structuredContent!;
-    await rig.store.console.storedPdfs.updateOne({ _id: render_id }, { $set: { 'metadata.expiresAt': new Date() } });
+    await rig.store.console.storedPdfs.updateOne(
+      { _id: render_id },
+      { $set: { 'metadata.expiresAt': new Date() } },
+    );
     const ended = await rig.call('GET', pathOf(answer));
     expect([ended.status, ended.error().code]).to.deep.equal([410, 'gone']);
     expect(ended.error().message).to.include('has ended');
-    expect(String(await client.read(`render://${render_id}`).catch((error: Error) => error))).to.include('its time is over');
+    expect(
+      String(await client.read(`render://${render_id}`).catch((error: Error) => error)),
+    ).to.include('its time is over');
     for (const path of [`/files/${'a'.repeat(43)}`, '/files/x', `${pathOf(answer)}x`]) {
       const unknown = await rig.call('GET', path);
       expect([unknown.status, unknown.error().code]).to.deep.equal([404, 'not_found']);
@@ -77,13 +93,18 @@ describe('a link to a PDF', () => {
   it('tells a person who clicks on one that has ended, as a page, and a program as JSON', async () => {
     const answer = await client.render({ ...HELLO, sandbox: true });
     const where = { _id: answer.structuredContent!.render_id };
-    await rig.store.console.storedPdfs.updateOne(where, { $set: { 'metadata.expiresAt': new Date() } });
+    await rig.store.console.storedPdfs.updateOne(where, {
+      $set: { 'metadata.expiresAt': new Date() },
+    });
     for (const [path, status, code, words] of [
       [pathOf(answer), 410, 'gone', 'The link has ended'],
       [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'There is no PDF here'],
     ] as const) {
       const page = await rig.call('GET', path, { accept: BROWSER });
-      expect([page.status, page.headers['content-type']]).to.deep.equal([status, 'text/html; charset=utf-8']);
+      expect([page.status, page.headers['content-type']]).to.deep.equal([
+        status,
+        'text/html; charset=utf-8',
+      ]);
       expect(page.headers).to.include({
         'cache-control': 'no-store',
         'referrer-policy': 'no-referrer',
@@ -91,7 +112,12 @@ describe('a link to a PDF', () => {
       });
       expect(page.headers['content-security-policy']).to.include("default-src 'none'");
       expect(page.body.toString()).to.include(`<h1>${words}</h1>`).and.not.include(path);
-      for (const accept of ['*/*', 'application/json', 'application/pdf', 'image/avif,image/*;q=0.8']) {
+      for (const accept of [
+        '*/*',
+        'application/json',
+        'application/pdf',
+        'image/avif,image/*;q=0.8',
+      ]) {
         const json = await rig.call('GET', path, { accept });
         expect([json.status, json.error().code]).to.deep.equal([status, code]);
       }
@@ -110,7 +136,8 @@ describe('a link to a PDF', () => {
     expect(seen.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     const [head, whole, last] = seen.map(({ headers }) => headers);
     expect(head).to.include({ 'accept-ranges': 'none', 'x-robots-tag': 'noindex' });
-    for (const each of [whole, last]) expect(each!['content-length']).to.equal(head!['content-length']);
+    for (const each of [whole, last])
+      expect(each!['content-length']).to.equal(head!['content-length']);
   });
 
   it('has a name that is a name and no more, whatever the title says', async () => {
@@ -118,14 +145,23 @@ describe('a link to a PDF', () => {
       ['../../etc/passwd', `attachment; filename="etc-passwd.pdf"`],
       ['a"; filename="evil.exe', `attachment; filename="a- filename-evil.exe.pdf"`],
       ['invoice\u202efdp.exe', `attachment; filename="invoice-fdp.exe.pdf"`],
-      ['請求書', `attachment; filename="___.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
+      [
+        '請求書',
+        `attachment; filename="___.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`,
+      ],
       ['', `attachment; filename="render.pdf"`],
     ];
     const shown = [];
     for (const [title] of names) {
       const filename = pdfFilename(title);
-      const { token: secret } = await kept().save({ ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename }, never);
-      shown.push([title, (await rig.call('HEAD', `/files/${secret}`)).headers['content-disposition']]);
+      const { token: secret } = await kept().save(
+        { ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename },
+        never,
+      );
+      shown.push([
+        title,
+        (await rig.call('HEAD', `/files/${secret}`)).headers['content-disposition'],
+      ]);
     }
     expect(shown).to.deep.equal(names);
   });
@@ -141,7 +177,9 @@ describe('a link to a PDF', () => {
     await rig.accounts.setAccountById(rig.accountId, { state: 'paused' });
     const { status } = await rig.call('GET', pathOf(answer));
     await rig.accounts.setAccountById(rig.accountId, { state: 'active' });
-    const refused = await theirs.read(`render://${answer.structuredContent!.render_id}`).catch((error: Error) => error);
+    const refused = await theirs
+      .read(`render://${answer.structuredContent!.render_id}`)
+      .catch((error: Error) => error);
     expect(status).to.equal(200);
     expect(refused).to.be.instanceOf(Error);
   });
@@ -158,7 +196,9 @@ describe('a link to a PDF', () => {
     const replica = await another(rig);
     const there = await connect('present', replica.url, token);
     const answer = await client.render(HELLO);
-    const [here, elsewhere] = await Promise.all([rig, replica].map(each => each.call('GET', pathOf(answer))));
+    const [here, elsewhere] = await Promise.all(
+      [rig, replica].map(each => each.call('GET', pathOf(answer))),
+    );
     const read = await there.read(`render://${answer.structuredContent!.render_id}`);
     expect(elsewhere!.status).to.equal(200);
     expect(elsewhere!.body.equals(here!.body)).to.equal(true);
@@ -187,18 +227,27 @@ describe('a link to a PDF', () => {
     const keeping = kept().save(given, leaving.signal);
     leaving.abort(new Error('left'));
     expect(await keeping.catch((error: Error) => error.message)).to.equal('left');
-    expect(await rig.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId })).to.equal(0);
+    expect(
+      await rig.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId }),
+    ).to.equal(0);
     expect(await rig.store.console.storedPdfs.countDocuments({ _id: given.renderId })).to.equal(0);
   });
 
   it('holds little of the memory for renders, however slowly it is read', async () => {
     const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
-    const { token: secret } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()), never);
+    const { token: secret } = await kept().save(
+      toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()),
+      never,
+    );
     const slow = get(`${small.url}/files/${secret}`, { agent: false });
     const [reading] = (await once(slow, 'response')) as [IncomingMessage];
     expect(await heldBytes(small)).to.equal(2 * CHUNK_BYTES);
     const second = await small.call('GET', `/files/${secret}`);
-    expect([second.status, second.error().code, second.headers['retry-after']]).to.deep.equal([503, 'unavailable', '2']);
+    expect([second.status, second.error().code, second.headers['retry-after']]).to.deep.equal([
+      503,
+      'unavailable',
+      '2',
+    ]);
     reading.destroy();
     await eventually(async () => expect(await heldBytes(small)).to.equal(0));
     expect((await small.call('GET', `/files/${secret}`)).body.length).to.equal(40 * 2 ** 20);
@@ -217,15 +266,22 @@ describe('a link to a PDF', () => {
     expect((await small.call('GET', `/files/${read}`)).status).to.equal(503);
     expect((await small.call('GET', `/files/${wanted}`)).status).to.equal(200);
     for (const reader of readers) reader.destroy();
-    await eventually(async () => expect((await small.call('GET', `/files/${read}`)).status).to.equal(200));
+    await eventually(async () =>
+      expect((await small.call('GET', `/files/${read}`)).status).to.equal(200),
+    );
   });
 
   it('is swept by the database, and its pieces with it', async () => {
     const { storedPdfs, storedPdfChunks } = rig.store.console;
     const ends = await Promise.all(
-      [storedPdfs, storedPdfChunks].map(async each => (await each.indexes()).filter(index => index.expireAfterSeconds === 0)),
+      [storedPdfs, storedPdfChunks].map(async each =>
+        (await each.indexes()).filter(index => index.expireAfterSeconds === 0),
+      ),
     );
-    expect(ends.map(([index]) => Object.keys(index!.key))).to.deep.equal([['metadata.rememberedUntil'], ['expiresAt']]);
+    expect(ends.map(([index]) => Object.keys(index!.key))).to.deep.equal([
+      ['metadata.rememberedUntil'],
+      ['expiresAt'],
+    ]);
     const given = toKeep(Buffer.from('%PDF-'), await rig.account2());
     const { expiresAt } = await kept().save(given, never);
     const chunk = await storedPdfChunks.findOne({ files_id: given.renderId });
@@ -240,8 +296,13 @@ describe('a link to a PDF', () => {
     await kept().save(full, never);
     const refused = await mine.render(HELLO);
     expect(refused.isError).to.equal(true);
-    expect(textOf(refused)).to.match(/^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./);
-    await rig.store.console.storedPdfs.updateOne({ _id: full.renderId }, { $set: { 'metadata.expiresAt': new Date() } });
+    expect(textOf(refused)).to.match(
+      /^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./,
+    );
+    await rig.store.console.storedPdfs.updateOne(
+      { _id: full.renderId },
+      { $set: { 'metadata.expiresAt': new Date() } },
+    );
     expect((await mine.render(HELLO)).isError ?? false).to.equal(false);
   });
 });

@@ -1,8 +1,17 @@
-// What the endpoint answers to messages that are not the usual ones, in the words and codes of each era of the protocol.
+// What the endpoint answers to messages that are not the usual ones, in the words and codes of each
+// era of the protocol.
 import { expect } from 'chai';
 import { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { earlierMessage, type Message, mcpCall, notification, PRESENT, presentMessage, replyOf } from '../../support/console/mcp-call.ts';
+import {
+  earlierMessage,
+  type Message,
+  mcpCall,
+  notification,
+  PRESENT,
+  presentMessage,
+  replyOf,
+} from '../../support/console/mcp-call.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 
 const METHOD_NOT_FOUND = -32_601;
@@ -19,9 +28,14 @@ describe('the protocol of /mcp', () => {
   });
   after(() => rig.stop());
 
-  const send = (message: Message, headers?: Record<string, string>) => mcpCall(rig, token, message, headers);
+  const send = (message: Message, headers?: Record<string, string>) =>
+    mcpCall(rig, token, message, headers);
   const hello = (protocolVersion: string) =>
-    earlierMessage('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'a test', version: '1' } });
+    earlierMessage('initialize', {
+      protocolVersion,
+      capabilities: {},
+      clientInfo: { name: 'a test', version: '1' },
+    });
 
   describe('of 2025', () => {
     it('agrees on the revision that the client asks for, and on the last one when it asks for one that never was', async () => {
@@ -39,11 +53,17 @@ describe('the protocol of /mcp', () => {
       const sessions = answers.map(({ headers }) => headers['mcp-session-id']);
       expect(new Set(sessions).size).to.equal(2);
       for (const session of [sessions[0]!, 'made up'])
-        expect(replyOf(await send(earlierMessage('tools/list'), { 'mcp-session-id': session })).result).to.include.keys('tools');
+        expect(
+          replyOf(await send(earlierMessage('tools/list'), { 'mcp-session-id': session })).result,
+        ).to.include.keys('tools');
     });
 
     it('takes notifications without an answer, whether it knows them or not', async () => {
-      for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/no_such']) {
+      for (const method of [
+        'notifications/initialized',
+        'notifications/cancelled',
+        'notifications/no_such',
+      ]) {
         const answer = await send(notification(method));
         expect([answer.status, answer.body.length]).to.deep.equal([202, 0]);
       }
@@ -51,11 +71,15 @@ describe('the protocol of /mcp', () => {
 
     it('answers a ping, and lists no resources', async () => {
       expect(replyOf(await send(earlierMessage('ping'))).result).to.deep.equal({});
-      expect(replyOf(await send(earlierMessage('resources/list'))).result).to.deep.equal({ resources: [] });
+      expect(replyOf(await send(earlierMessage('resources/list'))).result).to.deep.equal({
+        resources: [],
+      });
     });
 
     it('refuses a revision in the header that it does not speak, and names those that it does', async () => {
-      const answer = await send(earlierMessage('tools/list'), { 'mcp-protocol-version': '1999-01-01' });
+      const answer = await send(earlierMessage('tools/list'), {
+        'mcp-protocol-version': '1999-01-01',
+      });
       expect(answer.status).to.equal(400);
       expect(replyOf(answer).error!.message).to.include('1999-01-01').and.include('2025-11-25');
     });
@@ -72,24 +96,50 @@ describe('the protocol of /mcp', () => {
     });
 
     it('lets clients keep what describes it, and no PDF', async () => {
-      for (const method of ['server/discover', 'tools/list', 'resources/list', 'resources/templates/list'])
-        expect(replyOf(await send(presentMessage(method))).result).to.include({ ttlMs: 300_000, cacheScope: 'private' });
+      for (const method of [
+        'server/discover',
+        'tools/list',
+        'resources/list',
+        'resources/templates/list',
+      ])
+        expect(replyOf(await send(presentMessage(method))).result).to.include({
+          ttlMs: 300_000,
+          cacheScope: 'private',
+        });
       const renderId = crypto.randomUUID();
-      const pdf = { renderId, account: rig.accountId, user: developer.id, filename: 'a.pdf', pages: 1, pdf: Buffer.from('%PDF-') };
-      await new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).save(pdf, new AbortController().signal);
-      const read = replyOf(await send(presentMessage('resources/read', { uri: `render://${renderId}` }))).result!;
+      const pdf = {
+        renderId,
+        account: rig.accountId,
+        user: developer.id,
+        filename: 'a.pdf',
+        pages: 1,
+        pdf: Buffer.from('%PDF-'),
+      };
+      await new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).save(
+        pdf,
+        new AbortController().signal,
+      );
+      const read = replyOf(
+        await send(presentMessage('resources/read', { uri: `render://${renderId}` })),
+      ).result!;
       expect(read).to.include({ ttlMs: 0, cacheScope: 'private' }).and.have.property('contents');
     });
 
     it('refuses another revision and names its own', async () => {
       const answer = await send(presentMessage('tools/list', {}, '2027-01-01'));
       expect(answer.status).to.equal(400);
-      expect(replyOf(answer).error!.data).to.deep.include({ supported: [PRESENT], requested: '2027-01-01' });
+      expect(replyOf(answer).error!.data).to.deep.include({
+        supported: [PRESENT],
+        requested: '2027-01-01',
+      });
     });
 
     it('refuses headers that say something else than the message', async () => {
       const message = presentMessage('tools/list');
-      for (const headers of [{ 'mcp-method': 'tools/call' }, { 'mcp-protocol-version': '2025-11-25' }]) {
+      for (const headers of [
+        { 'mcp-method': 'tools/call' },
+        { 'mcp-protocol-version': '2025-11-25' },
+      ]) {
         const answer = await send(message, headers);
         expect(answer.status).to.equal(400);
         expect(replyOf(answer).error!.message).to.match(/header/i);
@@ -102,7 +152,8 @@ describe('the protocol of /mcp', () => {
     [PRESENT, presentMessage],
   ] as const)
     describe(`of ${era}, when something is wrong`, () => {
-      const errorOf = async (method: string, params: Record<string, unknown>) => replyOf(await send(messageOf(method, params))).error!;
+      const errorOf = async (method: string, params: Record<string, unknown>) =>
+        replyOf(await send(messageOf(method, params))).error!;
 
       it('names a method that it does not know as such', async () => {
         for (const method of ['no/such', 'prompts/list', 'completion/complete'])
@@ -110,8 +161,17 @@ describe('the protocol of /mcp', () => {
       });
 
       it('answers each client in a kind that it takes, whatever it says of that', async () => {
-        const call = messageOf('tools/call', { name: 'render_pdf', arguments: {}, _meta: { progressToken: 1 } });
-        for (const accept of ['*/*', 'application/json', 'application/json, application/mcp+json', '']) {
+        const call = messageOf('tools/call', {
+          name: 'render_pdf',
+          arguments: {},
+          _meta: { progressToken: 1 },
+        });
+        for (const accept of [
+          '*/*',
+          'application/json',
+          'application/json, application/mcp+json',
+          '',
+        ]) {
           const answer = await send(call, { accept });
           expect(answer.headers['content-type']).to.equal('application/json');
           expect(replyOf(answer).result!.content[0]!.text).to.match(/^validation_error: /);
@@ -131,20 +191,29 @@ describe('the protocol of /mcp', () => {
 
       it('tells a model that gave no arguments what is missing', async () => {
         for (const given of [{}, { arguments: {} }]) {
-          const { result } = replyOf(await send(messageOf('tools/call', { name: 'render_pdf', ...given })));
+          const { result } = replyOf(
+            await send(messageOf('tools/call', { name: 'render_pdf', ...given })),
+          );
           expect(result!.isError).to.equal(true);
-          expect(result!.content[0]!.text).to.match(/^validation_error: Exactly one of `html` and `url` must be given; neither was\./);
+          expect(result!.content[0]!.text).to.match(
+            /^validation_error: Exactly one of `html` and `url` must be given; neither was\./,
+          );
         }
       });
 
       it('refuses arguments that are no object', async () => {
         for (const given of [['<p>'], '<p>', 1])
-          expect(await errorOf('tools/call', { name: 'render_pdf', arguments: given })).to.include({ code: INVALID_PARAMS });
+          expect(await errorOf('tools/call', { name: 'render_pdf', arguments: given })).to.include({
+            code: INVALID_PARAMS,
+          });
       });
 
       it('names an address that leads to nothing', async () => {
         for (const uri of ['file:///etc/passwd', 'render://nothing', 'render://'])
-          expect(await errorOf('resources/read', { uri })).to.deep.include({ code: INVALID_PARAMS, data: { uri } });
+          expect(await errorOf('resources/read', { uri })).to.deep.include({
+            code: INVALID_PARAMS,
+            data: { uri },
+          });
       });
     });
 });

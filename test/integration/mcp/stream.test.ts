@@ -14,8 +14,13 @@ describe('the stream of a long call, for whatever proxy is between', () => {
   after(() => rig.stop());
 
   it('asks not to be held back or kept, and is never silent for long, though the client asked for no progress', async () => {
-    const message = earlierMessage('tools/call', { name: 'render_pdf', arguments: { html: '<p>slow</p>', wait_delay: '15500ms' } });
-    const { headers, body } = await mcpCall(rig, token, message, { 'mcp-protocol-version': '2025-11-25' });
+    const message = earlierMessage('tools/call', {
+      name: 'render_pdf',
+      arguments: { html: '<p>slow</p>', wait_delay: '15500ms' },
+    });
+    const { headers, body } = await mcpCall(rig, token, message, {
+      'mcp-protocol-version': '2025-11-25',
+    });
     expect(headers['content-type']).to.equal('text/event-stream');
     expect(headers['x-accel-buffering']).to.equal('no');
     expect(headers['cache-control']).to.match(/no-cache|no-store/);

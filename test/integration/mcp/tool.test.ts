@@ -1,9 +1,17 @@
-// The tool itself, for clients of both lines: what describes it, what it answers, and what it takes of an account.
+// The tool itself, for clients of both lines: what describes it, what it answers, and what it takes
+// of an account.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
 import { loggedRows } from '../../support/console/log-rig.ts';
-import { LINES, type McpClient, mcpClient, mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-rig.ts';
+import {
+  LINES,
+  type McpClient,
+  mcpClient,
+  mcpClients,
+  type ToolAnswer,
+  textOf,
+} from '../../support/console/mcp-rig.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -33,17 +41,39 @@ for (const line of LINES)
     });
 
     const connect = mcpClients();
-    const download = (answer: ToolAnswer) => rig.call('GET', new URL(answer.structuredContent!.url).pathname);
+    const download = (answer: ToolAnswer) =>
+      rig.call('GET', new URL(answer.structuredContent!.url).pathname);
 
     it('is the only one, described by the contract', async () => {
       const tools = await client.tools();
       expect(tools.map(({ name }) => name)).to.deep.equal(['render_pdf']);
-      const [{ inputSchema, outputSchema, annotations, description }] = tools as [(typeof tools)[0]];
-      expect(inputSchema.properties).to.include.keys('html', 'url', 'format', 'margin', 'sandbox', 'delivery');
+      const [{ inputSchema, outputSchema, annotations, description }] = tools as [
+        (typeof tools)[0],
+      ];
+      expect(inputSchema.properties).to.include.keys(
+        'html',
+        'url',
+        'format',
+        'margin',
+        'sandbox',
+        'delivery',
+      );
       expect(inputSchema).to.include({ type: 'object', additionalProperties: false });
       expect(inputSchema).to.not.have.any.keys('oneOf', 'anyOf', 'allOf');
-      expect(outputSchema.required).to.have.members(['url', 'expires_at', 'bytes', 'pages', 'sha256', 'filename', 'render_id']);
-      expect(annotations).to.include({ readOnlyHint: false, destructiveHint: false, openWorldHint: true });
+      expect(outputSchema.required).to.have.members([
+        'url',
+        'expires_at',
+        'bytes',
+        'pages',
+        'sha256',
+        'filename',
+        'render_id',
+      ]);
+      expect(annotations).to.include({
+        readOnlyHint: false,
+        destructiveHint: false,
+        openWorldHint: true,
+      });
       expect(description).to.include('10 MiB').and.include('1 min').and.include('30 min');
     });
 
@@ -58,7 +88,8 @@ for (const line of LINES)
       const before = await rig.usage();
       const answer = await client.render(HELLO);
       expect(answer.isError ?? false).to.equal(false);
-      const { url, pages, bytes, sha256, filename, render_id, expires_at } = answer.structuredContent!;
+      const { url, pages, bytes, sha256, filename, render_id, expires_at } =
+        answer.structuredContent!;
       expect(new URL(url).origin).to.equal('http://localhost:8080');
       expect({ pages, filename }).to.deep.equal({ pages: 1, filename: 'Greeting 42.pdf' });
       expect(Date.parse(expires_at) - Date.now())
@@ -71,29 +102,49 @@ for (const line of LINES)
       expect(await pdfText(body)).to.include('Hello, world');
       expect(await pdfInfo(body)).to.include({ pages: 1, title: 'Greeting 42' });
       expect(textOf(answer)).to.include(url).and.include('1 page');
-      expect(answer.content.filter(({ type }) => type === 'resource_link').map(({ uri }) => uri)).to.deep.equal([`render://${render_id}`]);
+      expect(
+        answer.content.filter(({ type }) => type === 'resource_link').map(({ uri }) => uri),
+      ).to.deep.equal([`render://${render_id}`]);
       expect(await rig.usage()).to.equal(before + 1);
       const { detail } = await loggedRows(rig);
-      expect(await detail(render_id)).to.include({ via: 'mcp', app: 'An App', outcome: 'ok', counted: true, pages: 1, bytes });
+      expect(await detail(render_id)).to.include({
+        via: 'mcp',
+        app: 'An App',
+        outcome: 'ok',
+        counted: true,
+        pages: 1,
+        bytes,
+      });
     });
 
     it('does not count a sandbox render', async () => {
       const before = await rig.usage();
-      expect(textOf(await client.render({ ...HELLO, sandbox: true }))).to.include('sandbox watermark');
+      expect(textOf(await client.render({ ...HELLO, sandbox: true }))).to.include(
+        'sandbox watermark',
+      );
       expect(await rig.usage()).to.equal(before);
     });
 
     it('embeds a small PDF when asked to, and has the link as well', async () => {
       const answer = await client.render({ ...HELLO, delivery: 'embedded' });
       const { resource } = answer.content.find(({ type }) => type === 'resource')!;
-      expect(resource).to.include({ mimeType: 'application/pdf', uri: `render://${answer.structuredContent!.render_id}` });
-      expect(Buffer.from(resource!.blob, 'base64').equals((await download(answer)).body)).to.equal(true);
+      expect(resource).to.include({
+        mimeType: 'application/pdf',
+        uri: `render://${answer.structuredContent!.render_id}`,
+      });
+      expect(Buffer.from(resource!.blob, 'base64').equals((await download(answer)).body)).to.equal(
+        true,
+      );
     });
 
     it('gives the link alone when the PDF is too large to be embedded, and says so', async () => {
       const noise =
         '(() => { const c = Object.assign(document.createElement("canvas"), { width: 800, height: 800 }); const x = c.getContext("2d"); const d = x.createImageData(800, 800); for (let i = 0; i < d.data.length; i++) d.data[i] = Math.random() * 256; x.putImageData(d, 0, 0); document.body.append(c); })()';
-      const answer = await client.render({ html: '<p>noise</p>', javascript: noise, delivery: 'embedded' });
+      const answer = await client.render({
+        html: '<p>noise</p>',
+        javascript: noise,
+        delivery: 'embedded',
+      });
       expect(answer.structuredContent!.bytes).to.be.greaterThan(2 ** 20);
       expect(answer.content.map(({ type }) => type)).to.deep.equal(['text', 'resource_link']);
       expect(textOf(answer)).to.include('too large to be embedded');
@@ -103,11 +154,15 @@ for (const line of LINES)
     it('serves the resource to the same person in the same account, and to nobody else', async () => {
       const answer = await client.render(HELLO);
       const uri = `render://${answer.structuredContent!.render_id}`;
-      expect(Buffer.from(await client.read(uri), 'base64').equals((await download(answer)).body)).to.equal(true);
+      expect(
+        Buffer.from(await client.read(uri), 'base64').equals((await download(answer)).body),
+      ).to.equal(true);
       const colleague = await rig.person({ role: 'owner' });
       const other = await connect(line, rig.url, (await walk(rig, colleague)).access_token);
       const refusal = await other.read(uri).catch((error: Error) => error);
-      const missing = await other.read('render://01a20359-d5b3-7ed0-96eb-75edf92b030e').catch((error: Error) => error);
+      const missing = await other
+        .read('render://01a20359-d5b3-7ed0-96eb-75edf92b030e')
+        .catch((error: Error) => error);
       expect(String(refusal)).to.include('no such PDF of yours');
       expect(String(missing)).to.equal(String(refusal));
     });
@@ -131,17 +186,24 @@ for (const line of LINES)
 
     it('tells of its progress when asked to', async () => {
       const heard: { progress: number; message?: string }[] = [];
-      await client.render({ ...HELLO, wait_delay: '1500ms' }, { onprogress: each => heard.push(each) });
+      await client.render(
+        { ...HELLO, wait_delay: '1500ms' },
+        { onprogress: each => heard.push(each) },
+      );
       expect(heard.length).to.be.at.least(2);
       expect(heard[0]).to.deep.include({ message: 'Asking for a place' });
       expect(heard.at(-1)!.message).to.equal('Waiting for the page and printing it');
-      expect(heard.map(({ progress }) => progress)).to.deep.equal(heard.map(({ progress }) => progress).sort((a, b) => a - b));
+      expect(heard.map(({ progress }) => progress)).to.deep.equal(
+        heard.map(({ progress }) => progress).sort((a, b) => a - b),
+      );
     });
 
     it('refuses what is over the plan, and frees the place when the call before is cancelled', async () => {
       const before = await rig.usage();
       const cancelling = new AbortController();
-      const first = client.render(LONG, { signal: cancelling.signal }).catch((error: Error) => error);
+      const first = client
+        .render(LONG, { signal: cancelling.signal })
+        .catch((error: Error) => error);
       await rig.worker.until({ busy: 1 });
       const second = await client.render(HELLO);
       expect(second.isError).to.equal(true);
@@ -153,8 +215,14 @@ for (const line of LINES)
       expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
       expect(await rig.usage()).to.equal(before);
       await eventually(async () => {
-        const ends = await rig.store.console.renders.find({ account: rig.accountId, via: 'mcp' }, { sort: { at: -1 }, limit: 3 }).toArray();
-        expect(ends.map(({ outcome, code }) => code ?? outcome)).to.deep.equal(['ok', 'concurrency_limit', 'client_closed']);
+        const ends = await rig.store.console.renders
+          .find({ account: rig.accountId, via: 'mcp' }, { sort: { at: -1 }, limit: 3 })
+          .toArray();
+        expect(ends.map(({ outcome, code }) => code ?? outcome)).to.deep.equal([
+          'ok',
+          'concurrency_limit',
+          'client_closed',
+        ]);
       });
     });
   });

@@ -25,17 +25,22 @@ describe('the numbers of HTTP requests', () => {
   const serve = async (options?: HttpRigOptions) => {
     http = await httpRig(rig, options);
   };
-  const post = (key: string, body: string) => http.ask(http.head(key, Buffer.byteLength(body)), body);
+  const post = (key: string, body: string) =>
+    http.ask(http.head(key, Buffer.byteLength(body)), body);
   const get = (path: string) => http.ask(`GET ${path} HTTP/1.1`);
   const scrape = async () => readSamples(await http.metrics.text());
 
-  /** Waits until as many requests as were made are counted: a count is made when the answer is out. */
+  /**
+   * Waits until as many requests as were made are counted: a count is made when the answer is out.
+   */
   const outcomes = (route: string, made: number) =>
     eventually(async () => {
       const samples = await scrape();
       expect(samples.sum(REQUESTS, { route })).to.equal(made);
       return Object.fromEntries(
-        Object.entries(samples.by(REQUESTS, 'outcome')).filter(([outcome]) => samples.sum(REQUESTS, { route, outcome })),
+        Object.entries(samples.by(REQUESTS, 'outcome')).filter(([outcome]) =>
+          samples.sum(REQUESTS, { route, outcome }),
+        ),
       );
     });
 
@@ -90,7 +95,10 @@ describe('the numbers of HTTP requests', () => {
     await get('/docs');
     expect(await outcomes('other', 21)).to.deep.equal({ not_found: 21 });
     await outcomes('/docs', 1);
-    expect(Object.keys((await scrape()).by(REQUESTS, 'route')).sort()).to.deep.equal(['/docs', 'other']);
+    expect(Object.keys((await scrape()).by(REQUESTS, 'route')).sort()).to.deep.equal([
+      '/docs',
+      'other',
+    ]);
   });
 
   it('tell a probe that said no from one that said yes', async () => {
@@ -107,7 +115,9 @@ describe('the numbers of HTTP requests', () => {
     const begun = Promise.withResolvers<void>();
     http.state.during = signal => {
       begun.resolve();
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      );
     };
     const connection = await http.open();
     connection.send(`${renderHead(text, GOOD.length)}${GOOD}`);
@@ -139,13 +149,18 @@ describe('the numbers of HTTP requests', () => {
     await begun.promise;
     const during = await scrape();
     expect(during.sum('pressroom_http_connections')).to.equal(1);
-    expect(during.sum('pressroom_in_flight_bytes')).to.be.at.least(GOOD.length).and.equal(http.budget.used());
+    expect(during.sum('pressroom_in_flight_bytes'))
+      .to.be.at.least(GOOD.length)
+      .and.equal(http.budget.used());
     expect(during.sum('pressroom_in_flight_limit_bytes')).to.equal(2 ** 29);
     goOn.resolve();
     expect((await answer).status).to.equal(200);
     await eventually(async () => {
       const after = await scrape();
-      expect([after.sum('pressroom_http_connections'), after.sum('pressroom_in_flight_bytes')]).to.deep.equal([0, 0]);
+      expect([
+        after.sum('pressroom_http_connections'),
+        after.sum('pressroom_in_flight_bytes'),
+      ]).to.deep.equal([0, 0]);
     });
   });
 });

@@ -18,7 +18,11 @@ describe('the numbers of the leases', () => {
   });
   beforeEach(async () => {
     metrics = createMetrics({ processDefaults: false });
-    store = connectStore({ uri: rig.mongod.uriFor('leases'), operationTimeoutMs: 700 }, silentLog, metrics);
+    store = connectStore(
+      { uri: rig.mongod.uriFor('leases'), operationTimeoutMs: 700 },
+      silentLog,
+      metrics,
+    );
     await store.start();
   });
   afterEach(async () => {
@@ -46,7 +50,10 @@ describe('the numbers of the leases', () => {
     await leases.settle(running[0]!);
     await rig.failing('findAndModify', { errorCode: 11602 });
     for (const lease of running.slice(1)) expect(await leases.settle(lease)).to.equal(undefined);
-    expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({ settle: 3, release: 0 });
+    expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({
+      settle: 3,
+      release: 0,
+    });
     await rig.working();
     await until(() => leases.counts().waiting === 0);
     const samples = await scrape();
@@ -66,9 +73,14 @@ describe('the numbers of the leases', () => {
     await leases.settle(running[1]!);
     await until(() => leases.counts().waiting === 0);
     const samples = await scrape();
-    expect(samples.by('pressroom_renders_uncounted_total', 'reason')).to.deep.equal({ lease_gone: 2, given_up: 0 });
+    expect(samples.by('pressroom_renders_uncounted_total', 'reason')).to.deep.equal({
+      lease_gone: 2,
+      given_up: 0,
+    });
     expect(samples.sum('pressroom_renders_settled_total')).to.equal(0);
-    expect(rig.lines.filter(({ msg }) => msg === 'a render could not be counted: its lease is gone')).to.have.length(2);
+    expect(
+      rig.lines.filter(({ msg }) => msg === 'a render could not be counted: its lease is gone'),
+    ).to.have.length(2);
   });
 
   it('count a render as uncounted that was given up', async () => {
@@ -78,7 +90,10 @@ describe('the numbers of the leases', () => {
     await rig.failing('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await until(() => leases.counts().waiting === 0);
-    expect((await scrape()).by('pressroom_renders_uncounted_total', 'reason')).to.deep.equal({ lease_gone: 0, given_up: 1 });
+    expect((await scrape()).by('pressroom_renders_uncounted_total', 'reason')).to.deep.equal({
+      lease_gone: 0,
+      given_up: 1,
+    });
   });
 
   it('tell a lease that was taken away from one that could not be renewed, and from one that the end of the process took', async () => {
@@ -105,7 +120,10 @@ describe('the numbers of the leases', () => {
     await rig.failing('update', { errorCode: 11602 });
     await leases.release(lease);
     await eventually(async () =>
-      expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({ settle: 0, release: 1 }),
+      expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({
+        settle: 0,
+        release: 1,
+      }),
     );
   });
 });
@@ -120,7 +138,11 @@ describe('the numbers of MongoDB', () => {
   });
   beforeEach(async () => {
     metrics = createMetrics({ processDefaults: false });
-    store = connectStore({ uri: rig.mongod.uriFor('leases'), operationTimeoutMs: 700 }, silentLog, metrics);
+    store = connectStore(
+      { uri: rig.mongod.uriFor('leases'), operationTimeoutMs: 700 },
+      silentLog,
+      metrics,
+    );
     await store.start();
   });
   afterEach(async () => {
@@ -132,7 +154,11 @@ describe('the numbers of MongoDB', () => {
   /** Leases on a store that waits long enough for a test to look on. */
   async function patient(options = '') {
     const own = createMetrics({ processDefaults: false });
-    const slow = connectStore({ uri: `${rig.mongod.uriFor('leases')}${options}`, operationTimeoutMs: 8_000 }, silentLog, own);
+    const slow = connectStore(
+      { uri: `${rig.mongod.uriFor('leases')}${options}`, operationTimeoutMs: 8_000 },
+      silentLog,
+      own,
+    );
     await slow.start();
     more.push(slow);
     return {
@@ -147,13 +173,25 @@ describe('the numbers of MongoDB', () => {
   it('time each operation of a render by its name', async () => {
     const starter = await rig.account('starter');
     const leases = await rig.replica({ renewEveryMs: 50 }, store, metrics);
-    const [counted, released] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
-    await eventually(async () => expect((await scrape()).sum(DURATIONS, { operation: 'renew', outcome: 'ok' })).to.be.greaterThan(0));
+    const [counted, released] = [
+      await leases.admit(starter.caller),
+      await leases.admit(starter.caller),
+    ];
+    await eventually(async () =>
+      expect(
+        (await scrape()).sum(DURATIONS, { operation: 'renew', outcome: 'ok' }),
+      ).to.be.greaterThan(0),
+    );
     await leases.settle(counted);
     await leases.release(released);
     await store.ping(700);
     const { admit, settle, release, ping, ...others } = (await scrape()).by(DURATIONS, 'operation');
-    expect({ admit, settle, release, ping }).to.deep.equal({ admit: 2, settle: 1, release: 1, ping: 1 });
+    expect({ admit, settle, release, ping }).to.deep.equal({
+      admit: 2,
+      settle: 1,
+      release: 1,
+      ping: 1,
+    });
     expect(Object.keys(others)).to.deep.equal(['renew']);
   });
 
@@ -162,7 +200,9 @@ describe('the numbers of MongoDB', () => {
     const leases = await rig.replica({}, store, metrics);
     const admissions = async () => {
       const samples = await scrape();
-      return ['ok', 'timeout', 'error'].map(outcome => samples.sum(DURATIONS, { operation: 'admit', outcome }));
+      return ['ok', 'timeout', 'error'].map(outcome =>
+        samples.sum(DURATIONS, { operation: 'admit', outcome }),
+      );
     };
     await rig.failing('findAndModify', { errorCode: 50 }, { times: 1 });
     await refusal(leases.admit(scale.caller));
@@ -178,9 +218,15 @@ describe('the numbers of MongoDB', () => {
     await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 8_000 });
     await refusal(leases.admit(scale.caller));
     expect((await scrape()).sum(DURATIONS, { operation: 'admit' })).to.equal(0);
-    await eventually(async () => expect((await scrape()).sum(DURATIONS, { operation: 'admit', outcome: 'timeout' })).to.equal(1));
+    await eventually(async () =>
+      expect((await scrape()).sum(DURATIONS, { operation: 'admit', outcome: 'timeout' })).to.equal(
+        1,
+      ),
+    );
     // Longer than the caller waited: the driver has asked twice.
-    expect((await scrape()).sum(DURATIONS.replace('_count', '_sum'), { outcome: 'timeout' })).to.be.greaterThan(1.4);
+    expect(
+      (await scrape()).sum(DURATIONS.replace('_count', '_sum'), { outcome: 'timeout' }),
+    ).to.be.greaterThan(1.4);
   });
 
   it('count the connections in use and those that are not, and none when it is closed', async () => {
@@ -188,14 +234,21 @@ describe('the numbers of MongoDB', () => {
     const { leases, scrape, close } = await patient();
     await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 1_500 }, { times: 4 });
     const admitted = Array.from({ length: 4 }, () => leases.admit(scale.caller));
-    await eventually(async () => expect((await scrape()).sum('pressroom_mongodb_connections', { state: 'in_use' })).to.equal(4));
+    await eventually(async () =>
+      expect((await scrape()).sum('pressroom_mongodb_connections', { state: 'in_use' })).to.equal(
+        4,
+      ),
+    );
     for (const lease of await Promise.all(admitted)) await leases.release(lease);
     const quiet = await scrape();
     expect(quiet.sum('pressroom_mongodb_connections', { state: 'in_use' })).to.equal(0);
     expect(quiet.sum('pressroom_mongodb_connections', { state: 'idle' })).to.be.at.least(4);
     expect(quiet.sum('pressroom_mongodb_waiting_operations')).to.equal(0);
     await close();
-    expect((await scrape()).by('pressroom_mongodb_connections', 'state')).to.deep.equal({ in_use: 0, idle: 0 });
+    expect((await scrape()).by('pressroom_mongodb_connections', 'state')).to.deep.equal({
+      in_use: 0,
+      idle: 0,
+    });
   });
 
   it('show operations that wait for a free connection', async () => {
@@ -203,7 +256,9 @@ describe('the numbers of MongoDB', () => {
     const { leases, scrape } = await patient('&maxPoolSize=1');
     await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 1_500 }, { times: 1 });
     const admitted = Array.from({ length: 3 }, () => leases.admit(scale.caller));
-    await eventually(async () => expect((await scrape()).sum('pressroom_mongodb_waiting_operations')).to.equal(2));
+    await eventually(async () =>
+      expect((await scrape()).sum('pressroom_mongodb_waiting_operations')).to.equal(2),
+    );
     for (const lease of await Promise.all(admitted)) await leases.release(lease);
     expect((await scrape()).sum('pressroom_mongodb_waiting_operations')).to.equal(0);
   });

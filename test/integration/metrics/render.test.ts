@@ -12,13 +12,21 @@ describe('the numbers of an installation', () => {
   const statuses: number[] = [];
   const scrape = async () => readSamples(await pressroom.metrics.text());
 
-  /** What happened: 3 good renders, 1 page that fails, 1 over the plan, 1 that is refused before it is a render. */
+  /**
+   * What happened: 3 good renders, 1 page that fails, 1 over the plan, 1 that is refused before it
+   * is a render.
+   */
   before(async () => {
     pressroom = await installation({ plan: 'free' });
-    for (let i = 0; i < 3; i++) statuses.push((await pressroom.render({ html: html(`page ${i}`) })).status);
+    for (let i = 0; i < 3; i++)
+      statuses.push((await pressroom.render({ html: html(`page ${i}`) })).status);
     statuses.push((await pressroom.render({ html: html('x'), pages: '7' })).status);
     const long = pressroom.render({ html: html('slow'), wait_delay: '30s' });
-    await eventually(async () => expect((await scrape()).sum('pressroom_slot_claims_total', { outcome: 'opened' })).to.equal(5));
+    await eventually(async () =>
+      expect((await scrape()).sum('pressroom_slot_claims_total', { outcome: 'opened' })).to.equal(
+        5,
+      ),
+    );
     statuses.push((await pressroom.render({ html: html('y') })).status);
     long.hangUp();
     await long.catch(() => {});
@@ -43,13 +51,25 @@ describe('the numbers of an installation', () => {
   });
 
   it('count every render by how it ended', () => {
-    const ends = Object.entries(samples.by('pressroom_renders_total', 'outcome')).filter(([, times]) => times > 0);
-    expect(Object.fromEntries(ends)).to.deep.equal({ ok: 3, validation_error: 1, concurrency_limit: 1, client_closed: 1 });
+    const ends = Object.entries(samples.by('pressroom_renders_total', 'outcome')).filter(
+      ([, times]) => times > 0,
+    );
+    expect(Object.fromEntries(ends)).to.deep.equal({
+      ok: 3,
+      validation_error: 1,
+      concurrency_limit: 1,
+      client_closed: 1,
+    });
   });
 
   it('count every call, also the one that never became a render', () => {
     const calls = samples.by('pressroom_http_requests_total', 'outcome');
-    expect(calls).to.deep.equal({ ok: 3, validation_error: 2, concurrency_limit: 1, client_closed: 1 });
+    expect(calls).to.deep.equal({
+      ok: 3,
+      validation_error: 2,
+      concurrency_limit: 1,
+      client_closed: 1,
+    });
   });
 
   it('have the phases of the renders that were delivered, and of no other', () => {
@@ -61,20 +81,32 @@ describe('the numbers of an installation', () => {
   it('have the whole of those renders too, which is not less than its phases', () => {
     const WHOLE = 'pressroom_render_whole_duration_seconds';
     expect(samples.sum(`${WHOLE}_count`)).to.equal(3);
-    expect(samples.sum(`${WHOLE}_sum`)).to.be.at.least(samples.sum('pressroom_render_duration_seconds_sum'));
+    expect(samples.sum(`${WHOLE}_sum`)).to.be.at.least(
+      samples.sum('pressroom_render_duration_seconds_sum'),
+    );
   });
 
   it('have as many claims as renders that reached a slot', () => {
-    expect(samples.sum('pressroom_slot_claims_total', { pool: 'default', outcome: 'opened' })).to.equal(5);
+    expect(
+      samples.sum('pressroom_slot_claims_total', { pool: 'default', outcome: 'opened' }),
+    ).to.equal(5);
   });
 
   it('are back at nothing held', () => {
-    for (const name of ['pressroom_queue_depth', 'pressroom_queue_bytes', 'pressroom_in_flight_bytes', 'pressroom_lease_writes_waiting'])
+    for (const name of [
+      'pressroom_queue_depth',
+      'pressroom_queue_bytes',
+      'pressroom_in_flight_bytes',
+      'pressroom_lease_writes_waiting',
+    ])
       expect(samples.sum(name), name).to.equal(0);
   });
 
   it('time the operations of MongoDB', () => {
-    const { read_key, ...times } = samples.by('pressroom_mongodb_operation_duration_seconds_count', 'operation');
+    const { read_key, ...times } = samples.by(
+      'pressroom_mongodb_operation_duration_seconds_count',
+      'operation',
+    );
     expect(times).to.include({ admit: 6, settle: 3, release: 2 });
     expect(read_key).to.be.within(1, 7);
   });

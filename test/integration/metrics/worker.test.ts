@@ -67,7 +67,9 @@ describe('the numbers of a worker', () => {
     await worker.until({ ready: 1 });
     const session = await worker.open();
     await errorOf(worker.open());
-    const refused = Object.entries((await scrape()).by('pressroom_gateway_refused_total', 'reason')).filter(([, times]) => times > 0);
+    const refused = Object.entries(
+      (await scrape()).by('pressroom_gateway_refused_total', 'reason'),
+    ).filter(([, times]) => times > 0);
     expect(refused).to.deep.equal([
       ['full', 1],
       ['pool', 1],
@@ -79,15 +81,26 @@ describe('the numbers of a worker', () => {
     worker = await startWorker();
     const session = await worker.open({ maxMs: 100 });
     await session.ended;
-    expect((await scrape()).sum('pressroom_slot_ends_total', { pool: 'default', reason: 'deadline' })).to.equal(1);
+    expect(
+      (await scrape()).sum('pressroom_slot_ends_total', { pool: 'default', reason: 'deadline' }),
+    ).to.equal(1);
   });
 
   it('count a Chrome that somebody killed, and the one that took its place', async () => {
     worker = await startWorker();
     process.kill(worker.worker.chromes()[0]!.pid, 'SIGKILL');
-    await eventually(async () => expect((await scrape()).sum('pressroom_chrome_starts_total', { reason: 'died' })).to.equal(1));
+    await eventually(async () =>
+      expect((await scrape()).sum('pressroom_chrome_starts_total', { reason: 'died' })).to.equal(1),
+    );
     await worker.until({ chrome: 'up' });
-    expect(await deaths()).to.deep.equal({ exited: 1, hung: 0, unusable: 0, memory: 0, flooded: 0, not_started: 0 });
+    expect(await deaths()).to.deep.equal({
+      exited: 1,
+      hung: 0,
+      unusable: 0,
+      memory: 0,
+      flooded: 0,
+      not_started: 0,
+    });
   });
 
   it('count a Chrome that hung', async () => {
@@ -114,7 +127,12 @@ describe('the numbers of a worker', () => {
   for (const [what, spoil] of Object.entries(gone))
     it(`count the starts of a Chrome that ${what}`, async () => {
       const script = file('chrome');
-      const write = () => writeFileSync(script, `#!/bin/sh\nexec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"\n`, { mode: 0o755 });
+      const write = () =>
+        writeFileSync(
+          script,
+          `#!/bin/sh\nexec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"\n`,
+          { mode: 0o755 },
+        );
       chmodSync(file(), 0o755); // Chrome runs as another user
       write();
       worker = await startWorker({ PRESSROOM_CHROME: script, PRESSROOM_SLOTS: '1' });
@@ -125,6 +143,9 @@ describe('the numbers of a worker', () => {
       expect((await scrape()).sum('pressroom_chromes')).to.equal(0);
       write();
       await worker.until({ chrome: 'up' });
-      expect((await scrape()).by('pressroom_chrome_starts_total', 'reason')).to.include({ first: 1, died: 1 });
+      expect((await scrape()).by('pressroom_chrome_starts_total', 'reason')).to.include({
+        first: 1,
+        died: 1,
+      });
     });
 });

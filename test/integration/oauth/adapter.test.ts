@@ -1,4 +1,5 @@
-// What the OAuth server keeps: used once however many come at the same moment, over when it is over, and readable with this installation's secret alone.
+// What the OAuth server keeps: used once however many come at the same moment, over when it is
+// over, and readable with this installation's secret alone.
 import { expect } from 'chai';
 import { createAdapter } from '../../../api/console/oauth/adapter.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
@@ -46,7 +47,9 @@ describe('the storage of the OAuth server', () => {
   it('lets one of many use what works once, and ends the consent for the others', async () => {
     const codes = adapter('AuthorizationCode');
     await codes.upsert('a code', { grantId: 'a grant', jti: 'a code' }, 60);
-    const tries = await Promise.allSettled(Array.from({ length: 5 }, () => codes.consume('a code')));
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () => codes.consume('a code')),
+    );
     expect(tries.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     expect(ended).to.deep.equal(['a grant', 'a grant', 'a grant', 'a grant']);
     expect((await codes.find('a code'))!['consumed']).to.be.closeTo(nowMs / 1_000, 1);
@@ -55,7 +58,11 @@ describe('the storage of the OAuth server', () => {
   describe('of refresh tokens', () => {
     const [first, second] = [idOf('a grant', 0), idOf('a grant', 1)];
     const keep = (rotations: number) =>
-      adapter('RefreshToken').upsert(idOf('a grant', rotations), { grantId: 'a grant', rotations }, 30 * 86_400);
+      adapter('RefreshToken').upsert(
+        idOf('a grant', rotations),
+        { grantId: 'a grant', rotations },
+        30 * 86_400,
+      );
     const use = (id: string) =>
       adapter('RefreshToken')
         .consume(id)
@@ -96,7 +103,12 @@ describe('the storage of the OAuth server', () => {
     });
 
     it('knows one for each consent and rotation, and none without the secret', () => {
-      const ids = [idOf('a grant', 0), idOf('a grant', 1), idOf('another', 0), createRefreshTokens('another secret').idOf('a grant', 0)];
+      const ids = [
+        idOf('a grant', 0),
+        idOf('a grant', 1),
+        idOf('another', 0),
+        createRefreshTokens('another secret').idOf('a grant', 0),
+      ];
       expect(new Set(ids).size).to.equal(4);
       for (const id of ids) expect(id).to.match(/^[\w-]{43}$/);
     });
@@ -114,7 +126,9 @@ describe('the storage of the OAuth server', () => {
     const tokens = adapter('AccessToken');
     await tokens.upsert('x', { jti: 'x' }, 60);
     await tokens.upsert('y', { jti: 'y' }, 60);
-    expect(await adapter('AccessToken', 'another secret of the tests').find('x')).to.equal(undefined);
+    expect(await adapter('AccessToken', 'another secret of the tests').find('x')).to.equal(
+      undefined,
+    );
     const [one, other] = await store.console.oauth.find().toArray();
     await store.console.oauth.updateOne({ _id: one!._id }, { $set: { payload: other!.payload } });
     expect([await tokens.find('x'), await tokens.find('y')].filter(Boolean)).to.have.length(1);
@@ -122,7 +136,8 @@ describe('the storage of the OAuth server', () => {
 
   it('counts what one address asks in an hour, an IPv6 network as one', async () => {
     const limit = createOAuthLimits(store, SECRET, () => nowMs);
-    for (let n = 0; n < 120; n += 1) expect(await limit('document', `2001:db8::${n.toString(16)}`)).to.equal(undefined);
+    for (let n = 0; n < 120; n += 1)
+      expect(await limit('document', `2001:db8::${n.toString(16)}`)).to.equal(undefined);
     expect(await limit('document', '2001:db8::ffff')).to.equal(3_600);
     expect(await limit('document', '2001:db8:0:1::1')).to.equal(undefined);
     expect(await limit('registration', '2001:db8::1')).to.equal(undefined);

@@ -1,7 +1,16 @@
 // A person's connected apps: listed, used, disconnected; and what the audit log tells of them.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { accessOf, codeOf, newClient, redeem, refresh, revoke, tokensOf, walk } from '../../support/console/oauth-walk.ts';
+import {
+  accessOf,
+  codeOf,
+  newClient,
+  redeem,
+  refresh,
+  revoke,
+  tokensOf,
+  walk,
+} from '../../support/console/oauth-walk.ts';
 import { joinTeam } from '../../support/console/signed-in.ts';
 
 interface App {
@@ -24,7 +33,8 @@ describe('connected apps', () => {
   after(() => rig.stop());
 
   const apps = async (of = person) => (await of.good<{ items: App[] }>('GET', '/me/apps')).items;
-  const entries = () => rig.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
+  const entries = () =>
+    rig.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
 
   it('are listed for the person alone, with where and when they were used', async () => {
     const { access_token } = await walk(rig, person);
@@ -60,7 +70,8 @@ describe('connected apps', () => {
   it('end when an operator disables the person, and stay ended when they are let in again', async () => {
     const { access_token, refresh_token, client } = await walk(rig, person);
     const operator = await rig.person({ operator: true });
-    for (const disabled of [true, false]) await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
+    for (const disabled of [true, false])
+      await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
     expect(await accessOf(rig, access_token)).to.equal(undefined);
     expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
     expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
@@ -85,7 +96,14 @@ describe('connected apps', () => {
     const { code, verifier } = await codeOf(rig, person, { client });
     for (let times = 0; times < 2; times += 1) await redeem(rig, client, code, verifier);
     const lines = await entries();
-    expect(lines.map(({ action, target, account, details }) => [action, target, account, details?.['by']])).to.deep.equal([
+    expect(
+      lines.map(({ action, target, account, details }) => [
+        action,
+        target,
+        account,
+        details?.['by'],
+      ]),
+    ).to.deep.equal([
       ['app.connected', 'A Noted App', rig.accountId, undefined],
       ['app.disconnected', 'A Noted App', rig.accountId, 'person'],
       ['app.connected', 'A Noted App', rig.accountId, undefined],
@@ -94,16 +112,22 @@ describe('connected apps', () => {
       ['app.disconnected', 'A Noted App', rig.accountId, 'service'],
     ]);
     expect(lines.at(-1)!.details).to.include({ reason: 'token reuse' });
-    for (const token of [first.access_token, second.refresh_token]) expect(JSON.stringify(lines)).not.to.include(token);
+    for (const token of [first.access_token, second.refresh_token])
+      expect(JSON.stringify(lines)).not.to.include(token);
   });
 
   it('go by themselves when nobody comes for what was allowed, and stay while they are used', async () => {
-    const keptForMs = async () => (await rig.store.console.oauthGrants.findOne({ user: person.id }))!.expiresAt.getTime() - Date.now();
+    const keptForMs = async () =>
+      (await rig.store.console.oauthGrants.findOne({ user: person.id }))!.expiresAt.getTime() -
+      Date.now();
     const { client, code, verifier } = await codeOf(rig, person);
     expect(await keptForMs()).to.be.within(9 * 60e3, 10 * 60e3);
     const tokens = tokensOf(await redeem(rig, client, code, verifier));
     expect(await keptForMs()).to.be.within(29 * 86_400e3, 30.1 * 86_400e3);
-    await rig.store.console.oauthGrants.updateOne({ user: person.id }, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
+    await rig.store.console.oauthGrants.updateOne(
+      { user: person.id },
+      { $set: { expiresAt: new Date(Date.now() - 1_000) } },
+    );
     expect(await apps()).to.deep.equal([]);
     expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
   });

@@ -1,4 +1,5 @@
-// What an app, or somebody between it and us, tries: each gets nothing, and what was stolen ends what it was stolen from.
+// What an app, or somebody between it and us, tries: each gets nothing, and what was stolen ends
+// what it was stolen from.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
@@ -64,7 +65,10 @@ describe('an OAuth server under attack', () => {
         { resource: 'https://other.example/' },
       ]) {
         const answer = await ask(more, site);
-        expect([answer.status, answer.headers['location']], JSON.stringify(more)).to.deep.equal([400, undefined]);
+        expect([answer.status, answer.headers['location']], JSON.stringify(more)).to.deep.equal([
+          400,
+          undefined,
+        ]);
         const page = answer.body.toString();
         expect(page).to.include('The app could not be connected').and.not.include('<form');
         expect(page).to.match(
@@ -76,11 +80,17 @@ describe('an OAuth server under attack', () => {
     it('that is refused redirects to a loopback address only, and shows a link to an app of another scheme', async () => {
       for (const uri of ['http://localhost:7/cb', 'http://127.0.0.1:7/cb', 'http://[::1]:7/cb']) {
         const local = await newClient(rig, { redirect_uris: [uri] });
-        expect(locationOf(await ask({ prompt: 'none' }, local)).href).to.include(`${uri}?error=consent_required`);
+        expect(locationOf(await ask({ prompt: 'none' }, local)).href).to.include(
+          `${uri}?error=consent_required`,
+        );
       }
       for (const uri of ['cursor://anysphere.cursor-mcp/cb', 'com.example.app:/cb']) {
         const program = await newClient(rig, { redirect_uris: [uri] });
-        for (const more of [{ prompt: 'none' }, { response_type: 'none' }, { resource: 'https://other.example/' }]) {
+        for (const more of [
+          { prompt: 'none' },
+          { response_type: 'none' },
+          { resource: 'https://other.example/' },
+        ]) {
           const answer = await ask(more, program);
           expect([answer.status, answer.headers['location']], uri).to.deep.equal([400, undefined]);
           expect(answer.body.toString())
@@ -91,7 +101,9 @@ describe('an OAuth server under attack', () => {
     });
 
     it('takes any port of this computer, and no other path there', async () => {
-      expect(locationOf(await ask({ redirect_uri: 'http://127.0.0.1:50001/callback' })).pathname).to.match(/^\/app\/allow\//);
+      expect(
+        locationOf(await ask({ redirect_uri: 'http://127.0.0.1:50001/callback' })).pathname,
+      ).to.match(/^\/app\/allow\//);
       expect((await ask({ redirect_uri: 'http://127.0.0.1:50001/other' })).status).to.equal(400);
       expect((await ask({ redirect_uri: 'http://localhost:50001/callback' })).status).to.equal(400);
     });
@@ -113,7 +125,9 @@ describe('an OAuth server under attack', () => {
       for (const response_type of ['token', 'id_token', 'code token', 'code id_token']) {
         const answer = await ask({ response_type });
         const back = locationOf(answer);
-        expect(`${back.search}${back.hash}`, response_type).to.include('unsupported_response_type').and.not.include('access_token');
+        expect(`${back.search}${back.hash}`, response_type)
+          .to.include('unsupported_response_type')
+          .and.not.include('access_token');
       }
     });
 
@@ -125,8 +139,15 @@ describe('an OAuth server under attack', () => {
     });
 
     it('is for the tool when the app does not say what for', async () => {
-      const { code, verifier } = await codeOf(rig, person, { client, asking: { resource: undefined, scope: undefined } });
-      const form = { grant_type: 'authorization_code', client_id: client.id, redirect_uri: client.redirectUri };
+      const { code, verifier } = await codeOf(rig, person, {
+        client,
+        asking: { resource: undefined, scope: undefined },
+      });
+      const form = {
+        grant_type: 'authorization_code',
+        client_id: client.id,
+        redirect_uri: client.redirectUri,
+      };
       const answer = await tokenCall(rig, { ...form, code, code_verifier: verifier });
       expect(await accessOf(rig, tokensOf(answer).access_token)).to.include({ user: person.id });
     });
@@ -153,7 +174,12 @@ describe('an OAuth server under attack', () => {
     it('is worth nothing without what it was asked for with', async () => {
       const { code } = await codeOf(rig, person, { client });
       expect(errorOf(await redeem(rig, client, code, pkce().verifier))).to.equal('invalid_grant');
-      const without = { grant_type: 'authorization_code', client_id: client.id, code, redirect_uri: client.redirectUri };
+      const without = {
+        grant_type: 'authorization_code',
+        client_id: client.id,
+        code,
+        redirect_uri: client.redirectUri,
+      };
       expect((await tokenCall(rig, without)).status).to.equal(400);
     });
 
@@ -174,17 +200,22 @@ describe('an OAuth server under attack', () => {
 
     it('gives at most one set of tokens to many calls at the same moment, and that one is worth nothing', async () => {
       const { code, verifier } = await codeOf(rig, person, { client });
-      const answers = await Promise.all(Array.from({ length: 6 }, () => redeem(rig, client, code, verifier)));
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => redeem(rig, client, code, verifier)),
+      );
       const good = answers.filter(({ status }) => status === 200);
       expect(good.length).to.be.at.most(1);
       for (const answer of answers)
-        if (good.includes(answer)) expect(await accessOf(rig, tokensOf(answer).access_token)).to.equal(undefined);
+        if (good.includes(answer))
+          expect(await accessOf(rig, tokensOf(answer).access_token)).to.equal(undefined);
         else expect(errorOf(answer)).to.equal('invalid_grant');
     });
 
     it('is for the tool alone', async () => {
       const { code, verifier } = await codeOf(rig, person, { client });
-      const answer = await redeem(rig, client, code, verifier, { resource: 'https://other.example/mcp' });
+      const answer = await redeem(rig, client, code, verifier, {
+        resource: 'https://other.example/mcp',
+      });
       expect(errorOf(answer)).to.equal('invalid_target');
     });
   });
@@ -195,7 +226,9 @@ describe('an OAuth server under attack', () => {
       expect(await accessOf(rig, access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
       expect(await accessOf(rig, refresh_token)).to.equal(undefined);
       expect(await accessOf(rig, `${access_token}x`)).to.equal(undefined);
-      const answer = await rig.call('GET', '/console/v1/me', { authorization: `Bearer ${access_token}` });
+      const answer = await rig.call('GET', '/console/v1/me', {
+        authorization: `Bearer ${access_token}`,
+      });
       expect(answer.status).to.equal(401);
     });
 
@@ -206,7 +239,8 @@ describe('an OAuth server under attack', () => {
         await rig.store.console.oauthGrants.find().toArray(),
         await rig.store.console.audit.find().toArray(),
       ]);
-      for (const secret of [tokens.access_token, tokens.refresh_token]) expect(all).not.to.include(secret);
+      for (const secret of [tokens.access_token, tokens.refresh_token])
+        expect(all).not.to.include(secret);
       expect(all).to.include(createHash('sha256').update(tokens.access_token).digest('base64url'));
     });
 
@@ -218,8 +252,14 @@ describe('an OAuth server under attack', () => {
     });
 
     for (const [how, meanwhile] of [
-      ['after the one that followed was used', (next: Tokens) => usedBeforeMs(rig, next.refresh_token, 0)],
-      ['after a minute', (_: Tokens, first: Tokens) => usedBeforeMs(rig, first.refresh_token, 61_000)],
+      [
+        'after the one that followed was used',
+        (next: Tokens) => usedBeforeMs(rig, next.refresh_token, 0),
+      ],
+      [
+        'after a minute',
+        (_: Tokens, first: Tokens) => usedBeforeMs(rig, first.refresh_token, 61_000),
+      ],
     ] as const)
       it(`ends everything when its refresh token comes again ${how}`, async () => {
         const first = await walk(rig, person, { client });
@@ -227,7 +267,8 @@ describe('an OAuth server under attack', () => {
         await meanwhile(next, first);
         expect(await accessOf(rig, next.access_token)).to.include({ user: person.id });
         expect(errorOf(await refresh(rig, client, first.refresh_token))).to.equal('invalid_grant');
-        for (const { access_token } of [first, next]) expect(await accessOf(rig, access_token)).to.equal(undefined);
+        for (const { access_token } of [first, next])
+          expect(await accessOf(rig, access_token)).to.equal(undefined);
         expect(errorOf(await refresh(rig, client, next.refresh_token))).to.equal('invalid_grant');
       });
 
@@ -242,17 +283,22 @@ describe('an OAuth server under attack', () => {
 
     it('is the same for many that refresh at the same moment', async () => {
       const { refresh_token } = await walk(rig, person, { client });
-      const answers = await Promise.all(Array.from({ length: 6 }, () => refresh(rig, client, refresh_token)));
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => refresh(rig, client, refresh_token)),
+      );
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
       const given = answers.map(tokensOf);
       expect(new Set(given.map(each => each.refresh_token)).size).to.equal(1);
-      for (const { access_token } of given) expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+      for (const { access_token } of given)
+        expect(await accessOf(rig, access_token)).to.include({ user: person.id });
     });
 
     it('is not given once more to another app', async () => {
       const first = await walk(rig, person, { client });
       await refresh(rig, client, first.refresh_token);
-      expect(errorOf(await refresh(rig, await newClient(rig), first.refresh_token))).to.equal('invalid_grant');
+      expect(errorOf(await refresh(rig, await newClient(rig), first.refresh_token))).to.equal(
+        'invalid_grant',
+      );
       expect(await accessOf(rig, first.access_token)).to.include({ user: person.id });
     });
 
@@ -279,13 +325,20 @@ describe('an OAuth server under attack', () => {
 
     it('is not given for less than the secret of an app that has one', async () => {
       const redirectUri = 'https://app.example/cb';
-      const registered = await registerClient(rig, { redirect_uris: [redirectUri], token_endpoint_auth_method: 'client_secret_post' });
+      const registered = await registerClient(rig, {
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: 'client_secret_post',
+      });
       const { client_id, client_secret } = jsonOf(registered);
       const secretive = { id: client_id!, redirectUri };
       const { code, verifier } = await codeOf(rig, person, { client: secretive });
       expect((await redeem(rig, secretive, code, verifier)).status).to.equal(401);
-      expect((await redeem(rig, secretive, code, verifier, { client_secret: 'wrong' })).status).to.equal(401);
-      expect((await redeem(rig, secretive, code, verifier, { client_secret: client_secret! })).status).to.equal(200);
+      expect(
+        (await redeem(rig, secretive, code, verifier, { client_secret: 'wrong' })).status,
+      ).to.equal(401);
+      expect(
+        (await redeem(rig, secretive, code, verifier, { client_secret: client_secret! })).status,
+      ).to.equal(200);
     });
   });
 });

@@ -1,9 +1,14 @@
-// The documents in which apps describe themselves, fetched from real servers: what is never asked, and what is never believed.
+// The documents in which apps describe themselves, fetched from real servers: what is never asked,
+// and what is never believed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type ClientFetch, type ClientFetchOptions, createClientFetch } from '../../../api/console/oauth/client-fetch.ts';
+import {
+  type ClientFetch,
+  type ClientFetchOptions,
+  createClientFetch,
+} from '../../../api/console/oauth/client-fetch.ts';
 import { parseNetwork } from '../../../common/addresses.ts';
 import { selfSigned } from '../../support/servers/certificate.ts';
 import { type DnsServer, startDnsServer } from '../../support/servers/dns-server.ts';
@@ -48,7 +53,8 @@ describe('the fetch of an app’s document', () => {
 
   const url = () => `https://localhost:${port}/app.json`;
   const says = (document: unknown, status = 200, headers = {}) => {
-    answer = (_request, response) => response.writeHead(status, headers).end(JSON.stringify(document));
+    answer = (_request, response) =>
+      response.writeHead(status, headers).end(JSON.stringify(document));
   };
 
   it('gives what is known of the document, and nothing else that it says', async () => {
@@ -92,17 +98,27 @@ describe('the fetch of an app’s document', () => {
       '169.254.169.254',
       '0.0.0.0',
     ])
-      expect(await refused(careful(`https://${host}:${port}/app.json`)), host).to.match(/not public|no public address/);
+      expect(await refused(careful(`https://${host}:${port}/app.json`)), host).to.match(
+        /not public|no public address/,
+      );
     expect(calls).to.equal(0);
   });
 
   it('asks no address in a network that the operator has closed', async () => {
     says({});
-    const closed = createClientFetch({ ...known, deny: [parseNetwork('127.0.0.0/8')!], isGood: () => true });
+    const closed = createClientFetch({
+      ...known,
+      deny: [parseNetwork('127.0.0.0/8')!],
+      isGood: () => true,
+    });
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])
-      expect(await refused(closed(`https://${host}:${port}/app.json`)), host).to.match(/not public|no public address/);
+      expect(await refused(closed(`https://${host}:${port}/app.json`)), host).to.match(
+        /not public|no public address/,
+      );
     const closedPublic = createClientFetch({ deny: [parseNetwork('8.8.8.0/24')!] });
-    expect(await refused(closedPublic('https://8.8.8.8/app.json'))).to.equal('the address is not public');
+    expect(await refused(closedPublic('https://8.8.8.8/app.json'))).to.equal(
+      'the address is not public',
+    );
     expect(calls).to.equal(0);
   });
 
@@ -110,7 +126,9 @@ describe('the fetch of an app’s document', () => {
     says({});
     names.set('mixed.example', '127.0.0.1', '::1');
     const one = createClientFetch({ ...known, isGood: address => address === '127.0.0.1' });
-    expect(await refused(one(`https://mixed.example:${port}/app.json`))).to.equal('the name has no public address');
+    expect(await refused(one(`https://mixed.example:${port}/app.json`))).to.equal(
+      'the name has no public address',
+    );
     expect(calls).to.equal(0);
   });
 
@@ -119,7 +137,9 @@ describe('the fetch of an app’s document', () => {
     const slow = Array.from({ length: 8 }, (_, n) => `slow${n}.example`);
     for (const name of slow) names.misbehave(name, 'silent');
     const leaving = new AbortController();
-    const asking = slow.map(name => refused(fetchIt(`https://${name}:${port}/app.json`, { signal: leaving.signal })));
+    const asking = slow.map(name =>
+      refused(fetchIt(`https://${name}:${port}/app.json`, { signal: leaving.signal })),
+    );
     await Promise.all(slow.map(name => names.asked(name)));
     leaving.abort();
     await Promise.all(asking);
@@ -147,7 +167,11 @@ describe('the fetch of an app’s document', () => {
   });
 
   it('gives up what is too large', async () => {
-    says({ client_id: url(), redirect_uris: ['https://app.example/cb'], filler: 'x'.repeat(70_000) });
+    says({
+      client_id: url(),
+      redirect_uris: ['https://app.example/cb'],
+      filler: 'x'.repeat(70_000),
+    });
     expect(await refused(fetchIt(url()))).to.include('larger than');
   });
 
@@ -175,7 +199,11 @@ describe('the fetch of an app’s document', () => {
 
   it('trusts no certificate of nobody', async () => {
     says({ client_id: url(), redirect_uris: ['https://app.example/cb'] });
-    expect(await refused(createClientFetch({ nameServers: [names.address], isGood: () => true, port })(url()))).to.match(/certificate/);
+    expect(
+      await refused(
+        createClientFetch({ nameServers: [names.address], isGood: () => true, port })(url()),
+      ),
+    ).to.match(/certificate/);
     expect(calls).to.equal(0);
   });
 });

@@ -1,4 +1,5 @@
-// How apps make themselves known: registrations shaped like those of the apps there are, what is refused, documents of their own, and the switches of both.
+// How apps make themselves known: registrations shaped like those of the apps there are, what is
+// refused, documents of their own, and the switches of both.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
@@ -41,7 +42,10 @@ describe('apps', () => {
   /** Addresses that keep servers out, as some providers of protection do. */
   const refusing = new Set<string>();
   const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
   before(async () => {
     rig = await consoleRig({
       workers: 0,
@@ -61,7 +65,9 @@ describe('apps', () => {
   /** The page on which the person is asked. */
   async function pageFor(client: Client, more?: Record<string, string>): Promise<string> {
     const visitor = browser(rig, person.cookie);
-    return (await visitor.get(await askedAt(visitor, client, pkce().challenge, more))).body.toString();
+    return (
+      await visitor.get(await askedAt(visitor, client, pkce().challenge, more))
+    ).body.toString();
   }
   /** The answer to an app that asks, whatever it is. */
   const askAs = (id: string, redirectUri = 'https://client.example/cb') =>
@@ -72,28 +78,52 @@ describe('apps', () => {
       it(`come through the whole way: ${name}`, async () => {
         const registered = await registerClient(rig, metadata);
         expect(registered.status, registered.body.toString()).to.equal(201);
-        const { client_id, client_secret, redirect_uris, token_endpoint_auth_method: way } = jsonOf<Registered>(registered);
+        const {
+          client_id,
+          client_secret,
+          redirect_uris,
+          token_endpoint_auth_method: way,
+        } = jsonOf<Registered>(registered);
         expect(redirect_uris).to.deep.equal(metadata['redirect_uris']);
         const client: Client = { id: client_id, redirectUri: used ?? redirect_uris[0]! };
         const { verifier, challenge } = pkce();
         const visitor = browser(rig, person.cookie);
-        const page = await askedAt(visitor, client, challenge, { scope: scope ?? String(metadata['scope'] ?? 'render') });
+        const page = await askedAt(visitor, client, challenge, {
+          scope: scope ?? String(metadata['scope'] ?? 'render'),
+        });
         const shown = (await visitor.get(page)).body.toString();
         expect(shown).to.include(words);
-        if (metadata['client_name']) expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
+        if (metadata['client_name'])
+          expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
         const back = await answered(visitor, page);
         expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);
         const code = back.searchParams.get('code')!;
-        const basic = { authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}` };
-        const form = { grant_type: 'authorization_code', code, redirect_uri: client.redirectUri, code_verifier: verifier };
+        const basic = {
+          authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`,
+        };
+        const form = {
+          grant_type: 'authorization_code',
+          code,
+          redirect_uri: client.redirectUri,
+          code_verifier: verifier,
+        };
         const answer =
           way === 'client_secret_basic'
             ? await tokenCall(rig, form, basic)
-            : await redeem(rig, client, code, verifier, client_secret === undefined ? {} : { client_secret });
+            : await redeem(
+                rig,
+                client,
+                code,
+                verifier,
+                client_secret === undefined ? {} : { client_secret },
+              );
         expect(answer.status, answer.body.toString()).to.equal(200);
         const { access_token, refresh_token } = tokensOf(answer);
         expect(refresh_token).to.be.a('string');
-        expect(await accessOf(rig, access_token)).to.include({ user: person.id, clientId: client.id });
+        expect(await accessOf(rig, access_token)).to.include({
+          user: person.id,
+          clientId: client.id,
+        });
       });
 
     for (const uri of [
@@ -121,7 +151,9 @@ describe('apps', () => {
       '',
     ])
       it(`register no ${JSON.stringify(uri)}`, async () => {
-        const answer = await registerClient(rig, { redirect_uris: ['https://app.example/good', uri] });
+        const answer = await registerClient(rig, {
+          redirect_uris: ['https://app.example/good', uri],
+        });
         expect(answer.status).to.equal(400);
         expect(errorOf(answer)).to.equal('invalid_redirect_uri');
         expect(answer.headers['access-control-allow-origin']).to.equal('*');
@@ -135,20 +167,34 @@ describe('apps', () => {
         [{}, 'invalid_redirect_uri'],
         [{ redirect_uris: [] }, 'invalid_redirect_uri'],
         [{ redirect_uris: 'https://app.example/cb' }, 'invalid_redirect_uri'],
-        [{ redirect_uris: Array.from({ length: 21 }, (_, n) => `https://app.example/${n}`) }, 'invalid_redirect_uri'],
+        [
+          { redirect_uris: Array.from({ length: 21 }, (_, n) => `https://app.example/${n}`) },
+          'invalid_redirect_uri',
+        ],
         [{ redirect_uris: [`https://app.example/${'x'.repeat(1_000)}`] }, 'invalid_redirect_uri'],
         [{ redirect_uris: uris, client_name: 7 }, 'invalid_client_metadata'],
-        [{ redirect_uris: uris, token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
+        [
+          { redirect_uris: uris, token_endpoint_auth_method: 'private_key_jwt' },
+          'invalid_client_metadata',
+        ],
       ];
       for (const [metadata, error] of bad) {
         const answer = await registerClient(rig, metadata);
-        expect(`${answer.status} ${errorOf(answer)}`, JSON.stringify(metadata).slice(0, 80)).to.equal(`400 ${error}`);
+        expect(
+          `${answer.status} ${errorOf(answer)}`,
+          JSON.stringify(metadata).slice(0, 80),
+        ).to.equal(`400 ${error}`);
       }
-      expect((await registerClient(rig, { redirect_uris: uris, client_name: 'x'.repeat(40_000) })).status).to.equal(400);
+      expect(
+        (await registerClient(rig, { redirect_uris: uris, client_name: 'x'.repeat(40_000) }))
+          .status,
+      ).to.equal(400);
     });
 
     it('are shown by a name that is text, in one line, and short', async () => {
-      const client = await newClient(rig, { client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}` });
+      const client = await newClient(rig, {
+        client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}`,
+      });
       const shown = await pageFor(client);
       const name = /calls itself “([^”]*)”/.exec(shown)![1]!;
       expect(name).to.match(/^&lt;b&gt;Evil&lt;\/b&gt; App long/);
@@ -157,13 +203,18 @@ describe('apps', () => {
     });
 
     it('say nothing in the words of the page, however they are called', async () => {
-      const client = await newClient(rig, { client_name: 'Claude” (from claude.ai). Note: “"\u3164' });
+      const client = await newClient(rig, {
+        client_name: 'Claude” (from claude.ai). Note: “"\u3164',
+      });
       const shown = await pageFor(client);
-      expect(/calls itself “([^”]*)” asks/.exec(shown)?.[1]).to.equal('Claude&#39; (from claude.ai). Note: &#39;&#39;');
+      expect(/calls itself “([^”]*)” asks/.exec(shown)?.[1]).to.equal(
+        'Claude&#39; (from claude.ai). Note: &#39;&#39;',
+      );
     });
 
     it('are forgotten when nobody allows them anything, and kept while somebody uses them', async () => {
-      const daysOf = async ({ id }: Client) => Math.round((await keptForMs(rig, 'Client', id)) / 86_400e3);
+      const daysOf = async ({ id }: Client) =>
+        Math.round((await keptForMs(rig, 'Client', id)) / 86_400e3);
       const client = await newClient(rig);
       expect(await daysOf(client)).to.equal(30);
       await walk(rig, person, { client });
@@ -194,7 +245,9 @@ describe('apps', () => {
         const tokens = await walk(rig, person, { client });
         expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: client.id });
         // Some ask again for all that they asked for at first.
-        const again = await refresh(rig, client, tokens.refresh_token, { scope: 'render offline_access' });
+        const again = await refresh(rig, client, tokens.refresh_token, {
+          scope: 'render offline_access',
+        });
         expect(again.status, again.body.toString()).to.equal(200);
         expect(tokensOf(again).scope).to.equal('render');
       });
@@ -227,7 +280,9 @@ describe('apps', () => {
       const answer = await askAs(address);
       expect(answer.status).to.equal(400);
       expect(answer.body.toString()).to.include('cannot read what the app says of itself');
-      expect(lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1)).to.include({
+      expect(
+        lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1),
+      ).to.include({
         host: 'client.example',
         reason: 'it was answered with 403',
       });
@@ -239,10 +294,17 @@ describe('apps', () => {
     });
 
     it('are not known when the document is another’s, names bad redirects, or is not there', async () => {
-      documents.set('https://client.example/other.json', { client_id: id, redirect_uris: ['https://client.example/cb'] });
+      documents.set('https://client.example/other.json', {
+        client_id: id,
+        redirect_uris: ['https://client.example/cb'],
+      });
       const bad = 'https://client.example/bad.json';
       documents.set(bad, { client_id: bad, redirect_uris: ['http://client.example/cb'] });
-      for (const wrong of ['https://client.example/other.json', bad, 'https://client.example/none.json']) {
+      for (const wrong of [
+        'https://client.example/other.json',
+        bad,
+        'https://client.example/none.json',
+      ]) {
         const answer = await askAs(wrong);
         expect(answer.status, wrong).to.equal(400);
         expect(answer.headers).not.to.have.property('location');

@@ -1,4 +1,5 @@
-// What a person allows an app, and what keeps anybody else from allowing it: roles, accounts, browsers, and who is signed in.
+// What a person allows an app, and what keeps anybody else from allowing it: roles, accounts,
+// browsers, and who is signed in.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
@@ -38,7 +39,10 @@ describe('a person whom an app asks', () => {
     const { code, verifier } = await codeOf(rig, other, { client });
     await rig.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
     const { status, headers } = await mcpCall(rig, access_token, earlierMessage('tools/list'));
-    expect([status, headers['www-authenticate']?.includes('invalid_token')]).to.deep.equal([401, true]);
+    expect([status, headers['www-authenticate']?.includes('invalid_token')]).to.deep.equal([
+      401,
+      true,
+    ]);
     expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
     expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
   });
@@ -51,7 +55,10 @@ describe('a person whom an app asks', () => {
       const other = await rig.person({ role: 'developer' });
       const { access_token, refresh_token } = await walk(rig, other, { client });
       expect(await accessOf(rig, access_token)).to.include({ user: other.id });
-      await rig.store.console.teams.updateOne({ _id: rig.accountId, 'members.user': other.id }, change(other.id));
+      await rig.store.console.teams.updateOne(
+        { _id: rig.accountId, 'members.user': other.id },
+        change(other.id),
+      );
       expect(await accessOf(rig, access_token)).to.equal(undefined);
       expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
     }
@@ -63,8 +70,14 @@ describe('a person whom an app asks', () => {
       const visitor = browser(rig, other.cookie);
       const page = await askedAt(visitor, client, pkce().challenge);
       const shown = (await visitor.get(page)).body.toString();
-      expect(shown).to.include('no account in which you may render').and.not.include('value="allow"');
-      const forced = await visitor.post(page, { user: other.id, account: rig.accountId, answer: 'allow' });
+      expect(shown)
+        .to.include('no account in which you may render')
+        .and.not.include('value="allow"');
+      const forced = await visitor.post(page, {
+        user: other.id,
+        account: rig.accountId,
+        answer: 'allow',
+      });
       expect(forced.status).to.equal(403);
       expect(forced.headers).not.to.have.property('location');
     }
@@ -73,7 +86,11 @@ describe('a person whom an app asks', () => {
   it('allows nothing in an account of others', async () => {
     const visitor = browser(rig, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
-    const answer = await visitor.post(page, { user: person.id, account: await rig.account2(), answer: 'allow' });
+    const answer = await visitor.post(page, {
+      user: person.id,
+      account: await rig.account2(),
+      answer: 'allow',
+    });
     expect(answer.status).to.equal(403);
   });
 
@@ -87,9 +104,13 @@ describe('a person whom an app asks', () => {
 
   it('who cancels sends the app away with nothing', async () => {
     const visitor = browser(rig, person.cookie);
-    const back = await answered(visitor, await askedAt(visitor, client, pkce().challenge), { answer: 'cancel' });
+    const back = await answered(visitor, await askedAt(visitor, client, pkce().challenge), {
+      answer: 'cancel',
+    });
     const said = Object.fromEntries(back.searchParams);
-    expect(said).to.include({ error: 'access_denied', state: 'a state', iss: PUBLIC_URL }).and.not.have.property('code');
+    expect(said)
+      .to.include({ error: 'access_denied', state: 'a state', iss: PUBLIC_URL })
+      .and.not.have.property('code');
   });
 
   it('who is not signed in signs in first, and comes back', async () => {
@@ -106,23 +127,35 @@ describe('a person whom an app asks', () => {
     const visitor = browser(rig, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
     const shown = (await visitor.get(page)).body.toString();
-    const fields = { user: fieldOf(shown, 'user')!, account: fieldOf(shown, 'account')!, answer: 'allow' };
+    const fields = {
+      user: fieldOf(shown, 'user')!,
+      account: fieldOf(shown, 'account')!,
+      answer: 'allow',
+    };
     const other = await rig.person({ role: 'owner' });
     visitor.cookie = other.cookie;
     const answer = await visitor.post(page, fields);
     expect(answer.status).to.equal(409);
-    expect(answer.body.toString()).to.include('Somebody else has signed in').and.include(other.email);
+    expect(answer.body.toString())
+      .to.include('Somebody else has signed in')
+      .and.include(other.email);
     // What they answer then is theirs.
     const code = (await answered(visitor, page)).searchParams.get('code');
     expect(code).to.be.a('string');
-    expect(await rig.store.console.oauthGrants.findOne({ user: other.id })).to.include({ account: rig.accountId });
+    expect(await rig.store.console.oauthGrants.findOne({ user: other.id })).to.include({
+      account: rig.accountId,
+    });
   });
 
   it('is asked in the browser alone in which it began', async () => {
     const page = await askedAt(browser(rig, person.cookie), client, pkce().challenge);
     const victim = browser(rig, person.cookie);
     expect((await victim.get(page)).status).to.equal(410);
-    const forced = await victim.post(page, { user: person.id, account: rig.accountId, answer: 'allow' });
+    const forced = await victim.post(page, {
+      user: person.id,
+      account: rig.accountId,
+      answer: 'allow',
+    });
     expect(forced.status).to.equal(410);
   });
 
@@ -130,8 +163,14 @@ describe('a person whom an app asks', () => {
     const visitor = browser(rig, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
     const shown = await visitor.get(page);
-    expect(shown.headers['content-security-policy']).to.include("frame-ancestors 'none'").and.not.include('form-action');
-    const body = new URLSearchParams({ user: person.id, account: rig.accountId, answer: 'allow' }).toString();
+    expect(shown.headers['content-security-policy'])
+      .to.include("frame-ancestors 'none'")
+      .and.not.include('form-action');
+    const body = new URLSearchParams({
+      user: person.id,
+      account: rig.accountId,
+      answer: 'allow',
+    }).toString();
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       'sec-fetch-site': 'cross-site',

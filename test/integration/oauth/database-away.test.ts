@@ -1,4 +1,5 @@
-// The database is away, at the start of a call or in the midst of one: apps and people are told so and when to come again, and nothing is lost when they do.
+// The database is away, at the start of a call or in the midst of one: apps and people are told so
+// and when to come again, and nothing is lost when they do.
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import type { ManagedMongod } from '../../../standalone/mongod.ts';
@@ -57,7 +58,9 @@ describe('an OAuth server whose database is away', () => {
   const another = moreProcesses();
 
   const failPoint = (mode: unknown, data: Document = {}) =>
-    admin.db('admin').command({ configureFailPoint: 'failCommand', mode, ...(mode !== 'off' && { data }) });
+    admin
+      .db('admin')
+      .command({ configureFailPoint: 'failCommand', mode, ...(mode !== 'off' && { data }) });
   const working = () => failPoint('off');
   const away = (failCommands = ALL, mode: unknown = 'alwaysOn') =>
     failPoint(mode, { failCommands, errorCode: TOO_SLOW, appName: 'pressroom' });
@@ -74,7 +77,9 @@ describe('an OAuth server whose database is away', () => {
     expect(answer.status, `${what}: ${answer.body}`).to.equal(503);
     expect(Number(answer.headers['retry-after']), what).to.be.within(1, 10);
     expect(answer.headers['content-type'], what).to.match(/^text\/html/);
-    expect(answer.body.toString(), what).to.include('database').and.not.include('temporarily_unavailable: ');
+    expect(answer.body.toString(), what)
+      .to.include('database')
+      .and.not.include('temporarily_unavailable: ');
   }
 
   it('says so to apps, in the words of OAuth, and what they hold is good afterwards', async () => {
@@ -103,7 +108,11 @@ describe('an OAuth server whose database is away', () => {
     await working();
     const page = await askedAt(visitor, client, challenge);
     const shown = (await visitor.get(page)).body.toString();
-    const sent = { user: fieldOf(shown, 'user')!, account: fieldOf(shown, 'account')!, answer: 'allow' };
+    const sent = {
+      user: fieldOf(shown, 'user')!,
+      account: fieldOf(shown, 'account')!,
+      answer: 'allow',
+    };
     await away();
     expectAwayPage(await visitor.get(page), 'the page');
     expectAwayPage(await visitor.post(page, sent), 'the answer');
@@ -115,7 +124,9 @@ describe('an OAuth server whose database is away', () => {
     expectAwayPage(await visitor.get(onward), 'the way back');
     await working();
     const back = locationOf(await visitor.get(onward));
-    expect((await redeem(rig, client, back.searchParams.get('code')!, verifier)).status).to.equal(200);
+    expect((await redeem(rig, client, back.searchParams.get('code')!, verifier)).status).to.equal(
+      200,
+    );
   });
 
   it('gives up in time when the database stands still, and goes on when it moves again', async () => {
@@ -138,20 +149,30 @@ describe('an OAuth server whose database is away', () => {
     } finally {
       thaw(mongod.pid);
     }
-    await eventually(async () => expect((await refresh(rig, client, refresh_token)).status).to.equal(200));
+    await eventually(async () =>
+      expect((await refresh(rig, client, refresh_token)).status).to.equal(200),
+    );
   });
 
   it('tells what it is from its memory, and says so before it has read its keys', async () => {
     await rig.call('GET', '/oauth/jwks');
     const cold = await another(rig);
     await away();
-    for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/mcp', '/oauth/jwks']) {
+    for (const path of [
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/oauth-authorization-server/mcp',
+      '/oauth/jwks',
+    ]) {
       expect((await rig.call('GET', path)).status, path).to.equal(200);
       expectAway(await cold.call('GET', path), path);
     }
-    expect((await cold.call('GET', '/.well-known/oauth-protected-resource/mcp')).status).to.equal(200);
+    expect((await cold.call('GET', '/.well-known/oauth-protected-resource/mcp')).status).to.equal(
+      200,
+    );
     await working();
-    expect((await cold.call('GET', '/.well-known/oauth-authorization-server')).status).to.equal(200);
+    expect((await cold.call('GET', '/.well-known/oauth-authorization-server')).status).to.equal(
+      200,
+    );
   });
 
   it('loses no refresh token, at whichever write it went away', async () => {

@@ -1,4 +1,5 @@
-// Strangers who make the OAuth server ask other sites or keep what they say: whichever way they take, they get so far.
+// Strangers who make the OAuth server ask other sites or keep what they say: whichever way they
+// take, they get so far.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
 import { browser, CALLBACK, redeem, registerClient } from '../../support/console/oauth-walk.ts';
@@ -18,14 +19,23 @@ describe('an OAuth server that strangers keep busy', () => {
   after(() => rig.stop());
 
   it('asks for 120 documents, whether tokens or a consent are wanted', async () => {
-    for (let n = 0; n < 125; n += 1) await redeem(rig, { id: `https://app.example/${n}`, redirectUri: CALLBACK }, 'a code', 'a'.repeat(43));
+    for (let n = 0; n < 125; n += 1)
+      await redeem(
+        rig,
+        { id: `https://app.example/${n}`, redirectUri: CALLBACK },
+        'a code',
+        'a'.repeat(43),
+      );
     expect(fetched).to.equal(120);
-    await browser(rig).get(`/oauth/authorize?client_id=${encodeURIComponent('https://app.example/one-more')}`);
+    await browser(rig).get(
+      `/oauth/authorize?client_id=${encodeURIComponent('https://app.example/one-more')}`,
+    );
     expect(fetched).to.equal(120);
   });
 
   it('keeps no more of an app that registers than apps need', async () => {
-    const of = (length: number) => `https://app.example/${'x'.repeat(length - 'https://app.example/'.length)}`;
+    const of = (length: number) =>
+      `https://app.example/${'x'.repeat(length - 'https://app.example/'.length)}`;
     const uris = [of(999), of(998), of(997), of(996)];
     expect((await registerClient(rig, { redirect_uris: [...uris, of(20)] })).status).to.equal(400);
     expect((await registerClient(rig, { redirect_uris: uris })).status).to.equal(201);

@@ -1,4 +1,5 @@
-// `pressroom oauth rotate-keys`, and consents that are on their way while API processes have the new keys one after the other.
+// `pressroom oauth rotate-keys`, and consents that are on their way while API processes have the
+// new keys one after the other.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -6,7 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { oauthKeys, rotateOAuthKeys } from '../../../api/console/oauth/keys.ts';
 import { silentLog } from '../../../common/log.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleRig,
+  consoleRig,
+  type Person,
+} from '../../support/console/console-rig.ts';
 import { codeOf, jsonOf, newClient, redeem, walk } from '../../support/console/oauth-walk.ts';
 import { inTurn, moreProcesses } from '../../support/more-processes.ts';
 
@@ -26,17 +32,32 @@ describe('new keys of the OAuth server', () => {
   });
   afterEach(() => rig.stop());
 
-  async function run(program: string, env: Record<string, string> = { PRESSROOM_SECRET: CONSOLE_SECRET }) {
+  async function run(
+    program: string,
+    env: Record<string, string> = { PRESSROOM_SECRET: CONSOLE_SECRET },
+  ) {
     const { PATH = '', HOME = '' } = process.env;
-    const all = { PATH, HOME, MONGODB_URI: rig.uri, PRESSROOM_PEPPER: 'a pepper of the tests', ...env };
+    const all = {
+      PATH,
+      HOME,
+      MONGODB_URI: rig.uri,
+      PRESSROOM_PEPPER: 'a pepper of the tests',
+      ...env,
+    };
     const child = spawn(process.execPath, [program, 'oauth', 'rotate-keys'], { env: all });
     child.stdin.end();
-    const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const [out, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
     return { code, out, errors };
   }
   const keys = () => oauthKeys(rig.store, CONSOLE_SECRET, silentLog);
   const kids = async (of: ConsoleRig) =>
-    jsonOf<{ keys: { kid: string }[] }>(await of.call('GET', '/oauth/jwks')).keys.map(({ kid }) => kid);
+    jsonOf<{ keys: { kid: string }[] }>(await of.call('GET', '/oauth/jwks')).keys.map(
+      ({ kid }) => kid,
+    );
 
   /** Each step of the consent meets the next process of the list. */
   async function consentAt(...processes: ConsoleRig[]): Promise<number> {
@@ -51,9 +72,17 @@ describe('new keys of the OAuth server', () => {
       const { code, out, errors } = await run(program);
       expect(code, errors).to.equal(0);
       expect(out).to.equal('');
-      expect(errors).to.include('within a minute').and.include('Consents on their way end well').and.not.include(old!.cookie);
+      expect(errors)
+        .to.include('within a minute')
+        .and.include('Consents on their way end well')
+        .and.not.include(old!.cookie);
       expect((await keys()).map(({ cookie }) => cookie)[1]).to.equal(old!.cookie);
-      expect(await rig.store.console.audit.countDocuments({ action: 'oauth.keys_rotated', actor: 'command line' })).to.equal(1);
+      expect(
+        await rig.store.console.audit.countDocuments({
+          action: 'oauth.keys_rotated',
+          actor: 'command line',
+        }),
+      ).to.equal(1);
     });
 
   it('are both there when two commands run at the same moment', async () => {
@@ -65,9 +94,14 @@ describe('new keys of the OAuth server', () => {
 
   it('are not made without the secret of the API, and nothing is changed', async () => {
     const early = await run(PROGRAMS['the command line']);
-    expect([early.code, early.errors]).to.deep.equal([1, 'There are no keys yet: they are made when the first app connects.\n']);
+    expect([early.code, early.errors]).to.deep.equal([
+      1,
+      'There are no keys yet: they are made when the first app connects.\n',
+    ]);
     const before = await keys();
-    const other = await run(PROGRAMS['the command line'], { PRESSROOM_SECRET: 'another secret of the tests' });
+    const other = await run(PROGRAMS['the command line'], {
+      PRESSROOM_SECRET: 'another secret of the tests',
+    });
     expect(other.code).to.equal(1);
     expect(other.errors).to.include('another PRESSROOM_SECRET');
     const none = await run(PROGRAMS['the command of the image'], {});

@@ -1,6 +1,12 @@
-// The keys of the OAuth server: the same for all processes, sealed in the database, and followed by new ones without anybody noticing.
+// The keys of the OAuth server: the same for all processes, sealed in the database, and followed by
+// new ones without anybody noticing.
 import { expect } from 'chai';
-import { keysInUse, oauthKeys, readOAuthKeys, rotateOAuthKeys } from '../../../api/console/oauth/keys.ts';
+import {
+  keysInUse,
+  oauthKeys,
+  readOAuthKeys,
+  rotateOAuthKeys,
+} from '../../../api/console/oauth/keys.ts';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
@@ -32,7 +38,10 @@ describe('the keys of the OAuth server', () => {
   it('stand in the database sealed', async () => {
     const [key] = await keys();
     const stored = JSON.stringify(await store.meta.findOne({ _id: 'oauth' }));
-    expect(stored).not.to.include(key!.cookie).and.not.include(String(key!.jwk['d'])).and.not.include('cookie');
+    expect(stored)
+      .not.to.include(key!.cookie)
+      .and.not.include(String(key!.jwk['d']))
+      .and.not.include('cookie');
   });
 
   it('are made anew when the secret is another one', async () => {

@@ -1,8 +1,14 @@
-// Rules of the OAuth server that hold whichever app comes: one resource, what it reads, how much an address may ask for, and what is counted.
+// Rules of the OAuth server that hold whichever app comes: one resource, what it reads, how much an
+// address may ask for, and what is counted.
 import { expect } from 'chai';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleRig,
+  consoleRig,
+  type Person,
+} from '../../support/console/console-rig.ts';
 import {
   accessOf,
   answered,
@@ -37,7 +43,12 @@ describe('the rules of the OAuth server', () => {
       env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' },
       clientFetch: async url => {
         fetched.push(String(url));
-        return Response.json(clientMetadata({ client_id: String(url), redirect_uris: ['https://client.example/cb'] }, 'document'));
+        return Response.json(
+          clientMetadata(
+            { client_id: String(url), redirect_uris: ['https://client.example/cb'] },
+            'document',
+          ),
+        );
       },
     });
     person = await rig.person({ role: 'developer' });
@@ -49,51 +60,83 @@ describe('the rules of the OAuth server', () => {
     const asking = (resources: string[]) => {
       const { verifier, challenge } = pkce();
       const more = resources.map(resource => `&${new URLSearchParams({ resource })}`).join('');
-      return { verifier, path: `${authorizePath(client, challenge, { resource: undefined })}${more}` };
+      return {
+        verifier,
+        path: `${authorizePath(client, challenge, { resource: undefined })}${more}`,
+      };
     };
 
     it('may be named twice, and no other beside it', async () => {
-      const both = locationOf(await browser(rig, person.cookie).get(asking([RESOURCE, 'https://other.example/mcp']).path));
+      const both = locationOf(
+        await browser(rig, person.cookie).get(asking([RESOURCE, 'https://other.example/mcp']).path),
+      );
       expect(both.searchParams.get('error')).to.equal('invalid_target');
       const visitor = browser(rig, person.cookie);
       const { verifier, path } = asking([RESOURCE, RESOURCE]);
       const back = await answered(visitor, locationOf(await visitor.get(path)).pathname);
-      const { access_token } = tokensOf(await redeem(rig, client, back.searchParams.get('code')!, verifier));
+      const { access_token } = tokensOf(
+        await redeem(rig, client, back.searchParams.get('code')!, verifier),
+      );
       expect(await accessOf(rig, access_token)).to.include({ user: person.id });
     });
 
     it('is all that a refresh token gives, whether it is named or not', async () => {
       const { refresh_token } = await walk(rig, person, { client });
-      const other = await refresh(rig, client, refresh_token, { resource: 'https://other.example/mcp' });
+      const other = await refresh(rig, client, refresh_token, {
+        resource: 'https://other.example/mcp',
+      });
       expect(errorOf(other)).to.equal('invalid_target');
       const named = tokensOf(await refresh(rig, client, refresh_token, { resource: RESOURCE }));
       const unnamed = tokensOf(await refresh(rig, client, named.refresh_token));
-      for (const { access_token } of [named, unnamed]) expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+      for (const { access_token } of [named, unnamed])
+        expect(await accessOf(rig, access_token)).to.include({ user: person.id });
     });
   });
 
   it('knows no other kind of grant, and no app by a password alone', async () => {
-    for (const grant_type of ['password', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code', 'implicit', ''])
+    for (const grant_type of [
+      'password',
+      'client_credentials',
+      'urn:ietf:params:oauth:grant-type:device_code',
+      'implicit',
+      '',
+    ])
       expect(['unsupported_grant_type', 'invalid_request'], grant_type).to.include(
-        errorOf(await tokenCall(rig, { grant_type, client_id: client.id, username: 'x', password: 'x' })),
+        errorOf(
+          await tokenCall(rig, { grant_type, client_id: client.id, username: 'x', password: 'x' }),
+        ),
       );
   });
 
   it('bounds what it reads', async () => {
-    const answer = await tokenCall(rig, { grant_type: 'refresh_token', client_id: client.id, refresh_token: 'x'.repeat(40_000) });
+    const answer = await tokenCall(rig, {
+      grant_type: 'refresh_token',
+      client_id: client.id,
+      refresh_token: 'x'.repeat(40_000),
+    });
     expect([answer.status, answer.error().code]).to.deep.equal([400, 'payload_too_large']);
-    const json = await rig.call('POST', '/oauth/token', { 'content-type': 'application/json' }, '{}');
+    const json = await rig.call(
+      'POST',
+      '/oauth/token',
+      { 'content-type': 'application/json' },
+      '{}',
+    );
     expect([json.status, errorOf(json)]).to.deep.equal([400, 'invalid_request']);
   });
 
   describe('how much one address may ask for', () => {
     /** As if this address had asked so often. */
-    const asked = async (what: 'registration' | 'authorization' | 'document', times: number, ip: string) => {
+    const asked = async (
+      what: 'registration' | 'authorization' | 'document',
+      times: number,
+      ip: string,
+    ) => {
       const limit = createOAuthLimits(rig.store, CONSOLE_SECRET);
       await limit(what, ip);
       await Promise.all(Array.from({ length: times - 1 }, () => limit(what, ip)));
     };
-    const get = (path: string, ip: string) => rig.call('GET', path, { 'x-forwarded-for': ip, accept: 'text/html', cookie: person.cookie });
+    const get = (path: string, ip: string) =>
+      rig.call('GET', path, { 'x-forwarded-for': ip, accept: 'text/html', cookie: person.cookie });
 
     it('is bounded for consents', async () => {
       await asked('authorization', 600, '192.0.2.20');
@@ -101,12 +144,17 @@ describe('the rules of the OAuth server', () => {
       expect(answer.status).to.equal(429);
       expect(Number(answer.headers['retry-after'])).to.be.within(3_500, 3_600);
       expect(answer.headers['content-type']).to.match(/^text\/html/);
-      expect((await get(authorizePath(client, pkce().challenge), '192.0.2.21')).status).to.equal(303);
+      expect((await get(authorizePath(client, pkce().challenge), '192.0.2.21')).status).to.equal(
+        303,
+      );
     });
 
     it('is bounded for documents, of which those that are known are asked for no more', async () => {
       const path = (n: number) =>
-        authorizePath({ id: `https://client.example/${n}.json`, redirectUri: 'https://client.example/cb' }, pkce().challenge);
+        authorizePath(
+          { id: `https://client.example/${n}.json`, redirectUri: 'https://client.example/cb' },
+          pkce().challenge,
+        );
       await asked('document', 119, '192.0.2.30');
       expect((await get(path(1), '192.0.2.30')).status).to.equal(303);
       expect((await get(path(2), '192.0.2.30')).status).to.equal(400);
@@ -116,7 +164,12 @@ describe('the rules of the OAuth server', () => {
     });
 
     it('is bounded for registrations', async () => {
-      const from = (ip: string) => registerClient(rig, { redirect_uris: ['https://app.example/cb'] }, { 'x-forwarded-for': ip });
+      const from = (ip: string) =>
+        registerClient(
+          rig,
+          { redirect_uris: ['https://app.example/cb'] },
+          { 'x-forwarded-for': ip },
+        );
       await asked('registration', 99, '192.0.2.40');
       expect((await from('192.0.2.40')).status).to.equal(201);
       const refused = await from('192.0.2.40');
@@ -151,7 +204,9 @@ describe('the rules of the OAuth server', () => {
     await refresh(rig, own, first.refresh_token);
     await refresh(rig, own, 'unknown');
     await revoke(rig, own, (await walk(rig, person, { client: own })).access_token);
-    expect((await all()).map((now, index) => now - before[index]!)).to.deep.equal([1, 2, 1, 2, 2, 1, 1, 1, 2]);
+    expect((await all()).map((now, index) => now - before[index]!)).to.deep.equal([
+      1, 2, 1, 2, 2, 1, 1, 1, 2,
+    ]);
     expect(await callsCounted(rig, '/oauth/token', 'ok')).to.equal(wellAnswered + 4);
   });
 });

@@ -1,4 +1,5 @@
-// What the OAuth server says of itself, what its switches do, and that any API process goes on where another began.
+// What the OAuth server says of itself, what its switches do, and that any API process goes on
+// where another began.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
 import {
@@ -33,8 +34,15 @@ describe('the OAuth server', () => {
   const another = moreProcesses();
 
   const metadata = async (path: string, of: ConsoleRig = rig) => {
-    const answer = await of.call('GET', path, { host: 'evil.example', 'x-forwarded-host': 'evil.example' });
-    return { status: answer.status, headers: answer.headers, body: answer.status === 200 ? jsonOf(answer) : {} };
+    const answer = await of.call('GET', path, {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+    });
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: answer.status === 200 ? jsonOf(answer) : {},
+    };
   };
 
   it('says what it is at every path at which clients look, from the public URL alone', async () => {
@@ -60,13 +68,21 @@ describe('the OAuth server', () => {
       const { status, body, headers } = await metadata(path);
       expect(status, path).to.equal(200);
       expect(body, path).to.deep.include(expected);
-      expect(JSON.stringify(body)).not.to.include('evil').and.not.include('implicit').and.not.include('openid');
+      expect(JSON.stringify(body))
+        .not.to.include('evil')
+        .and.not.include('implicit')
+        .and.not.include('openid');
       expect(headers['access-control-allow-origin']).to.equal('*');
     }
   });
 
   it('lets pages of other origins call, without cookies', async () => {
-    for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke', '/.well-known/oauth-authorization-server']) {
+    for (const path of [
+      '/oauth/token',
+      '/oauth/register',
+      '/oauth/revoke',
+      '/.well-known/oauth-authorization-server',
+    ]) {
       const asked = {
         origin: 'https://inspector.example',
         'access-control-request-method': 'POST',
@@ -74,19 +90,33 @@ describe('the OAuth server', () => {
       };
       const answer = await rig.call('OPTIONS', path, asked);
       expect(answer.status, path).to.equal(204);
-      expect(['*', 'https://inspector.example']).to.include(answer.headers['access-control-allow-origin']);
+      expect(['*', 'https://inspector.example']).to.include(
+        answer.headers['access-control-allow-origin'],
+      );
       expect(answer.headers).not.to.have.property('access-control-allow-credentials');
     }
-    const resource = await rig.call('GET', '/.well-known/oauth-protected-resource/mcp', { origin: 'https://inspector.example' });
+    const resource = await rig.call('GET', '/.well-known/oauth-protected-resource/mcp', {
+      origin: 'https://inspector.example',
+    });
     expect(resource.headers['access-control-allow-origin']).to.equal('*');
   });
 
   it('says nothing of what is switched off, and it is off', async () => {
-    const off = await another(rig, { env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' } });
+    const off = await another(rig, {
+      env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' },
+    });
     const { body } = await metadata('/.well-known/oauth-authorization-server', off);
-    expect(body).not.to.have.any.keys('registration_endpoint', 'client_id_metadata_document_supported');
-    expect((await registerClient(off, { redirect_uris: ['https://app.example/cb'] })).status).to.equal(404);
-    const asked = authorizePath({ id: 'https://client.example/app.json', redirectUri: 'https://client.example/cb' }, pkce().challenge);
+    expect(body).not.to.have.any.keys(
+      'registration_endpoint',
+      'client_id_metadata_document_supported',
+    );
+    expect(
+      (await registerClient(off, { redirect_uris: ['https://app.example/cb'] })).status,
+    ).to.equal(404);
+    const asked = authorizePath(
+      { id: 'https://client.example/app.json', redirectUri: 'https://client.example/cb' },
+      pkce().challenge,
+    );
     expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
     // Who registered before goes on.
     expect((await walk(off, person, { client: await newClient(rig) })).scope).to.equal('render');
@@ -109,7 +139,9 @@ describe('the OAuth server', () => {
         .and.match(/; path=\/(app\/allow|oauth\/authorize)\//);
     const back = await answered(visitor, locationOf(asked).pathname);
     expect(back.searchParams.get('iss')).to.equal('https://pdf.example.com');
-    const tokens = tokensOf(await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }));
+    const tokens = tokensOf(
+      await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }),
+    );
     expect(await accessOf(secure, tokens.access_token, resource)).to.include({ user: person.id });
   });
 
@@ -120,7 +152,8 @@ describe('the OAuth server', () => {
     const { code, verifier } = await codeOf(turns, person, { client });
     const redeemed = tokensOf(await redeem(turns, client, code, verifier));
     const again = tokensOf(await refresh(turns, client, redeemed.refresh_token));
-    for (const each of [rig, second]) expect(await accessOf(each, again.access_token)).to.include({ user: person.id });
+    for (const each of [rig, second])
+      expect(await accessOf(each, again.access_token)).to.include({ user: person.id });
     const keys = await Promise.all([rig, second].map(each => each.call('GET', '/oauth/jwks')));
     expect(jsonOf(keys[0]!)).to.deep.equal(jsonOf(keys[1]!));
     expect(keys[0]!.body.toString()).not.to.include('"d"');
@@ -140,6 +173,10 @@ describe('the OAuth server', () => {
     const client = await newClient(rig);
     const visitor = browser(rig, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
-    expect(locationOf(await visitor.post(page, { user: person.id, account: rig.accountId, answer: 'cancel' })).origin).to.equal(PUBLIC_URL);
+    expect(
+      locationOf(
+        await visitor.post(page, { user: person.id, account: rig.accountId, answer: 'cancel' }),
+      ).origin,
+    ).to.equal(PUBLIC_URL);
   });
 });

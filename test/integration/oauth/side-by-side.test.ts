@@ -1,9 +1,22 @@
-// Programs whose calls run side by side refresh side by side, a few milliseconds apart: however their answers cross, they stay connected, and end with one refresh token.
+// Programs whose calls run side by side refresh side by side, a few milliseconds apart: however
+// their answers cross, they stay connected, and end with one refresh token.
 import { expect } from 'chai';
 import { documentId, openPayload } from '../../../api/console/oauth/adapter.ts';
 import { createEncryption } from '../../../api/console/security/encryption.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { accessOf, type Client, refresh, type Tokens, tokensOf, walk } from '../../support/console/oauth-walk.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleRig,
+  consoleRig,
+  type Person,
+} from '../../support/console/console-rig.ts';
+import {
+  accessOf,
+  type Client,
+  refresh,
+  type Tokens,
+  tokensOf,
+  walk,
+} from '../../support/console/oauth-walk.ts';
 
 describe('refreshes side by side', () => {
   let rig: ConsoleRig;
@@ -27,7 +40,10 @@ describe('refreshes side by side', () => {
     const _id = documentId('RefreshToken', token);
     const payload = openPayload(encryption, await oauth.findOne({ _id }))!;
     const iat = Number(payload['iat']) - 120;
-    await oauth.updateOne({ _id }, { $set: { payload: encryption.encrypt(JSON.stringify({ ...payload, iat }), _id) } });
+    await oauth.updateOne(
+      { _id },
+      { $set: { payload: encryption.encrypt(JSON.stringify({ ...payload, iat }), _id) } },
+    );
   }
 
   it('leave one refresh token, also when one of them had the new one already', async () => {
@@ -35,8 +51,12 @@ describe('refreshes side by side', () => {
     const first = await refreshed(client, old);
     const second = await refreshed(client, first.refresh_token);
     const late = await refreshed(client, old);
-    expect([second.refresh_token, late.refresh_token]).to.deep.equal([first.refresh_token, first.refresh_token]);
-    for (const { access_token } of [first, second, late]) expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+    expect([second.refresh_token, late.refresh_token]).to.deep.equal([
+      first.refresh_token,
+      first.refresh_token,
+    ]);
+    for (const { access_token } of [first, second, late])
+      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
   });
 
   it('are followed by a new one when some time has gone by', async () => {

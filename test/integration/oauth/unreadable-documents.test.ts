@@ -1,11 +1,31 @@
-// The site of an app that describes itself by a document is away for a while: the app keeps what it was given, and people are told what it is.
+// The site of an app that describes itself by a document is away for a while: the app keeps what it
+// was given, and people are told what it is.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { authorizePath, browser, CALLBACK, errorOf, pkce, redeem, refresh, revoke, walk } from '../../support/console/oauth-walk.ts';
+import {
+  authorizePath,
+  browser,
+  CALLBACK,
+  errorOf,
+  pkce,
+  redeem,
+  refresh,
+  revoke,
+  walk,
+} from '../../support/console/oauth-walk.ts';
 
 const CLIENT = { id: 'https://app.example/client.json', redirectUri: CALLBACK };
-const DOCUMENT = { client_id: CLIENT.id, redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', application_type: 'native' };
-const GOOD = { ...DOCUMENT, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
+const DOCUMENT = {
+  client_id: CLIENT.id,
+  redirect_uris: [CALLBACK],
+  token_endpoint_auth_method: 'none',
+  application_type: 'native',
+};
+const GOOD = {
+  ...DOCUMENT,
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+};
 
 describe('an app whose document cannot be read', () => {
   let answer: () => Response = () => Response.json(GOOD);
@@ -39,11 +59,17 @@ describe('an app whose document cannot be read', () => {
         () => redeem(fresh, CLIENT, 'a code', 'a'.repeat(43)),
       ]) {
         const refused = await call();
-        expect([refused.status, refused.headers['retry-after'], errorOf(refused)]).to.deep.equal([503, '5', 'temporarily_unavailable']);
+        expect([refused.status, refused.headers['retry-after'], errorOf(refused)]).to.deep.equal([
+          503,
+          '5',
+          'temporarily_unavailable',
+        ]);
       }
     const page = await browser(fresh, person.cookie).get(authorizePath(CLIENT, pkce().challenge));
     expect(page.status).to.equal(400);
-    expect(page.body.toString()).to.include('cannot read what the app says of itself').and.not.include('Remove the connection');
+    expect(page.body.toString())
+      .to.include('cannot read what the app says of itself')
+      .and.not.include('Remove the connection');
     answer = () => Response.json(GOOD);
     expect((await refresh(fresh, CLIENT, refresh_token)).status).to.equal(200);
   });
@@ -61,7 +87,11 @@ describe('an app whose document cannot be read', () => {
 
   it('is unknown when its site says that there is none', async () => {
     answer = () => new Response(null, { status: 404 });
-    const refused = await refresh(fresh, { ...CLIENT, id: 'https://app.example/gone.json' }, 'a token');
+    const refused = await refresh(
+      fresh,
+      { ...CLIENT, id: 'https://app.example/gone.json' },
+      'a token',
+    );
     expect([refused.status, errorOf(refused)]).to.deep.equal([400, 'invalid_client']);
   });
 });

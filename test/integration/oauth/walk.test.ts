@@ -1,7 +1,15 @@
-// An app gets its tokens: registration, consent, code, tokens, refresh, over real HTTP on a real database.
+// An app gets its tokens: registration, consent, code, tokens, refresh, over real HTTP on a real
+// database.
 import { expect } from 'chai';
 import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { accessOf, codeOf, PUBLIC_URL, refresh, tokensOf, walk } from '../../support/console/oauth-walk.ts';
+import {
+  accessOf,
+  codeOf,
+  PUBLIC_URL,
+  refresh,
+  tokensOf,
+  walk,
+} from '../../support/console/oauth-walk.ts';
 
 describe('the way of an app to its tokens', () => {
   let rig: ConsoleRig;
@@ -13,8 +21,15 @@ describe('the way of an app to its tokens', () => {
   after(() => rig.stop());
 
   it('ends with a token for the tool, bound to the person and their account', async () => {
-    const { access_token, refresh_token, expires_in, scope, token_type, client } = await walk(rig, person);
-    expect({ expires_in, scope, token_type }).to.deep.equal({ expires_in: 3600, scope: 'render', token_type: 'Bearer' });
+    const { access_token, refresh_token, expires_in, scope, token_type, client } = await walk(
+      rig,
+      person,
+    );
+    expect({ expires_in, scope, token_type }).to.deep.equal({
+      expires_in: 3600,
+      scope: 'render',
+      token_type: 'Bearer',
+    });
     expect(refresh_token).to.be.a('string');
     const access = await accessOf(rig, access_token);
     expect(access).to.include({ user: person.id, account: rig.accountId, clientId: client.id });

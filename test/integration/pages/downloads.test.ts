@@ -14,7 +14,10 @@ describe('a download that a page starts', () => {
     const over = Promise.withResolvers<{ state: string; receivedBytes: number }>();
     // An API does not hear of it: a second session of the worker's own Chrome does.
     const { pipe } = worker.worker.chromes()[0]!;
-    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId: session.frameId, flatten: true });
+    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
+      targetId: session.frameId,
+      flatten: true,
+    });
     pipe.route(sessionId, frame => {
       if (eventOf(frame) !== 'Page.downloadProgress') return;
       const { params } = JSON.parse(frame.toString());

@@ -3,14 +3,16 @@ import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 import { pdfColour, pdfText } from '../../support/pdf.ts';
 
 const NONE = { margin: { top: '0', right: '0', bottom: '0', left: '0' } };
-const body = (text: string, style = '') => `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
+const body = (text: string, style = '') =>
+  `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
 /** The colour at a place in CSS pixels on the first page. */
 const colour =
   (x: number, y: number, wanted: number[], page = 1) =>
   async (pdf: Buffer) => {
     const found = await pdfColour(pdf, (x / 96) * 25.4, (y / 96) * 25.4, page);
     // Pictures may be packed with a loss.
-    for (const [n, value] of found.entries()) expect(value, `${found}`).to.be.closeTo(wanted[n]!, 3);
+    for (const [n, value] of found.entries())
+      expect(value, `${found}`).to.be.closeTo(wanted[n]!, 3);
   };
 const [RED, GREEN, BLUE] = [
   [255, 0, 0],
@@ -29,10 +31,17 @@ const drawings: RealPage[] = [
     text: ['INLINE'],
     look: colour(50, 50, [...RED]),
   },
-  { what: 'SVG as an image', html: body(`<img src="${inUrl(square('#00f'))}">`), options: NONE, look: colour(50, 50, [...BLUE]) },
+  {
+    what: 'SVG as an image',
+    html: body(`<img src="${inUrl(square('#00f'))}">`),
+    options: NONE,
+    look: colour(50, 50, [...BLUE]),
+  },
   {
     what: 'SVG with a foreign object',
-    html: body('<svg width=300 height=100><foreignObject width=300 height=100><p>FOREIGN</p></foreignObject></svg>'),
+    html: body(
+      '<svg width=300 height=100><foreignObject width=300 height=100><p>FOREIGN</p></foreignObject></svg>',
+    ),
     text: ['FOREIGN'],
   },
   {
@@ -61,16 +70,24 @@ const drawings: RealPage[] = [
       if ((await pdfText(pdf)).includes('GL-YES')) await colour(100, 50, [...BLUE])(pdf);
     },
   },
-  { what: 'MathML', html: body('<math><mfrac><mi>NUMERATOR</mi><mn>42</mn></mfrac></math>'), text: ['NUMERATOR', '42'] },
+  {
+    what: 'MathML',
+    html: body('<math><mfrac><mi>NUMERATOR</mi><mn>42</mn></mfrac></math>'),
+    text: ['NUMERATOR', '42'],
+  },
   {
     what: 'backgrounds, gradients and shadows',
-    html: body('<div style="height:100px;background:linear-gradient(#f00,#f00);box-shadow:0 0 9px #000"></div>'),
+    html: body(
+      '<div style="height:100px;background:linear-gradient(#f00,#f00);box-shadow:0 0 9px #000"></div>',
+    ),
     options: NONE,
     look: colour(50, 50, [...RED]),
   },
   {
     what: 'a picture element and srcset',
-    html: body(`<picture><source srcset="${inUrl(square('#0f0'))}"><img src="${inUrl(square('#f00'))}"></picture>`),
+    html: body(
+      `<picture><source srcset="${inUrl(square('#0f0'))}"><img src="${inUrl(square('#f00'))}"></picture>`,
+    ),
     options: NONE,
     look: colour(50, 50, [...GREEN]),
   },

@@ -9,7 +9,11 @@ const page = (source: string, text = 'SAMPLE') =>
   `<style>@font-face { font-family: Own; src: ${source} } p { font-family: Own, sans-serif }</style><p>${text}</p>`;
 
 realPages('web fonts that do not come', [
-  { what: 'text whose web font is not there', serve: { '/lost': page('url(/none.woff2)') }, text: ['SAMPLE'] },
+  {
+    what: 'text whose web font is not there',
+    serve: { '/lost': page('url(/none.woff2)') },
+    text: ['SAMPLE'],
+  },
   {
     what: 'text whose web font is none',
     serve: { '/bad': page('url(/bad.woff2)'), '/bad.woff2': 'no font' },
@@ -22,7 +26,10 @@ realPages('web fonts that do not come', [
   },
   {
     what: 'a page whose unused web font never answers',
-    serve: { '/unused': `${page('url(/silent.woff2)')}<style>p { font-family: serif }</style>`, '/silent.woff2': () => {} },
+    serve: {
+      '/unused': `${page('url(/silent.woff2)')}<style>p { font-family: serif }</style>`,
+      '/silent.woff2': () => {},
+    },
     text: ['SAMPLE'],
   },
   {
@@ -33,7 +40,9 @@ realPages('web fonts that do not come', [
 ]);
 
 /** A font that no page of these falls back to. */
-const FILE = ['liberation', 'liberation2'].map(folder => `/usr/share/fonts/truetype/${folder}/LiberationMono-Bold.ttf`).find(existsSync);
+const FILE = ['liberation', 'liberation2']
+  .map(folder => `/usr/share/fonts/truetype/${folder}/LiberationMono-Bold.ttf`)
+  .find(existsSync);
 const inFont: RealPage['look'] = async pdf => {
   const fonts = await pdfFonts(pdf);
   expect(fonts.map(({ name }) => name).join()).to.include('LiberationMono-Bold');
@@ -42,12 +51,25 @@ const inFont: RealPage['look'] = async pdf => {
 
 if (FILE) {
   const font = readFileSync(FILE);
-  const asFont: Page = (_request, response) => response.writeHead(200, { 'content-type': 'font/ttf' }).end(font);
+  const asFont: Page = (_request, response) =>
+    response.writeHead(200, { 'content-type': 'font/ttf' }).end(font);
   const late: Page = (request, response) => void setTimeout(asFont, 400, request, response);
   const rows: RealPage[] = [
-    { what: 'text in a web font', serve: { '/good': page('url(/own.ttf)'), '/own.ttf': asFont }, look: inFont },
-    { what: 'text in a web font that comes late', serve: { '/late': page('url(/late.ttf)'), '/late.ttf': late }, look: inFont },
-    { what: 'html in a web font of a data: URL', html: page(`url(data:font/ttf;base64,${font.toString('base64')})`), look: inFont },
+    {
+      what: 'text in a web font',
+      serve: { '/good': page('url(/own.ttf)'), '/own.ttf': asFont },
+      look: inFont,
+    },
+    {
+      what: 'text in a web font that comes late',
+      serve: { '/late': page('url(/late.ttf)'), '/late.ttf': late },
+      look: inFont,
+    },
+    {
+      what: 'html in a web font of a data: URL',
+      html: page(`url(data:font/ttf;base64,${font.toString('base64')})`),
+      look: inFont,
+    },
     {
       what: 'html in a web font that a script asks for',
       html: `<p id=o>SAMPLE</p><script>new FontFace('Own', 'url(data:font/ttf;base64,${font.toString('base64')})').load().then(font => { document.fonts.add(font); o.style.fontFamily = 'Own'; o.className = 'done' })</script>`,

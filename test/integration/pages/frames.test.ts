@@ -1,6 +1,7 @@
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 
-const body = (text: string, style = '') => `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
+const body = (text: string, style = '') =>
+  `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
 
 const frames: RealPage[] = [
   {
@@ -13,7 +14,11 @@ const frames: RealPage[] = [
     }),
     text: ['OUTER', 'SRCDOC', 'SAME', 'CROSS', 'INNER'],
   },
-  { what: 'a frame that holds itself', serve: { '/self': '<p>SELF</p><iframe src="/self"></iframe>' }, text: ['SELF'] },
+  {
+    what: 'a frame that holds itself',
+    serve: { '/self': '<p>SELF</p><iframe src="/self"></iframe>' },
+    text: ['SELF'],
+  },
   {
     what: 'a frame that holds itself under ever new addresses',
     // Slower than the limit of requests would need to end it first.
@@ -49,7 +54,11 @@ const frames: RealPage[] = [
     }),
     text: ['STAYS'],
   },
-  { what: 'a hundred frames', html: `<p>MANY</p>${'<iframe srcdoc="<b>F</b>" width=20 height=20></iframe>'.repeat(100)}`, text: ['MANY'] },
+  {
+    what: 'a hundred frames',
+    html: `<p>MANY</p>${'<iframe srcdoc="<b>F</b>" width=20 height=20></iframe>'.repeat(100)}`,
+    text: ['MANY'],
+  },
 ];
 
 const workers: RealPage[] = [

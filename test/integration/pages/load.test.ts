@@ -6,11 +6,16 @@ import type { Page } from '../../support/servers/web-server.ts';
 const paragraphs = (count: number) =>
   Array.from(
     { length: count },
-    (_, n) => `<p>Paragraph ${n} of a long document, with words enough for a line or two of text on a sheet.</p>`,
+    (_, n) =>
+      `<p>Paragraph ${n} of a long document, with words enough for a line or two of text on a sheet.</p>`,
   ).join('');
-const script = (text: string) => `<!doctype html><body><p id=o>PAGE</p><script>${text}</script><p>AFTER</p>`;
+const script = (text: string) =>
+  `<!doctype html><body><p id=o>PAGE</p><script>${text}</script><p>AFTER</p>`;
 /** The beginning of an image of 1000 by 1000 pixels, whose data never come. */
-const PNG_HEAD = Buffer.from('89504e470d0a1a0a0000000d49484452000003e8000003e80802000000c2c13fc300ffffff49444154', 'hex');
+const PNG_HEAD = Buffer.from(
+  '89504e470d0a1a0a0000000d49484452000003e8000003e80802000000c2c13fc300ffffff49444154',
+  'hex',
+);
 const dripping: Page = (_request, response) => {
   response.writeHead(200, { 'content-type': 'image/png' }).write(PNG_HEAD);
   const timer = setInterval(() => response.write('\0'), 50);
@@ -18,11 +23,17 @@ const dripping: Page = (_request, response) => {
 };
 const chain: Page = (request, response) => {
   const n = Number(new URL(request.url!, 'http://x').searchParams.get('n'));
-  response.writeHead(200, { 'content-type': 'text/css' }).end(`@import url("/chain.css?n=${n + 1}"); p { color: red }`);
+  response
+    .writeHead(200, { 'content-type': 'text/css' })
+    .end(`@import url("/chain.css?n=${n + 1}"); p { color: red }`);
 };
 
 const never: RealPage[] = [
-  { what: 'a script that never ends', html: script('for (;;);'), fails: { reason: 'page_timeout', message: /load event/ } },
+  {
+    what: 'a script that never ends',
+    html: script('for (;;);'),
+    fails: { reason: 'page_timeout', message: /load event/ },
+  },
   {
     what: 'a script that never ends after the load',
     html: script('onload = () => setTimeout(() => { for (;;); })'),
@@ -78,7 +89,11 @@ const never: RealPage[] = [
   },
   {
     what: 'a page that fetches without end, when the network is to be idle',
-    serve: { '/poll': '<p>PAGE<script>const again = () => fetch("/ok").then(again, again); again()</script>', '/ok': 'ok' },
+    serve: {
+      '/poll':
+        '<p>PAGE<script>const again = () => fetch("/ok").then(again, again); again()</script>',
+      '/ok': 'ok',
+    },
     options: { wait_for_network_idle: true },
     fails: { reason: 'page_timeout', message: /network to be idle/ },
   },
@@ -92,7 +107,10 @@ const busy: RealPage[] = [
   },
   {
     what: 'an image put off that never answers',
-    serve: { '/lazy': '<p>PAGE</p><div style="height:9000px"></div><img loading=lazy src=/silent.png>', '/silent.png': () => {} },
+    serve: {
+      '/lazy': '<p>PAGE</p><div style="height:9000px"></div><img loading=lazy src=/silent.png>',
+      '/silent.png': () => {},
+    },
     text: ['PAGE'],
   },
   {
@@ -105,31 +123,41 @@ const busy: RealPage[] = [
     serve: {
       '/ring': '<link rel=stylesheet href=/ring.css><p>PAGE',
       '/ring.css': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/css' }).end('@import "/ring.css"; p::after { content: " STYLED" }'),
+        response
+          .writeHead(200, { 'content-type': 'text/css' })
+          .end('@import "/ring.css"; p::after { content: " STYLED" }'),
     },
     text: ['PAGE STYLED'],
   },
   {
     what: 'a thousand timers',
-    html: script('for (let i = 0; i < 1000; i++) setInterval(() => { o.textContent = "TICK " + i }, 0)'),
+    html: script(
+      'for (let i = 0; i < 1000; i++) setInterval(() => { o.textContent = "TICK " + i }, 0)',
+    ),
     options: { wait_delay: '200ms' },
     text: ['TICK', 'AFTER'],
   },
   {
     what: 'frames of animation without end',
-    html: script('const step = () => { o.style.width = Math.random() * 500 + "px"; requestAnimationFrame(step) }; step()'),
+    html: script(
+      'const step = () => { o.style.width = Math.random() * 500 + "px"; requestAnimationFrame(step) }; step()',
+    ),
     options: { wait_delay: '200ms' },
     text: ['AFTER'],
   },
   {
     what: 'a page that changes itself without end',
-    html: script('setInterval(() => { for (let i = 0; i < 50; i++) document.body.append("x ") }, 1)'),
+    html: script(
+      'setInterval(() => { for (let i = 0; i < 50; i++) document.body.append("x ") }, 1)',
+    ),
     options: { wait_delay: '200ms' },
     text: ['AFTER'],
   },
   {
     what: 'a page that says much',
-    html: script('for (let i = 0; i < 20000; i++) console.log("x".repeat(100), i, { a: { b: document } })'),
+    html: script(
+      'for (let i = 0; i < 20000; i++) console.log("x".repeat(100), i, { a: { b: document } })',
+    ),
     text: ['AFTER'],
   },
   {
@@ -150,7 +178,11 @@ const large: RealPage[] = [
     text: ['TOP', 'BOTTOM'],
     pages: 1,
   },
-  { what: '1 MB of text in one paragraph', html: `${'word '.repeat(200_000)}<b>LASTWORD</b>`, text: ['LASTWORD'] },
+  {
+    what: '1 MB of text in one paragraph',
+    html: `${'word '.repeat(200_000)}<b>LASTWORD</b>`,
+    text: ['LASTWORD'],
+  },
   {
     what: '300 pages',
     html: Array.from({ length: 300 }, (_, n) => `<h1 style="break-after:page">PAGE-${n + 1}-</h1>`)
@@ -165,13 +197,21 @@ const large: RealPage[] = [
     text: ['Paragraph 0 ', 'Paragraph 4999 '],
     look: async pdf => expect((await pdfInfo(pdf)).pages).to.be.greaterThan(100),
   },
-  { what: '100,000 elements', html: `<style>i { font-size: 4px }</style>${'<i>a </i>'.repeat(100_000)}<b>LAST</b>`, text: ['LAST'] },
+  {
+    what: '100,000 elements',
+    html: `<style>i { font-size: 4px }</style>${'<i>a </i>'.repeat(100_000)}<b>LAST</b>`,
+    text: ['LAST'],
+  },
   {
     what: '5,000 elements in one another',
     html: `${'<div>'.repeat(5_000)}DEEP${'</div>'.repeat(5_000)}<p>AFTER</p>`,
     text: ['DEEP', 'AFTER'],
   },
-  { what: '500 tables in one another', html: `${'<table><tr><td>'.repeat(500)}DEEP`, text: ['DEEP'] },
+  {
+    what: '500 tables in one another',
+    html: `${'<table><tr><td>'.repeat(500)}DEEP`,
+    text: ['DEEP'],
+  },
   {
     what: 'a table of 5,000 rows',
     html: `<table border=1>${Array.from({ length: 5_000 }, (_, n) => `<tr><td>ROW${n}</td><td>value</td><td>${n * n}</td></tr>`).join('')}</table>`,
@@ -210,7 +250,11 @@ const large: RealPage[] = [
     html: script('const b = new Blob([new Uint8Array(1e8)]); o.textContent = "BLOB " + b.size'),
     text: ['BLOB 100000000'],
   },
-  { what: 'a page that is very wide', html: '<div style="width:100000px">WIDE</div><p>AFTER</p>', text: ['WIDE', 'AFTER'] },
+  {
+    what: 'a page that is very wide',
+    html: '<div style="width:100000px">WIDE</div><p>AFTER</p>',
+    text: ['WIDE', 'AFTER'],
+  },
   {
     what: 'an element taller than Chrome can lay out',
     html: '<p>TOP</p><div style="height:99999999999px"></div>',

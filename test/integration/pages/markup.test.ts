@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 import { pdfWords } from '../../support/pdf.ts';
 
-const body = (text: string, style = '') => `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
+const body = (text: string, style = '') =>
+  `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
 
 const markup: RealPage[] = [
   {
@@ -44,28 +45,47 @@ const sheets: RealPage[] = [
     ),
     pages: 3,
     look: async pdf =>
-      expect((await pdfWords(pdf)).filter(({ text }) => text === 'FIXED').map(({ page }) => page)).to.deep.equal([1, 2, 3]),
+      expect(
+        (await pdfWords(pdf)).filter(({ text }) => text === 'FIXED').map(({ page }) => page),
+      ).to.deep.equal([1, 2, 3]),
   },
   {
     what: 'a table whose head is repeated',
-    html: body(`<table><thead><tr><th>HEAD</th></tr></thead>${'<tr><td>row</td></tr>'.repeat(150)}</table>`),
-    look: async pdf => expect((await pdfWords(pdf)).filter(({ text }) => text === 'HEAD').length).to.be.greaterThan(2),
+    html: body(
+      `<table><thead><tr><th>HEAD</th></tr></thead>${'<tr><td>row</td></tr>'.repeat(150)}</table>`,
+    ),
+    look: async pdf =>
+      expect((await pdfWords(pdf)).filter(({ text }) => text === 'HEAD').length).to.be.greaterThan(
+        2,
+      ),
   },
   {
     what: 'page breaks where they are asked for',
-    html: body('<p>A</p><p style="break-before:page">B</p><p style="page-break-before:always">C</p>'),
+    html: body(
+      '<p>A</p><p style="break-before:page">B</p><p style="page-break-before:always">C</p>',
+    ),
     pages: 3,
   },
-  { what: 'columns and floats', html: body(`<div style="columns:3">${'word '.repeat(3_000)}LASTWORD</div>`), text: ['LASTWORD'] },
+  {
+    what: 'columns and floats',
+    html: body(`<div style="columns:3">${'word '.repeat(3_000)}LASTWORD</div>`),
+    text: ['LASTWORD'],
+  },
   {
     what: '@page rules, whose margins give way to the request',
-    html: body('<p>HERE</p>', '@page { size: A5 landscape; margin: 50mm; @top-left { content: "BOX" } } @page :first { margin: 0 }'),
+    html: body(
+      '<p>HERE</p>',
+      '@page { size: A5 landscape; margin: 50mm; @top-left { content: "BOX" } } @page :first { margin: 0 }',
+    ),
     text: ['HERE'],
     pages: 1,
   },
   {
     what: 'counters',
-    html: body('<h2>a</h2><h2>b</h2>', 'h2 { counter-increment: n } h2::before { content: "NR" counter(n) " " }'),
+    html: body(
+      '<h2>a</h2><h2>b</h2>',
+      'h2 { counter-increment: n } h2::before { content: "NR" counter(n) " " }',
+    ),
     text: ['NR1 a', 'NR2 b'],
   },
 ];
@@ -80,7 +100,9 @@ const elements: RealPage[] = [
   },
   {
     what: 'shadow DOM without a script',
-    html: body('<div><template shadowrootmode="open"><p>DECLARED</p><slot></slot></template>LIGHT</div>'),
+    html: body(
+      '<div><template shadowrootmode="open"><p>DECLARED</p><slot></slot></template>LIGHT</div>',
+    ),
     text: ['DECLARED', 'LIGHT'],
   },
   {
@@ -93,7 +115,9 @@ const elements: RealPage[] = [
   },
   {
     what: 'closed and open details',
-    html: body('<details><summary>SUM</summary>CLOSED</details><details open><summary>SUM2</summary>OPEN</details>'),
+    html: body(
+      '<details><summary>SUM</summary>CLOSED</details><details open><summary>SUM2</summary>OPEN</details>',
+    ),
     text: ['SUM', 'OPEN'],
     without: ['CLOSED'],
   },
@@ -109,10 +133,16 @@ const elements: RealPage[] = [
     ),
     text: ['INSTEAD', 'AFTER'],
   },
-  { what: 'an image that fails', serve: { '/pictures': '<img alt=INSTEAD src=/none.png><p>AFTER</p>' }, text: ['INSTEAD', 'AFTER'] },
+  {
+    what: 'an image that fails',
+    serve: { '/pictures': '<img alt=INSTEAD src=/none.png><p>AFTER</p>' },
+    text: ['INSTEAD', 'AFTER'],
+  },
   {
     what: 'text that only exists after a wait',
-    html: body('<p id=o></p><script>setTimeout(() => { o.textContent = "ARRIVED"; o.className = "done" }, 300)</script>'),
+    html: body(
+      '<p id=o></p><script>setTimeout(() => { o.textContent = "ARRIVED"; o.className = "done" }, 300)</script>',
+    ),
     options: { wait_for_selector: '.done' },
     text: ['ARRIVED'],
   },

@@ -2,7 +2,12 @@ import { realPages } from '../../support/pages/real-pages.ts';
 import type { Page } from '../../support/servers/web-server.ts';
 
 const answer =
-  (body: string | Buffer, type = 'text/html', headers: Record<string, string> = {}, status = 200): Page =>
+  (
+    body: string | Buffer,
+    type = 'text/html',
+    headers: Record<string, string> = {},
+    status = 200,
+  ): Page =>
   (_request, response) =>
     response.writeHead(status, { 'content-type': type, ...headers }).end(body);
 const next = { '/next': '<h1 id=next>NEXT</h1>' };
@@ -52,15 +57,22 @@ realPages('pages that move on', [
   },
   {
     what: 'where a script leads after the load',
-    serve: { '/onload': '<script>onload = () => { location = "/next" }</script><h1>FIRST</h1>', ...next },
+    serve: {
+      '/onload': '<script>onload = () => { location = "/next" }</script><h1>FIRST</h1>',
+      ...next,
+    },
     options: found,
     text: ['NEXT'],
   },
   {
     what: 'a form that sends itself',
     serve: {
-      '/form': '<form method=post action=/next name=f><input name=a value=1></form><script>f.submit()</script>',
-      '/next': (request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1 id=next>BY ${request.method}</h1>`),
+      '/form':
+        '<form method=post action=/next name=f><input name=a value=1></form><script>f.submit()</script>',
+      '/next': (request, response) =>
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(`<h1 id=next>BY ${request.method}</h1>`),
     },
     options: found,
     text: ['BY POST'],
@@ -130,7 +142,10 @@ realPages('pages that move on', [
   },
   {
     what: 'what a page has shown until it stops its own loading',
-    serve: { '/stop': '<h1>SHOWN</h1><img src=/silent.png><script>setTimeout(stop, 50)</script>', '/silent.png': () => {} },
+    serve: {
+      '/stop': '<h1>SHOWN</h1><img src=/silent.png><script>setTimeout(stop, 50)</script>',
+      '/silent.png': () => {},
+    },
     text: ['SHOWN'],
   },
   {
@@ -158,7 +173,9 @@ realPages('pages that move on', [
   },
   {
     what: 'redirects without end by the server',
-    serve: { '/round': (_request, response) => response.writeHead(307, { location: '/round' }).end() },
+    serve: {
+      '/round': (_request, response) => response.writeHead(307, { location: '/round' }).end(),
+    },
     fails: { reason: 'page_unreachable', message: /redirects/ },
   },
 ]);
@@ -172,26 +189,48 @@ realPages(
       fails: { reason: 'page_unreachable', message: /empty answer/ },
     },
     { what: 'an empty page', serve: { '/blank': '' }, pages: 1 },
-    { what: 'a text', serve: { '/text': answer('PLAIN <b>TEXT</b>', 'text/plain') }, text: ['PLAIN <b>TEXT</b>'] },
-    { what: 'JSON', serve: { '/json': answer('{"a": ["JSON", 1]}', 'application/json') }, text: ['{"a": ["JSON", 1]}'] },
+    {
+      what: 'a text',
+      serve: { '/text': answer('PLAIN <b>TEXT</b>', 'text/plain') },
+      text: ['PLAIN <b>TEXT</b>'],
+    },
+    {
+      what: 'JSON',
+      serve: { '/json': answer('{"a": ["JSON", 1]}', 'application/json') },
+      text: ['{"a": ["JSON", 1]}'],
+    },
     {
       what: 'XML',
-      serve: { '/xml': answer('<?xml version="1.0"?><list><item>XML</item></list>', 'application/xml') },
+      serve: {
+        '/xml': answer('<?xml version="1.0"?><list><item>XML</item></list>', 'application/xml'),
+      },
       text: ['<item>XML</item>'],
     },
     {
       what: 'XML with a style sheet of its own',
       serve: {
-        '/xml': answer('<?xml version="1.0"?><?xml-stylesheet type="text/css" href="/xml.css"?><list><item>XML</item></list>', 'text/xml'),
+        '/xml': answer(
+          '<?xml version="1.0"?><?xml-stylesheet type="text/css" href="/xml.css"?><list><item>XML</item></list>',
+          'text/xml',
+        ),
         '/xml.css': answer('item::before { content: "STYLED " }', 'text/css'),
       },
       text: ['STYLED XML'],
       without: ['<item>'],
     },
-    { what: 'broken XML', serve: { '/xml': answer('<?xml version="1.0"?><list><item>XML</list>', 'application/xml') }, text: [/error/] },
+    {
+      what: 'broken XML',
+      serve: { '/xml': answer('<?xml version="1.0"?><list><item>XML</list>', 'application/xml') },
+      text: [/error/],
+    },
     {
       what: 'XHTML',
-      serve: { '/xhtml': answer('<html xmlns="http://www.w3.org/1999/xhtml"><body><p>XHTML</p></body></html>', 'application/xhtml+xml') },
+      serve: {
+        '/xhtml': answer(
+          '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>XHTML</p></body></html>',
+          'application/xhtml+xml',
+        ),
+      },
       text: ['XHTML'],
     },
     {
@@ -211,7 +250,10 @@ realPages(
     },
     {
       what: 'something without a type',
-      serve: { '/untyped': (_request, response) => response.writeHead(200).end('<!doctype html><h1>SNIFFED</h1>') },
+      serve: {
+        '/untyped': (_request, response) =>
+          response.writeHead(200).end('<!doctype html><h1>SNIFFED</h1>'),
+      },
       text: ['SNIFFED'],
     },
     {
@@ -262,7 +304,9 @@ realPages(
       what: 'a document shorter than it says',
       serve: {
         '/short': (_request, response) => {
-          response.writeHead(200, { 'content-type': 'text/html', 'content-length': '5000' }).write('<h1>HALF</h1>');
+          response
+            .writeHead(200, { 'content-type': 'text/html', 'content-length': '5000' })
+            .write('<h1>HALF</h1>');
           setTimeout(() => response.socket!.end(), 50);
         },
       },

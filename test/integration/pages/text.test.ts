@@ -7,7 +7,8 @@ import { pdfFonts, pdfImage, pdfPixels, pdfText, pdfWords } from '../../support/
 import { skip } from '../../support/skip.ts';
 
 /** Without the marks that tell directions apart, and spaces, which each reader sets as it likes. */
-const letters = (text: string) => text.normalize('NFKC').replace(/\s|\ufe0f|\p{Bidi_Control}/gu, '');
+const letters = (text: string) =>
+  text.normalize('NFKC').replace(/\s|\ufe0f|\p{Bidi_Control}/gu, '');
 
 describe('text', () => {
   let pressroom: Installation;
@@ -21,7 +22,13 @@ describe('text', () => {
 
   const wants = (test: Mocha.Context, ...names: string[]) => {
     const without = missing.filter(({ name }) => names.includes(name));
-    if (without.length > 0) skip(test, without.map(({ name, fontPackage }) => `no font for ${name} is here (${fontPackage})`).join(', '));
+    if (without.length > 0)
+      skip(
+        test,
+        without
+          .map(({ name, fontPackage }) => `no font for ${name} is here (${fontPackage})`)
+          .join(', '),
+      );
   };
   const print = (body: string, head = '') => pressroom.pdf({ html: html(body, head) });
 
@@ -63,7 +70,9 @@ describe('text', () => {
   it('has the shapes of its language where Chinese and Japanese share a character', async function () {
     wants(this, 'Japanese', 'simplified Chinese');
     const looks = await Promise.all(
-      ['ja', 'zh-Hans', 'zh-Hant'].map(async lang => pdfPixels(await print(`<p lang=${lang} style="font-size:60px">直骨角</p>`))),
+      ['ja', 'zh-Hans', 'zh-Hant'].map(async lang =>
+        pdfPixels(await print(`<p lang=${lang} style="font-size:60px">直骨角</p>`)),
+      ),
     );
     expect(new Set(looks).size).to.equal(3);
   });
@@ -79,16 +88,25 @@ describe('text', () => {
     const colours = (pixels: Buffer) => {
       let count = 0;
       for (let i = 0; i + 2 < pixels.length; i += 3)
-        if (Math.max(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!) - Math.min(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!) > 60) count++;
+        if (
+          Math.max(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!) -
+            Math.min(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!) >
+          60
+        )
+          count++;
       return count;
     };
     for (const emoji of ['😀', '👩‍🚀', '🇩🇪', '👍🏽'])
-      expect(colours(await pdfImage(await print(`<p style="font-size:60px">${emoji}</p>`))), emoji).to.be.greaterThan(50);
+      expect(
+        colours(await pdfImage(await print(`<p style="font-size:60px">${emoji}</p>`))),
+        emoji,
+      ).to.be.greaterThan(50);
   });
 
   it('draws each sample with letters, not with empty boxes', async function () {
     wants(this, ...SCRIPTS.map(({ name }) => name));
-    const boxes = async (text: string) => pdfImage(await print(`<p style="font-size:60px">${text}</p>`));
+    const boxes = async (text: string) =>
+      pdfImage(await print(`<p style="font-size:60px">${text}</p>`));
     for (const { name, sample } of SCRIPTS) {
       const [letter] = [...sample];
       expect((await boxes(letter!)).equals(await boxes('\u{10FFFD}')), name).to.equal(false);

@@ -1,10 +1,14 @@
 import { realPages } from '../../support/pages/real-pages.ts';
 
-const script = (text: string, body = '') => `<!doctype html><body>${body}<p id="o"></p><script>${text}</script><p>AND THE REST</p>`;
+const script = (text: string, body = '') =>
+  `<!doctype html><body>${body}<p id="o"></p><script>${text}</script><p>AND THE REST</p>`;
 const says = "const say = text => { o.textContent += ' ' + text };";
 const download = (_request: unknown, response: import('node:http').ServerResponse) =>
   response
-    .writeHead(200, { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="downloaded.bin"' })
+    .writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="downloaded.bin"',
+    })
     .end('x'.repeat(50_000));
 const toDownload = (text: string) => ({
   '/page': `<h1>YOUR DOWNLOAD</h1><a id=a href=/file download=downloaded.bin>x</a>${text}`,
@@ -14,14 +18,26 @@ const toDownload = (text: string) => ({
 realPages('pages with dialogs', [
   {
     what: 'a page with every dialog, each answered with OK',
-    html: script(`${says} alert('x'); say('CONFIRM-' + confirm('x')); say('PROMPT-' + prompt('x', 'default'));`),
+    html: script(
+      `${says} alert('x'); say('CONFIRM-' + confirm('x')); say('PROMPT-' + prompt('x', 'default'));`,
+    ),
     text: ['CONFIRM-true', 'PROMPT-default', 'AND THE REST'],
   },
-  { what: '100 alerts in a row', html: script("for (let i = 0; i < 100; i++) alert(i); o.textContent = 'ALL SEEN'"), text: ['ALL SEEN'] },
-  { what: 'alerts without end', html: script('for (;;) alert(1)'), fails: { reason: 'page_timeout', message: /2 s.*load event/ } },
+  {
+    what: '100 alerts in a row',
+    html: script("for (let i = 0; i < 100; i++) alert(i); o.textContent = 'ALL SEEN'"),
+    text: ['ALL SEEN'],
+  },
+  {
+    what: 'alerts without end',
+    html: script('for (;;) alert(1)'),
+    fails: { reason: 'page_timeout', message: /2 s.*load event/ },
+  },
   {
     what: 'a dialog while it is printed',
-    html: script(`addEventListener('beforeprint', () => { alert(1); o.textContent = 'BEFORE PRINT' })`),
+    html: script(
+      `addEventListener('beforeprint', () => { alert(1); o.textContent = 'BEFORE PRINT' })`,
+    ),
     text: ['BEFORE PRINT'],
   },
   {
@@ -32,7 +48,10 @@ realPages('pages with dialogs', [
   },
   {
     what: 'a page that asks before it is left, and leaves',
-    serve: { '/page': script("onbeforeunload = () => 'stay'; onload = () => { location = '/next' }"), '/next': '<h1 id=next>NEXT</h1>' },
+    serve: {
+      '/page': script("onbeforeunload = () => 'stay'; onload = () => { location = '/next' }"),
+      '/next': '<h1 id=next>NEXT</h1>',
+    },
     options: { wait_for_selector: '#next' },
     text: ['NEXT'],
   },
@@ -40,23 +59,38 @@ realPages('pages with dialogs', [
     what: 'dialogs of frames',
     serve: { '/alerts': '<script>alert(2)</script>' },
     html: ({ other }) =>
-      script('', `<iframe srcdoc="<script>alert(1);document.write('INSIDE')</script>"></iframe><iframe src="${other}/alerts"></iframe>`),
+      script(
+        '',
+        `<iframe srcdoc="<script>alert(1);document.write('INSIDE')</script>"></iframe><iframe src="${other}/alerts"></iframe>`,
+      ),
     text: ['INSIDE', 'AND THE REST'],
   },
 ]);
 
 realPages('pages that print and close', [
-  { what: 'a page that calls print()', html: script('print(); onload = () => print()'), text: ['AND THE REST'] },
-  { what: 'a page that calls print() a thousand times', html: script('for (let i = 0; i < 1000; i++) print()'), text: ['AND THE REST'] },
+  {
+    what: 'a page that calls print()',
+    html: script('print(); onload = () => print()'),
+    text: ['AND THE REST'],
+  },
+  {
+    what: 'a page that calls print() a thousand times',
+    html: script('for (let i = 0; i < 1000; i++) print()'),
+    text: ['AND THE REST'],
+  },
   {
     what: 'what a page prepares for print, and not what it does after it',
-    html: script("onbeforeprint = () => { o.textContent = 'PREPARED' }; onafterprint = () => { o.textContent = 'TIDIED' }"),
+    html: script(
+      "onbeforeprint = () => { o.textContent = 'PREPARED' }; onafterprint = () => { o.textContent = 'TIDIED' }",
+    ),
     text: ['PREPARED'],
     without: ['TIDIED'],
   },
   {
     what: 'a page that changes when its media become print',
-    html: script("matchMedia('print').onchange = () => {}; o.textContent = matchMedia('print').matches ? 'FOR PRINT' : 'FOR SCREEN'"),
+    html: script(
+      "matchMedia('print').onchange = () => {}; o.textContent = matchMedia('print').matches ? 'FOR PRINT' : 'FOR SCREEN'",
+    ),
     text: ['FOR PRINT'],
   },
   { what: 'a page that closes itself', html: script('close()'), text: ['AND THE REST'] },
@@ -65,7 +99,11 @@ realPages('pages that print and close', [
     serve: { '/receipt': '<body onload="print(); close()"><h1>RECEIPT</h1>' },
     text: ['RECEIPT'],
   },
-  { what: 'html that prints itself and closes', html: '<body onload="print(); close()"><h1>RECEIPT</h1>', text: ['RECEIPT'] },
+  {
+    what: 'html that prints itself and closes',
+    html: '<body onload="print(); close()"><h1>RECEIPT</h1>',
+    text: ['RECEIPT'],
+  },
   {
     what: 'a page that closes itself later',
     html: script('setTimeout(() => { close(); o.className = "closed" }, 100)'),
@@ -78,7 +116,9 @@ realPages('pages with popups', [
   {
     what: 'a page that opens windows, which do not come',
     html: ({ victim, base }) =>
-      script(`${says} say(String(open('${victim}/'))); say(String(open('${base}/x'))); say(String(open('about:blank')))`),
+      script(
+        `${says} say(String(open('${victim}/'))); say(String(open('${base}/x'))); say(String(open('about:blank')))`,
+      ),
     text: ['null null null', 'AND THE REST'],
   },
   {
@@ -90,7 +130,11 @@ realPages('pages with popups', [
       ),
     text: ['AND THE REST'],
   },
-  { what: 'a thousand windows', html: script('for (let i = 0; i < 1000; i++) open("about:blank", "w" + i)'), text: ['AND THE REST'] },
+  {
+    what: 'a thousand windows',
+    html: script('for (let i = 0; i < 1000; i++) open("about:blank", "w" + i)'),
+    text: ['AND THE REST'],
+  },
   {
     what: 'a window without a connection to its page',
     serve: ({ victim }) => ({ '/page': script(`open('${victim}/', '_blank', 'noopener')`) }),
@@ -99,7 +143,11 @@ realPages('pages with popups', [
 ]);
 
 realPages('pages with downloads', [
-  { what: 'a page beside a download that a link starts', serve: toDownload('<script>a.click()</script>'), text: ['YOUR DOWNLOAD'] },
+  {
+    what: 'a page beside a download that a link starts',
+    serve: toDownload('<script>a.click()</script>'),
+    text: ['YOUR DOWNLOAD'],
+  },
   {
     what: 'a page beside a download that it starts after its load',
     serve: toDownload('<script>onload = () => a.click()</script>'),
@@ -129,7 +177,11 @@ realPages('pages with downloads', [
     options: { wait_delay: '300ms' },
     text: ['YOUR DOWNLOAD'],
   },
-  { what: 'a page with a download in a frame', serve: toDownload('<iframe src=/file></iframe>'), text: ['YOUR DOWNLOAD'] },
+  {
+    what: 'a page with a download in a frame',
+    serve: toDownload('<iframe src=/file></iframe>'),
+    text: ['YOUR DOWNLOAD'],
+  },
   {
     what: 'html that goes to a download',
     serve: { '/file': download },
@@ -151,5 +203,9 @@ realPages('pages with downloads', [
     ),
     text: ['AND THE REST'],
   },
-  { what: 'a document that is a download', serve: { '/only-file': download }, fails: { reason: 'page_unreachable', message: /download/ } },
+  {
+    what: 'a document that is a download',
+    serve: { '/only-file': download },
+    fails: { reason: 'page_unreachable', message: /download/ },
+  },
 ]);

@@ -8,14 +8,18 @@ import { startWebServer, type WebServer } from '../../support/servers/web-server
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const as = (type: string, body: string) => (_request: IncomingMessage, response: ServerResponse) =>
   response.writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*' }).end(body);
-const basic = (username: string, password: string) => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+const basic = (username: string, password: string) =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 const GOOD = basic('ann', 'sesame');
 /** Shows its page to ann alone. */
 const locked =
   (page: string, challenge = 'Basic realm="shop"') =>
   (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers.authorization === GOOD) return response.writeHead(200, { 'content-type': 'text/html' }).end(page);
-    return response.writeHead(401, { 'content-type': 'text/html', 'www-authenticate': challenge }).end('<h1>LOCKED</h1>');
+    if (request.headers.authorization === GOOD)
+      return response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+    return response
+      .writeHead(401, { 'content-type': 'text/html', 'www-authenticate': challenge })
+      .end('<h1>LOCKED</h1>');
   };
 
 describe('what a render sends with the page', () => {
@@ -30,13 +34,15 @@ describe('what a render sends with the page', () => {
 
   before(async () => {
     dns = await startDnsServer();
-    for (const name of ['shop.example', 'www.shop.example', 'other.example']) dns.set(name, '127.0.0.1');
+    for (const name of ['shop.example', 'www.shop.example', 'other.example'])
+      dns.set(name, '127.0.0.1');
     other = await startWebServer({
       '/picture.svg': as('image/svg+xml', SVG),
       '/inner.svg': as('image/svg+xml', SVG),
       '/font.woff': as('font/woff', 'x'),
       '/data': as('text/plain', 'x'),
-      '/frame': (request, response) => as('text/html', `<img src="/inner.svg"><script>fetch('/data')</script>`)(request, response),
+      '/frame': (request, response) =>
+        as('text/html', `<img src="/inner.svg"><script>fetch('/data')</script>`)(request, response),
       '/landed': '<h1>LANDED</h1>',
       '/locked': locked('<h1>FOREIGN</h1>'),
       '/locked.svg': locked(SVG),
@@ -68,27 +74,33 @@ describe('what a render sends with the page', () => {
              .then(() => clients.matchAll({ includeUncontrolled: true })).then(all => all.forEach(client => client.postMessage(1)))`,
         )(_request, response),
       '/hop': (_request, response) => response.writeHead(302, { location: '/' }).end(),
-      '/away': (_request, response) => response.writeHead(302, { location: `${foreign}/landed` }).end(),
-      '/to-lock': (_request, response) => response.writeHead(302, { location: `${foreign}/locked` }).end(),
+      '/away': (_request, response) =>
+        response.writeHead(302, { location: `${foreign}/landed` }).end(),
+      '/to-lock': (_request, response) =>
+        response.writeHead(302, { location: `${foreign}/locked` }).end(),
       '/locked': (request, response) =>
         locked(
           `<h1>OPEN</h1><iframe src="${foreign}/locked"></iframe><img src="/locked.svg"><img src="${foreign}/locked.svg"><script>fetch('${foreign}/locked').catch(() => {})</script>`,
         )(request, response),
       '/locked.svg': locked(SVG),
       '/digest': locked('<h1>OPEN</h1>', 'Digest realm="shop", nonce="n", qop="auth"'),
-      '/proxy': (_request, response) => response.writeHead(407, { 'proxy-authenticate': 'Basic realm="shop"' }).end('PROXY'),
+      '/proxy': (_request, response) =>
+        response.writeHead(407, { 'proxy-authenticate': 'Basic realm="shop"' }).end('PROXY'),
       '/cookies': (request, response) =>
-        as('text/html', `<p>SENT ${request.headers.cookie ?? 'nothing'}</p><p>SEEN <script>document.write(document.cookie)</script></p>`)(
-          request,
-          response,
-        ),
+        as(
+          'text/html',
+          `<p>SENT ${request.headers.cookie ?? 'nothing'}</p><p>SEEN <script>document.write(document.cookie)</script></p>`,
+        )(request, response),
     });
     shop = `http://shop.example:${web.port}`;
     foreign = `http://other.example:${other.port}`;
     neighbour = `http://shop.example:${other.port}`;
     pressroom = await installation({
       intranet: true,
-      env: { PRESSROOM_DNS_SERVERS: dns.address, PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port},127.0.0.1:${other.port}` },
+      env: {
+        PRESSROOM_DNS_SERVERS: dns.address,
+        PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port},127.0.0.1:${other.port}`,
+      },
     });
   });
   after(async () => {
@@ -106,16 +118,36 @@ describe('what a render sends with the page', () => {
   const quiet = { wait_for_expression: 'window.worked', wait_for_network_idle: true };
   /** What each request to a server carried of this header, by `host/path`. */
   const arrived = ({ requests }: WebServer, header: string) =>
-    Object.fromEntries(requests.map(({ url, headers }) => [`${headers.host!.split(':')[0]}${url}`, headers[header]]));
+    Object.fromEntries(
+      requests.map(({ url, headers }) => [`${headers.host!.split(':')[0]}${url}`, headers[header]]),
+    );
 
   describe('of extra headers', () => {
     const extra = { extra_http_headers: { 'X-Tenant': 'blue' } };
 
     it('is all of them with the page, its assets, its frames and its worker, wherever they are', async () => {
       await text({ url: `${shop}/`, ...extra, ...quiet });
-      const everywhere = ['/', '/style.css', '/background.svg', '/picture.svg', '/data', '/own', '/worker.js', '/from-worker'];
-      expect(arrived(web, 'x-tenant')).to.deep.equal(Object.fromEntries(everywhere.map(path => [`shop.example${path}`, 'blue'])));
-      const elsewhere = ['other/picture.svg', 'shop/inner.svg', 'other/frame', 'other/inner.svg', 'other/data', 'other/font.woff'];
+      const everywhere = [
+        '/',
+        '/style.css',
+        '/background.svg',
+        '/picture.svg',
+        '/data',
+        '/own',
+        '/worker.js',
+        '/from-worker',
+      ];
+      expect(arrived(web, 'x-tenant')).to.deep.equal(
+        Object.fromEntries(everywhere.map(path => [`shop.example${path}`, 'blue'])),
+      );
+      const elsewhere = [
+        'other/picture.svg',
+        'shop/inner.svg',
+        'other/frame',
+        'other/inner.svg',
+        'other/data',
+        'other/font.woff',
+      ];
       expect(arrived(other, 'x-tenant')).to.deep.equal(
         Object.fromEntries(elsewhere.map(place => [place.replace('/', '.example/'), 'blue'])),
       );
@@ -129,9 +161,15 @@ describe('what a render sends with the page', () => {
     });
 
     it('is all of them with what an html document loads', async () => {
-      await text({ html: html(`<img src="${shop}/picture.svg"><iframe src="${foreign}/frame"></iframe>`), ...extra });
+      await text({
+        html: html(`<img src="${shop}/picture.svg"><iframe src="${foreign}/frame"></iframe>`),
+        ...extra,
+      });
       expect(arrived(web, 'x-tenant')).to.deep.equal({ 'shop.example/picture.svg': 'blue' });
-      expect(arrived(other, 'x-tenant')).to.include({ 'other.example/frame': 'blue', 'other.example/inner.svg': 'blue' });
+      expect(arrived(other, 'x-tenant')).to.include({
+        'other.example/frame': 'blue',
+        'other.example/inner.svg': 'blue',
+      });
     });
 
     it('is the same after a redirect', async () => {
@@ -141,13 +179,18 @@ describe('what a render sends with the page', () => {
     });
 
     it('is in place of what the browser would send under the same name, in any case', async () => {
-      await text({ url: `${shop}/cookies`, extra_http_headers: { 'user-agent': 'Printer/1.0', 'ACCEPT-LANGUAGE': 'rm' } });
+      await text({
+        url: `${shop}/cookies`,
+        extra_http_headers: { 'user-agent': 'Printer/1.0', 'ACCEPT-LANGUAGE': 'rm' },
+      });
       expect(web.requests[0]!.headers).to.include({
         'user-agent': 'Printer/1.0',
         'accept-language': 'rm',
         'accept-encoding': 'gzip, deflate',
       });
-      expect(web.requests[0]!.rawHeaders.filter(name => /user-agent/i.test(name))).to.have.lengthOf(1);
+      expect(web.requests[0]!.rawHeaders.filter(name => /user-agent/i.test(name))).to.have.lengthOf(
+        1,
+      );
     });
 
     for (const [name, value] of [
@@ -155,14 +198,21 @@ describe('what a render sends with the page', () => {
       ['Accept-encoding', 'gzip;q=0'],
     ] as const)
       it(`is refused by its name when the browser does not send it, as ${name}: ${value}`, async () => {
-        const error = await refusal({ url: `${shop}/cookies`, extra_http_headers: { 'X-Tenant': 'blue', [name]: value } });
+        const error = await refusal({
+          url: `${shop}/cookies`,
+          extra_http_headers: { 'X-Tenant': 'blue', [name]: value },
+        });
         expect(error).to.include({ status: 400, code: 'validation_error' });
         expect(error.message).to.include(`\`extra_http_headers.${name}\``);
         expect(web.requests).to.have.lengthOf(0);
       });
 
     it('goes along with what a video asks for in its own way', async () => {
-      await text({ html: html(`<video src="${shop}/video" preload="auto"></video>`), ...extra, wait_for_network_idle: true });
+      await text({
+        html: html(`<video src="${shop}/video" preload="auto"></video>`),
+        ...extra,
+        wait_for_network_idle: true,
+      });
       expect(arrived(web, 'x-tenant')).to.deep.equal({ 'shop.example/video': 'blue' });
       expect(arrived(web, 'range')).to.deep.equal({ 'shop.example/video': 'bytes=0-' });
     });
@@ -174,11 +224,21 @@ describe('what a render sends with the page', () => {
   });
 
   describe('of Authorization', () => {
-    const authorized = { extra_http_headers: { authorization: 'Bearer secret', 'X-Tenant': 'blue' } };
+    const authorized = {
+      extra_http_headers: { authorization: 'Bearer secret', 'X-Tenant': 'blue' },
+    };
 
     it('goes to the origin of the page alone', async () => {
       await text({ url: `${shop}/`, ...authorized, ...quiet });
-      const own = ['/', '/style.css', '/background.svg', '/picture.svg', '/data', '/worker.js', '/from-worker'];
+      const own = [
+        '/',
+        '/style.css',
+        '/background.svg',
+        '/picture.svg',
+        '/data',
+        '/worker.js',
+        '/from-worker',
+      ];
       expect(arrived(web, 'authorization')).to.deep.equal({
         ...Object.fromEntries(own.map(path => [`shop.example${path}`, 'Bearer secret'])),
         'shop.example/own': 'of the page',
@@ -194,14 +254,28 @@ describe('what a render sends with the page', () => {
     });
 
     it('goes to it without other headers too', async () => {
-      await text({ url: `${shop}/`, extra_http_headers: { Authorization: 'Bearer secret' }, ...quiet });
-      expect(arrived(web, 'authorization')).to.include({ 'shop.example/': 'Bearer secret', 'shop.example/picture.svg': 'Bearer secret' });
+      await text({
+        url: `${shop}/`,
+        extra_http_headers: { Authorization: 'Bearer secret' },
+        ...quiet,
+      });
+      expect(arrived(web, 'authorization')).to.include({
+        'shop.example/': 'Bearer secret',
+        'shop.example/picture.svg': 'Bearer secret',
+      });
       expect(Object.values(arrived(other, 'authorization')).filter(Boolean)).to.deep.equal([]);
     });
 
     it('goes to no other origin from a service worker', async () => {
-      await text({ url: `http://127.0.0.1:${web.port}/serves`, ...authorized, wait_for_expression: 'window.served' });
-      expect(arrived(web, 'authorization')).to.include({ '127.0.0.1/serves': 'Bearer secret', '127.0.0.1/data': undefined });
+      await text({
+        url: `http://127.0.0.1:${web.port}/serves`,
+        ...authorized,
+        wait_for_expression: 'window.served',
+      });
+      expect(arrived(web, 'authorization')).to.include({
+        '127.0.0.1/serves': 'Bearer secret',
+        '127.0.0.1/data': undefined,
+      });
       expect(arrived(other, 'authorization')).to.deep.equal({ '127.0.0.1/data': undefined });
     });
 
@@ -213,7 +287,10 @@ describe('what a render sends with the page', () => {
 
     it('follows a redirect within the origin', async () => {
       await text({ url: `${shop}/hop`, ...authorized });
-      expect(arrived(web, 'authorization')).to.include({ 'shop.example/hop': 'Bearer secret', 'shop.example/': 'Bearer secret' });
+      expect(arrived(web, 'authorization')).to.include({
+        'shop.example/hop': 'Bearer secret',
+        'shop.example/': 'Bearer secret',
+      });
     });
   });
 
@@ -221,7 +298,11 @@ describe('what a render sends with the page', () => {
     const auth = { username: 'ann', password: 'sesame' };
 
     it('is nothing without `auth`: the 401 is the page’s answer', async () => {
-      expect(await refusal({ url: `${shop}/locked` })).to.include({ status: 502, code: 'render_failed', reason: 'page_status' });
+      expect(await refusal({ url: `${shop}/locked` })).to.include({
+        status: 502,
+        code: 'render_failed',
+        reason: 'page_status',
+      });
       expect(web.requests).to.have.lengthOf(1);
     });
 
@@ -229,23 +310,42 @@ describe('what a render sends with the page', () => {
       const error = await refusal({ url: `${shop}/locked`, auth: { ...auth, password: 'wrong' } });
       expect(error).to.include({ status: 502, code: 'render_failed', reason: 'page_status' });
       expect(error.message).to.include('401');
-      expect(web.requests.map(({ headers }) => headers.authorization)).to.deep.equal([undefined, basic('ann', 'wrong')]);
+      expect(web.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
+        undefined,
+        basic('ann', 'wrong'),
+      ]);
     });
 
     it('is the wrong password once when error pages are printed too', async () => {
-      expect(await text({ url: `${shop}/locked`, auth: { ...auth, password: 'wrong' }, raise_for_status: false })).to.include('LOCKED');
+      expect(
+        await text({
+          url: `${shop}/locked`,
+          auth: { ...auth, password: 'wrong' },
+          raise_for_status: false,
+        }),
+      ).to.include('LOCKED');
     });
 
     it('answers to the origin of the page, and leaves the challenges of others unanswered', async () => {
-      expect(await text({ url: `${shop}/locked`, auth, wait_for_network_idle: true })).to.include('OPEN');
-      expect(arrived(web, 'authorization')).to.include({ 'shop.example/locked': GOOD, 'shop.example/locked.svg': GOOD });
+      expect(await text({ url: `${shop}/locked`, auth, wait_for_network_idle: true })).to.include(
+        'OPEN',
+      );
+      expect(arrived(web, 'authorization')).to.include({
+        'shop.example/locked': GOOD,
+        'shop.example/locked.svg': GOOD,
+      });
       const elsewhere = arrived(other, 'authorization');
       expect(elsewhere).to.have.all.keys('other.example/locked.svg', 'other.example/locked');
       expect(Object.values(elsewhere).filter(Boolean)).to.deep.equal([]);
     });
 
     it('answers along with extra headers', async () => {
-      const page = { url: `${shop}/locked`, auth, extra_http_headers: { 'X-Tenant': 'blue' }, wait_for_network_idle: true };
+      const page = {
+        url: `${shop}/locked`,
+        auth,
+        extra_http_headers: { 'X-Tenant': 'blue' },
+        wait_for_network_idle: true,
+      };
       expect(await text(page)).to.include('OPEN');
       expect(arrived(other, 'x-tenant')).to.include({ 'other.example/locked.svg': 'blue' });
       expect(Object.values(arrived(other, 'authorization')).filter(Boolean)).to.deep.equal([]);
@@ -256,7 +356,9 @@ describe('what a render sends with the page', () => {
         other.requests.length = 0;
         const error = await refusal({ url: `${shop}/to-lock`, auth, extra_http_headers });
         expect(error).to.include({ status: 502, reason: 'page_status' });
-        expect(other.requests.map(({ url, headers }) => [url, headers.authorization])).to.deep.equal([['/locked', undefined]]);
+        expect(
+          other.requests.map(({ url, headers }) => [url, headers.authorization]),
+        ).to.deep.equal([['/locked', undefined]]);
       }
     });
 
@@ -266,8 +368,15 @@ describe('what a render sends with the page', () => {
     });
 
     it('is no answer to a server that claims to be a proxy', async () => {
-      expect(await refusal({ url: `${shop}/proxy`, auth })).to.include({ status: 502, code: 'render_failed' });
-      expect(web.requests.every(({ headers }) => headers['proxy-authorization'] === undefined && !headers.authorization)).to.equal(true);
+      expect(await refusal({ url: `${shop}/proxy`, auth })).to.include({
+        status: 502,
+        code: 'render_failed',
+      });
+      expect(
+        web.requests.every(
+          ({ headers }) => headers['proxy-authorization'] === undefined && !headers.authorization,
+        ),
+      ).to.equal(true);
     });
   });
 });

@@ -17,16 +17,21 @@ describe('the cookies of a render', () => {
 
   before(async () => {
     dns = await startDnsServer();
-    for (const name of ['shop.example', 'www.shop.example', 'other.example']) dns.set(name, '127.0.0.1');
+    for (const name of ['shop.example', 'www.shop.example', 'other.example'])
+      dns.set(name, '127.0.0.1');
     const shows = (request: IncomingMessage, response: ServerResponse) =>
       response
         .writeHead(200, { 'content-type': 'text/html' })
-        .end(`<p>SENT ${request.headers.cookie ?? 'nothing'}</p><p>SEEN <script>document.write(document.cookie)</script></p>`);
+        .end(
+          `<p>SENT ${request.headers.cookie ?? 'nothing'}</p><p>SEEN <script>document.write(document.cookie)</script></p>`,
+        );
     web = await startWebServer({
       '/cookies': shows,
       '/deep/cookies': shows,
       '/picture.svg': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+        response
+          .writeHead(200, { 'content-type': 'image/svg+xml' })
+          .end('<svg xmlns="http://www.w3.org/2000/svg"/>'),
     });
     shop = `http://shop.example:${web.port}`;
     pressroom = await installation({
@@ -44,8 +49,14 @@ describe('the cookies of a render', () => {
 
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
 
-  const cookie = (name: string, more: object = {}) => ({ name, value: '1', domain: 'shop.example', ...more });
-  const sent = async (url: string, ...cookies: object[]) => /SENT (.*)/.exec(await text({ url, cookies }))![1];
+  const cookie = (name: string, more: object = {}) => ({
+    name,
+    value: '1',
+    domain: 'shop.example',
+    ...more,
+  });
+  const sent = async (url: string, ...cookies: object[]) =>
+    /SENT (.*)/.exec(await text({ url, cookies }))![1];
 
   it('is nothing of the render before', async () => {
     expect(await sent(`${shop}/cookies`, cookie('a'))).to.equal('a=1');
@@ -61,7 +72,9 @@ describe('the cookies of a render', () => {
   });
 
   it('is for an address and for any port of it', async () => {
-    expect(await sent(`http://127.0.0.1:${web.port}/cookies`, cookie('ip', { domain: '127.0.0.1' }))).to.equal('ip=1');
+    expect(
+      await sent(`http://127.0.0.1:${web.port}/cookies`, cookie('ip', { domain: '127.0.0.1' })),
+    ).to.equal('ip=1');
   });
 
   it('is for a path and below', async () => {
@@ -71,18 +84,30 @@ describe('the cookies of a render', () => {
   });
 
   it('is nothing secure over http', async () => {
-    expect(await sent(`${shop}/cookies`, cookie('s', { secure: true }), cookie('p'))).to.equal('p=1');
+    expect(await sent(`${shop}/cookies`, cookie('s', { secure: true }), cookie('p'))).to.equal(
+      'p=1',
+    );
   });
 
   it('is seen by the page’s scripts unless it is for http only', async () => {
-    const page = await text({ url: `${shop}/cookies`, cookies: [cookie('open'), cookie('shut', { http_only: true })] });
-    expect(page).to.include('SENT open=1; shut=1').and.to.include('SEEN open=1').and.not.include('SEEN open=1; shut');
+    const page = await text({
+      url: `${shop}/cookies`,
+      cookies: [cookie('open'), cookie('shut', { http_only: true })],
+    });
+    expect(page)
+      .to.include('SENT open=1; shut=1')
+      .and.to.include('SEEN open=1')
+      .and.not.include('SEEN open=1; shut');
   });
 
   it('is all of the page’s own site, however strict', async () => {
-    expect(await sent(`${shop}/cookies`, cookie('strict', { same_site: 'Strict' }), cookie('lax', { same_site: 'Lax' }))).to.equal(
-      'strict=1; lax=1',
-    );
+    expect(
+      await sent(
+        `${shop}/cookies`,
+        cookie('strict', { same_site: 'Strict' }),
+        cookie('lax', { same_site: 'Lax' }),
+      ),
+    ).to.equal('strict=1; lax=1');
   });
 
   it('is, with what an html document loads, those that are meant for other sites or say nothing of it', async () => {
@@ -99,7 +124,14 @@ describe('the cookies of a render', () => {
   it('is refused by its place in the list when Chrome does not take it', async () => {
     await pressroom.worker.until({ ready: 2 });
     const session = await pressroom.worker.open({ egress: 'intranet' });
-    const good = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
+    const good = {
+      name: 'a',
+      value: '1',
+      domain: 'shop.example',
+      path: '/',
+      secure: false,
+      httpOnly: false,
+    };
     const wanted: RenderSettings = {
       ...renderSettings({ url: `${shop}/cookies` } as never),
       cookies: [good, { ...good, value: 'two; words' }],
@@ -107,7 +139,14 @@ describe('the cookies of a render', () => {
     const limits = { renderMs: 10_000, output: { maxBytes: 2 ** 20, tagged: false } };
     const signal = new AbortController().signal;
     const error = await errorOf(
-      runPageSession(session, wanted, limits, createByteBudget(2 ** 20).open(accountHolder('account')), signal, {}),
+      runPageSession(
+        session,
+        wanted,
+        limits,
+        createByteBudget(2 ** 20).open(accountHolder('account')),
+        signal,
+        {},
+      ),
     );
     session.close();
     expect(error).to.include({ code: 'validation_error' });

@@ -1,4 +1,5 @@
-// What is done to a PDF after Chrome: its metadata, and the watermark of a sandbox render; read back with tools that had no part in either.
+// What is done to a PDF after Chrome: its metadata, and the watermark of a sandbox render; read
+// back with tools that had no part in either.
 import { expect } from 'chai';
 import { PDFDocument } from 'pdf-lib';
 import { eventually } from '../../support/eventually.ts';
@@ -28,14 +29,30 @@ describe('the finished PDF', () => {
   describe('says in its metadata', () => {
     it('that Pressroom made it, also when nothing was asked for', async () => {
       const info = await pdfInfo(await pressroom.pdf({ html: page('x') }));
-      expect(info).to.include({ producer: 'Pressroom', creator: 'Pressroom', title: 'T', author: '', subject: '', keywords: '' });
+      expect(info).to.include({
+        producer: 'Pressroom',
+        creator: 'Pressroom',
+        title: 'T',
+        author: '',
+        subject: '',
+        keywords: '',
+      });
       expect(info.created).to.match(/\d/);
     });
     for (const [what, text] of Object.entries(TEXTS))
       it(`what the caller says, in every field: ${what}`, async () => {
-        const metadata = { title: `${text} 1`, author: `${text} 2`, subject: `${text} 3`, keywords: `${text} 4` };
+        const metadata = {
+          title: `${text} 1`,
+          author: `${text} 2`,
+          subject: `${text} 3`,
+          keywords: `${text} 4`,
+        };
         const pdf = await pressroom.pdf({ html: page('x'), metadata });
-        expect(await pdfInfo(pdf)).to.include({ ...metadata, producer: 'Pressroom', creator: 'Pressroom' });
+        expect(await pdfInfo(pdf)).to.include({
+          ...metadata,
+          producer: 'Pressroom',
+          creator: 'Pressroom',
+        });
         const again = await PDFDocument.load(pdf, { updateMetadata: false });
         expect(again.getTitle()).to.equal(metadata.title);
         expect(again.getAuthor()).to.equal(metadata.author);
@@ -47,24 +64,35 @@ describe('the finished PDF', () => {
     it('the document’s own title where the caller gives none, whatever is in it', async () => {
       for (const title of Object.values(TEXTS)) {
         const source = `<!doctype html><title>${title.replace('<', '&lt;')}</title>x`;
-        expect(await pdfInfo(await pressroom.pdf({ html: source, metadata: { author: 'A' } }))).to.include({ title, author: 'A' });
+        expect(
+          await pdfInfo(await pressroom.pdf({ html: source, metadata: { author: 'A' } })),
+        ).to.include({ title, author: 'A' });
       }
     });
     it('no title where the caller gives an empty one', async () => {
-      expect((await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title: '' } }))).title).to.equal('');
+      expect(
+        (await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title: '' } }))).title,
+      ).to.equal('');
     });
     it('one line where the caller gives several', async () => {
       const metadata = { title: 'Invoice\r\n42', subject: 'a\tb\nc' };
-      expect(await pdfInfo(await pressroom.pdf({ html: page('x'), metadata }))).to.include({ title: 'Invoice 42', subject: 'a b c' });
+      expect(await pdfInfo(await pressroom.pdf({ html: page('x'), metadata }))).to.include({
+        title: 'Invoice 42',
+        subject: 'a b c',
+      });
     });
     it('the longest that it takes', async () => {
       const title = '界'.repeat(682);
-      expect((await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title } }))).title).to.equal(title);
+      expect(
+        (await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title } }))).title,
+      ).to.equal(title);
     });
   });
 
   it('is whole and the same to look at with metadata', async () => {
-    const source = page('<h1>TEXT</h1><p style="break-before:page">MORE</p><a href="https://a.example/">link</a>');
+    const source = page(
+      '<h1>TEXT</h1><p style="break-before:page">MORE</p><a href="https://a.example/">link</a>',
+    );
     const pdf = await pressroom.pdf({ html: source, metadata: { title: 'x' } });
     expect((await pdfText(pdf)).split(/\s+/)).to.include.members(['TEXT', 'MORE', 'link']);
     expect((await PDFDocument.load(pdf)).getPageCount()).to.equal(2);
@@ -77,10 +105,15 @@ describe('the finished PDF', () => {
     /** The watermark's part of all places of a page, by its colour on what is beneath. */
     const isStamp = (beneath: [number, number, number]) => (colour: [number, number, number]) =>
       Math.max(...colour.map((part, i) => Math.abs(part - beneath[i]!))) > 25;
-    async function share(pdf: Buffer, beneath: [number, number, number], number = 1): Promise<number> {
+    async function share(
+      pdf: Buffer,
+      beneath: [number, number, number],
+      number = 1,
+    ): Promise<number> {
       const picture = await pdfPicture(pdf, number);
       let found = 0;
-      for (let y = 0; y < picture.height; y++) for (let x = 0; x < picture.width; x++) if (isStamp(beneath)(picture.at(x, y))) found++;
+      for (let y = 0; y < picture.height; y++)
+        for (let x = 0; x < picture.width; x++) if (isStamp(beneath)(picture.at(x, y))) found++;
       return found / (picture.width * picture.height);
     }
 
@@ -92,13 +125,17 @@ describe('the finished PDF', () => {
         .and.to.not.have.property('x-sandbox');
       const answer = await sandbox({ html: page('x') });
       expect(answer.status).to.equal(200);
-      expect(answer.headers).to.include({ 'x-sandbox': 'true', 'x-pdf-pages': '1' }).and.to.not.have.property('x-usage-count');
+      expect(answer.headers)
+        .to.include({ 'x-sandbox': 'true', 'x-pdf-pages': '1' })
+        .and.to.not.have.property('x-usage-count');
       expect(answer.headers['server-timing'])
         .to.match(/print;dur=\S+ post;dur=/)
         .and.to.not.include('settle');
       expect(await pressroom.usage()).to.equal(before + 1);
       expect(await pressroom.running()).to.equal(0);
-      expect((await pressroom.render({ html: page('x'), sandbox: false })).headers).to.include({ 'x-usage-count': `${before + 2}` });
+      expect((await pressroom.render({ html: page('x'), sandbox: false })).headers).to.include({
+        'x-usage-count': `${before + 2}`,
+      });
     });
 
     it('takes a place of its account like any other', async () => {
@@ -112,7 +149,11 @@ describe('the finished PDF', () => {
     const fights: [string, string, [number, number, number]][] = [
       ['an empty page', '', [255, 255, 255]],
       ['a black page', '<style>html{background:#000}</style>', [0, 0, 0]],
-      ['a page of the watermark’s colour', '<style>html{background:rgb(191,26,26)}</style>', [191, 26, 26]],
+      [
+        'a page of the watermark’s colour',
+        '<style>html{background:rgb(191,26,26)}</style>',
+        [191, 26, 26],
+      ],
       [
         'a layer over all, in front of all',
         '<div style="position:fixed;inset:-99px;background:#fff;z-index:2147483647"></div>',
@@ -136,7 +177,10 @@ describe('the finished PDF', () => {
     ];
     for (const [what, body, beneath] of fights)
       it(`has the watermark over ${what}`, async () => {
-        const pdf = await stamped({ html: page(`${body}<p>TEXT</p>`), margin: { top: '0', right: '0', bottom: '0', left: '0' } });
+        const pdf = await stamped({
+          html: page(`${body}<p>TEXT</p>`),
+          margin: { top: '0', right: '0', bottom: '0', left: '0' },
+        });
         expect(await share(pdf, beneath)).to.be.within(0.03, 0.4);
         expect(await pdfText(pdf)).to.include('TEXT');
       });
@@ -152,19 +196,30 @@ describe('the finished PDF', () => {
 
     for (const [what, options] of Object.entries({
       landscape: { landscape: true },
-      small: { format: '60mmx30mm', margin: { left: '5mm', right: '5mm', top: '5mm', bottom: '5mm' } },
+      small: {
+        format: '60mmx30mm',
+        margin: { left: '5mm', right: '5mm', top: '5mm', bottom: '5mm' },
+      },
       large: { format: 'A1' },
     }))
       it(`has it on every page of a ${what} sheet`, async () => {
-        const pdf = await stamped({ html: page('<p style="break-after:page">ONE</p><p>TWO</p>'), ...options });
+        const pdf = await stamped({
+          html: page('<p style="break-after:page">ONE</p><p>TWO</p>'),
+          ...options,
+        });
         expect((await pdfInfo(pdf)).pages).to.equal(2);
-        for (const number of [1, 2]) expect(await share(pdf, [255, 255, 255], number)).to.be.within(0.03, 0.4);
+        for (const number of [1, 2])
+          expect(await share(pdf, [255, 255, 255], number)).to.be.within(0.03, 0.4);
         expect((await pdfText(pdf)).split(/\s+/)).to.include.members(['ONE', 'TWO']);
       });
 
     it('lets through what is beneath', async () => {
-      const halves = page('<div style="position:fixed;inset:0;background:linear-gradient(#000 50%,#fff 50%)"></div>');
-      const picture = await pdfPicture(await stamped({ html: halves, margin: { top: '0', right: '0', bottom: '0', left: '0' } }));
+      const halves = page(
+        '<div style="position:fixed;inset:0;background:linear-gradient(#000 50%,#fff 50%)"></div>',
+      );
+      const picture = await pdfPicture(
+        await stamped({ html: halves, margin: { top: '0', right: '0', bottom: '0', left: '0' } }),
+      );
       for (let y = 0; y < picture.height; y += 3)
         for (let x = 0; x < picture.width; x += 3) {
           const [red, green, blue] = picture.at(x, y);
@@ -174,18 +229,25 @@ describe('the finished PDF', () => {
     });
 
     it('has it all the way down a very tall page', async () => {
-      const pdf = await stamped({ html: page('<div style="height:150in"></div>'), single_page: true });
+      const pdf = await stamped({
+        html: page('<div style="height:150in"></div>'),
+        single_page: true,
+      });
       const { heightMm } = await pdfInfo(pdf);
       const picture = await pdfPicture(pdf, 1, 18);
       const rows = Array.from({ length: picture.height }, (_, y) => y).filter(y =>
-        Array.from({ length: picture.width }, (_, x) => picture.at(x, y)).some(isStamp([255, 255, 255])),
+        Array.from({ length: picture.width }, (_, x) => picture.at(x, y)).some(
+          isStamp([255, 255, 255]),
+        ),
       );
       const gaps = [...rows, picture.height].map((y, i) => y - (rows[i - 1] ?? 0));
       expect((Math.max(...gaps) / picture.height) * heightMm).to.be.lessThan(297 / 2);
     });
 
     it('has it on every one of 300 pages', async () => {
-      const many = Array.from({ length: 300 }, (_, n) => `<p>P${n}</p>`).join('<div style="break-after:page"></div>');
+      const many = Array.from({ length: 300 }, (_, n) => `<p>P${n}</p>`).join(
+        '<div style="break-after:page"></div>',
+      );
       const answer = await sandbox({ html: page(many) });
       expect(answer.headers['x-pdf-pages']).to.equal('300');
       const pdf = await PDFDocument.load(answer.body);
@@ -196,12 +258,20 @@ describe('the finished PDF', () => {
           .some(key => `${key}`.startsWith('/PressroomSandbox')),
       );
       expect(marks).to.have.length(300);
-      for (const number of [1, 150, 300]) expect(await share(answer.body, [255, 255, 255], number)).to.be.greaterThan(0.03);
+      for (const number of [1, 150, 300])
+        expect(await share(answer.body, [255, 255, 255], number)).to.be.greaterThan(0.03);
     });
 
     it('keeps its metadata, its links and its fonts embedded', async () => {
-      const pdf = await stamped({ html: page('<a href="https://a.example/">a</a>'), metadata: { title: '請求書 (1)' } });
-      expect(await pdfInfo(pdf)).to.include({ title: '請求書 (1)', producer: 'Pressroom', creator: 'Pressroom' });
+      const pdf = await stamped({
+        html: page('<a href="https://a.example/">a</a>'),
+        metadata: { title: '請求書 (1)' },
+      });
+      expect(await pdfInfo(pdf)).to.include({
+        title: '請求書 (1)',
+        producer: 'Pressroom',
+        creator: 'Pressroom',
+      });
       expect((await pdfFonts(pdf)).filter(({ embedded }) => !embedded)).to.deep.equal([]);
       expect((await PDFDocument.load(pdf)).getPage(0).node.Annots()?.size()).to.equal(1);
     });
@@ -213,7 +283,9 @@ describe('the finished PDF', () => {
     });
 
     it('is counted by its time in the phase post', async () => {
-      expect(await pressroom.metrics.text()).to.match(/pressroom_render_duration_seconds_count\{phase="post"\} [1-9]/);
+      expect(await pressroom.metrics.text()).to.match(
+        /pressroom_render_duration_seconds_count\{phase="post"\} [1-9]/,
+      );
     });
   });
 });
@@ -227,7 +299,12 @@ describe('the finished PDF, tagged', () => {
 
   for (const sandbox of [false, true])
     it(`keeps its tags and has its metadata${sandbox ? ', with the watermark too' : ''}`, async () => {
-      const request = { html: page('<h1>HEADING</h1>'), sandbox, metadata: { author: 'Ærø' }, header: { html: 'HEAD' } };
+      const request = {
+        html: page('<h1>HEADING</h1>'),
+        sandbox,
+        metadata: { author: 'Ærø' },
+        header: { html: 'HEAD' },
+      };
       const pdf = await pressroom.pdf(request);
       expect(await pdfInfo(pdf)).to.include({ tagged: true, author: 'Ærø', producer: 'Pressroom' });
       expect(await pdfText(pdf)).to.include('HEADING');

@@ -1,21 +1,30 @@
-// Header and footer on real PDFs: where they stand, what they count, and that nothing in them runs, loads or covers the page.
+// Header and footer on real PDFs: where they stand, what they count, and that nothing in them runs,
+// loads or covers the page.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfColour, pdfInfo, pdfText, pdfWords, type Word } from '../../support/pdf.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const MARGIN = { top: '30mm', right: '20mm', bottom: '25mm', left: '15mm' };
 const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}</style>`);
 const pages = (count: number) =>
-  page(Array.from({ length: count }, (_, n) => `<div>CONTENT${n + 1}</div>`).join('<div style="break-after:page"></div>'));
+  page(
+    Array.from({ length: count }, (_, n) => `<div>CONTENT${n + 1}</div>`).join(
+      '<div style="break-after:page"></div>',
+    ),
+  );
 
 describe('header and footer', () => {
   let pressroom: Installation;
   let web: WebServer;
   before(async () => {
     web = await startWebServer({ '/dot.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>' });
-    const allowed = { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`, PRESSROOM_EGRESS_PORTS: `80,${web.port}` };
+    const allowed = {
+      PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
+      PRESSROOM_EGRESS_PORTS: `80,${web.port}`,
+    };
     pressroom = await installation({ env: allowed, intranet: true });
   });
   after(async () => {
@@ -23,7 +32,8 @@ describe('header and footer', () => {
     await web?.close();
   });
 
-  const print = (request: object) => pressroom.pdf({ html: page('CONTENT'), margin: MARGIN, ...request });
+  const print = (request: object) =>
+    pressroom.pdf({ html: page('CONTENT'), margin: MARGIN, ...request });
   const header = (text: string, more: object = {}) => print({ header: { html: text }, ...more });
   const wordsOf = async (pdf: Promise<Buffer>) => pdfWords(await pdf);
   const find = (words: Word[], wanted: string) => words.find(({ text }) => text === wanted)!;
@@ -43,32 +53,49 @@ describe('header and footer', () => {
       expect(word!.xMm).to.be.within(170, 190);
     });
     it('in the room that they ask for, when that is more than the margin', async () => {
-      const words = await wordsOf(print({ header: { html: 'HEAD', height: '50mm' }, footer: { html: 'FOOT', height: '10mm' } }));
+      const words = await wordsOf(
+        print({
+          header: { html: 'HEAD', height: '50mm' },
+          footer: { html: 'FOOT', height: '10mm' },
+        }),
+      );
       expect(find(words, 'CONTENT').yMm).to.be.closeTo(50, 1);
       expect(find(words, 'HEAD').yMm).to.be.within(20, 28);
     });
     it('in the default margin too', async () => {
-      const words = await wordsOf(pressroom.pdf({ html: page('CONTENT'), header: { html: 'HEAD' } }));
+      const words = await wordsOf(
+        pressroom.pdf({ html: page('CONTENT'), header: { html: 'HEAD' } }),
+      );
       expect(find(words, 'HEAD').yMm).to.be.within(2, 6);
       expect(find(words, 'HEAD').xMm).to.be.closeTo(10.16, 0.5);
       expect(find(words, 'CONTENT').yMm).to.be.closeTo(10.16, 1.5);
     });
     it('beside a page whose own rules leave no margin', async () => {
-      for (const own of [page('CONTENT', '@page{margin:0}'), page('<script>1</script>CONTENT', '@page{margin:0!important}')]) {
+      for (const own of [
+        page('CONTENT', '@page{margin:0}'),
+        page('<script>1</script>CONTENT', '@page{margin:0!important}'),
+      ]) {
         const words = await wordsOf(print({ html: own, header: { html: 'HEAD' } }));
         expect(find(words, 'CONTENT').yMm).to.be.closeTo(30, 1);
         expect(find(words, 'CONTENT').xMm).to.be.closeTo(15, 0.5);
       }
     });
     it('on every page of a landscape sheet', async () => {
-      const pdf = await print({ html: pages(3), landscape: true, format: 'A5', footer: { html: 'FOOT' } });
+      const pdf = await print({
+        html: pages(3),
+        landscape: true,
+        format: 'A5',
+        footer: { html: 'FOOT' },
+      });
       const feet = (await pdfWords(pdf)).filter(({ text }) => text === 'FOOT');
       expect(feet.map(each => each.page)).to.deep.equal([1, 2, 3]);
       for (const { yMm } of feet) expect(yMm).to.be.within(148 - 25, 148);
     });
     for (const edge of ['header', 'footer'] as const)
       it(`alone: with a ${edge} only there is nothing at the other end`, async () => {
-        expect(await flat(await print({ [edge]: { html: 'ALONE' } }))).to.match(/^(ALONE CONTENT|CONTENT ALONE)$/);
+        expect(await flat(await print({ [edge]: { html: 'ALONE' } }))).to.match(
+          /^(ALONE CONTENT|CONTENT ALONE)$/,
+        );
       });
     it('not at all when only room is asked for', async () => {
       expect(await flat(await print({ header: { height: '50mm' } }))).to.equal('CONTENT');
@@ -80,7 +107,10 @@ describe('header and footer', () => {
     it('like text of 10 px without any style, whatever the scale of the page', async () => {
       const width = async (scale: number) => {
         const words = await wordsOf(
-          header('<span>|</span><span style="display:inline-block;width:10em"></span><span>END</span>', { scale }),
+          header(
+            '<span>|</span><span style="display:inline-block;width:10em"></span><span>END</span>',
+            { scale },
+          ),
         );
         return find(words, 'END').xMm - find(words, '|').xMm;
       };
@@ -104,10 +134,14 @@ describe('header and footer', () => {
         expect(await pdfColour(pdf, x, y), `${x}, ${y}`).to.deep.equal([255, 255, 255]);
     });
     it('without backgrounds when there are to be none', async () => {
-      expect(await pdfColour(await header(blue, { print_background: false }), 100, 15)).to.deep.equal([255, 255, 255]);
+      expect(
+        await pdfColour(await header(blue, { print_background: false }), 100, 15),
+      ).to.deep.equal([255, 255, 255]);
     });
     it('with images that they bring along', async () => {
-      const pdf = await header(`<img style="width:50mm;height:20mm" src="data:image/png;base64,${PNG}">`);
+      const pdf = await header(
+        `<img style="width:50mm;height:20mm" src="data:image/png;base64,${PNG}">`,
+      );
       expect(await pdfColour(pdf, 30, 15)).to.not.deep.equal([255, 255, 255]);
     });
     it('cut off where they are taller than their margin, so that they never cover the content', async () => {
@@ -123,7 +157,13 @@ describe('header and footer', () => {
       }
     });
     it('right whatever they leave open or close too often', async () => {
-      for (const broken of ['HEAD<div><b', '</div></div></body>HEAD', '<table><tr>HEAD', 'HEAD<!--', 'HEAD<textarea>']) {
+      for (const broken of [
+        'HEAD<div><b',
+        '</div></div></body>HEAD',
+        '<table><tr>HEAD',
+        'HEAD<!--',
+        'HEAD<textarea>',
+      ]) {
         const words = await wordsOf(print({ header: { html: broken }, footer: { html: 'FOOT' } }));
         expect(find(words, 'HEAD').xMm, broken).to.be.closeTo(15, 0.5);
         expect(find(words, 'FOOT').yMm, broken).to.be.greaterThan(272);
@@ -136,14 +176,21 @@ describe('header and footer', () => {
 
   describe('count', () => {
     const numbers = { header: { html: 'NR {{page}} OF {{ total }}' } };
-    const counted = async (request: object) => [...(await flat(await print({ ...numbers, ...request }))).matchAll(/NR (\d+) OF (\d+)/g)];
+    const counted = async (request: object) => [
+      ...(await flat(await print({ ...numbers, ...request }))).matchAll(/NR (\d+) OF (\d+)/g),
+    ];
     it('the page and all pages', async () => {
       const found = await counted({ html: pages(3) });
       expect(found.map(([text]) => text)).to.deep.equal(['NR 1 OF 3', 'NR 2 OF 3', 'NR 3 OF 3']);
     });
     it('by Chrome’s classes too', async () => {
-      const own = { header: { html: 'NR <i class="x pageNumber"></i> OF <b class="totalPages"></b>' } };
-      expect((await counted({ html: pages(2), ...own })).map(([text]) => text)).to.deep.equal(['NR 1 OF 2', 'NR 2 OF 2']);
+      const own = {
+        header: { html: 'NR <i class="x pageNumber"></i> OF <b class="totalPages"></b>' },
+      };
+      expect((await counted({ html: pages(2), ...own })).map(([text]) => text)).to.deep.equal([
+        'NR 1 OF 2',
+        'NR 2 OF 2',
+      ]);
     });
     it('the pages of the whole document, also when only some are kept', async () => {
       const found = await counted({ html: pages(5), pages: '2,4-' });
@@ -151,30 +198,39 @@ describe('header and footer', () => {
     });
     it('on every one of 300 pages', async () => {
       const found = await counted({ html: pages(300) });
-      expect(found.map(([, nr]) => Number(nr))).to.deep.equal(Array.from({ length: 300 }, (_, n) => n + 1));
+      expect(found.map(([, nr]) => Number(nr))).to.deep.equal(
+        Array.from({ length: 300 }, (_, n) => n + 1),
+      );
       expect(new Set(found.map(([, , total]) => total))).to.deep.equal(new Set(['300']));
     });
   });
 
   describe('neither run nor load', () => {
     const hostile: Record<string, (base: string) => string> = {
-      image: base => `<img src="${base}/x.png" onerror="document.body.append('RAN')"><img srcset="${base}/x.png 1x">`,
-      'style sheet': base => `<link rel="stylesheet" href="${base}/x.css"><link rel="alternate stylesheet" title="x" href="${base}/x.css">`,
+      image: base =>
+        `<img src="${base}/x.png" onerror="document.body.append('RAN')"><img srcset="${base}/x.png 1x">`,
+      'style sheet': base =>
+        `<link rel="stylesheet" href="${base}/x.css"><link rel="alternate stylesheet" title="x" href="${base}/x.css">`,
       'other links': base =>
         ['preload', 'prefetch', 'modulepreload', 'icon', 'preconnect']
           .map(rel => `<link rel="${rel}" as="image" href="${base}/x">`)
           .join(''),
       '@import': base =>
         `<style>@import "${base}/x.css"; @\\69mport url(${base}/x.css);</style><svg width=9 height=9><style>&#64;import "${base}/x.css";</style></svg>`,
-      'a background': base => `<div style="background:url(${base}/x.png)">.</div><style>p{background:url('${base}/x.png')}</style><p>.</p>`,
-      'a font': base => `<style>@font-face{font-family:F;src:url(${base}/x.woff)} b{font-family:F}</style><b>.</b>`,
+      'a background': base =>
+        `<div style="background:url(${base}/x.png)">.</div><style>p{background:url('${base}/x.png')}</style><p>.</p>`,
+      'a font': base =>
+        `<style>@font-face{font-family:F;src:url(${base}/x.woff)} b{font-family:F}</style><b>.</b>`,
       'masks and fills': base =>
         `<b style="clip-path:url(${base}/x.svg#a)">.</b><svg width=9 height=9><rect fill="u\\72l(${base}/x.svg#a)" width="9" height="9"/><use href="${base}/x.svg#a"/><image href="${base}/x.png"/></svg>`,
-      'a frame': base => `<iframe src="${base}/x"></iframe><object data="${base}/x">.</object><embed src="${base}/x">`,
-      'a video': base => `<video src="${base}/x" poster="${base}/y" autoplay></video><audio src="${base}/z" autoplay></audio>`,
+      'a frame': base =>
+        `<iframe src="${base}/x"></iframe><object data="${base}/x">.</object><embed src="${base}/x">`,
+      'a video': base =>
+        `<video src="${base}/x" poster="${base}/y" autoplay></video><audio src="${base}/z" autoplay></audio>`,
       script: base =>
         `<script>document.body.append('RAN')</script><script src="${base}/x.js"></script><svg width=9 height=9 onload="document.body.append('RAN')"><script>document.body.append('RAN')</script></svg><details open ontoggle="document.body.append('RAN')">.</details>`,
-      'a refresh': base => `<meta http-equiv="refresh" content="0;url=${base}/x"><base href="${base}/">`,
+      'a refresh': base =>
+        `<meta http-equiv="refresh" content="0;url=${base}/x"><base href="${base}/">`,
     };
     it('in a page from which a load does arrive', async () => {
       const before = web.requests.length;
@@ -185,8 +241,14 @@ describe('header and footer', () => {
       it(`what is in them: ${what}`, async () => {
         const before = web.connections();
         const bad = source(`http://127.0.0.1:${web.port}`);
-        const text = await flat(await print({ header: { html: `HEAD ${bad} TAIL` }, footer: { html: `FOOT ${bad}` } }));
-        expect(text).to.include('HEAD').and.to.include('TAIL').and.to.include('FOOT').and.to.include('CONTENT');
+        const text = await flat(
+          await print({ header: { html: `HEAD ${bad} TAIL` }, footer: { html: `FOOT ${bad}` } }),
+        );
+        expect(text)
+          .to.include('HEAD')
+          .and.to.include('TAIL')
+          .and.to.include('FOOT')
+          .and.to.include('CONTENT');
         expect(text).to.not.include('RAN');
         expect(web.connections()).to.equal(before);
       });
@@ -194,7 +256,14 @@ describe('header and footer', () => {
 
   it('leave the number of pages as it is', async () => {
     expect(
-      (await pdfInfo(await print({ html: pages(4), header: { html: '<p style="break-after:page">x</p>y', height: '10mm' } }))).pages,
+      (
+        await pdfInfo(
+          await print({
+            html: pages(4),
+            header: { html: '<p style="break-after:page">x</p>y', height: '10mm' },
+          }),
+        )
+      ).pages,
     ).to.equal(4);
   });
 });

@@ -10,7 +10,10 @@ import { pdfText } from '../../support/pdf.ts';
 import { PUBLIC } from '../../support/refusal.ts';
 import { evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
-/** Characters that JSON escapes, and some of two, three and four bytes. Its odd length makes pieces end inside each kind. */
+/**
+ * Characters that JSON escapes, and some of two, three and four bytes. Its odd length makes pieces
+ * end inside each kind.
+ */
 const ODD = 'é€😀"\\\n\t\u2028';
 const LARGE = ODD.repeat(Math.ceil((6 * PIECE_CHARS) / ODD.length));
 
@@ -44,7 +47,10 @@ describe('a large document', () => {
         const names = Object.getOwnPropertyNames(window).length;
         document.title = JSON.stringify([url, baseURI, characterSet, compatMode, referrer, readyState, origin, history.length, names]);
       })`;
-      await openHtml(session, `<!doctype html><script>${script}</script><p>x</p><!--${'x'.repeat(size)}-->`);
+      await openHtml(
+        session,
+        `<!doctype html><script>${script}</script><p>x</p><!--${'x'.repeat(size)}-->`,
+      );
       await eventually(async () => expect(await shown('document.title')).to.not.equal(''));
       seen.push(await shown('document.title'));
       session.close();
@@ -72,10 +78,18 @@ describe('a large document', () => {
     const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
     const room = { take: () => true, give: () => {}, overBudget: overloaded };
     const planned = renderSettings(parseRenderRequest({ html: noise }, PUBLIC));
-    const { pdf } = await runPageSession(session, planned, limits, room, new AbortController().signal, {});
+    const { pdf } = await runPageSession(
+      session,
+      planned,
+      limits,
+      room,
+      new AbortController().signal,
+      {},
+    );
     const bytes = Buffer.concat(pdf.pieces);
     expect(bytes.length).to.be.greaterThan(5 * 2 ** 20);
-    expect(bytes.toString('latin1', pdf.tableAt, pdf.tableAt + 4)).to.equal('xref'); // no byte before it is missing
+    // no byte before it is missing
+    expect(bytes.toString('latin1', pdf.tableAt, pdf.tableAt + 4)).to.equal('xref');
     expect(await pdfText(bytes)).to.include('MIDDLE');
   });
 });

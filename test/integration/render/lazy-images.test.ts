@@ -32,9 +32,16 @@ describe('lazy_load_images', () => {
   });
 
   it('does not load them without being asked to', async () => {
-    await pressroom.pdf({ html: html(`${gap}${gap}<img loading="lazy" src="${base}/slow.svg">`), wait_delay: '300ms' });
-    // Printing itself loads images that are put off; scripts that watch for what is seen are another matter.
-    await pressroom.pdf({ html: html(`${gap}${gap}${watcher}<img data-src="${base}/square.svg">`), wait_delay: '300ms' });
+    await pressroom.pdf({
+      html: html(`${gap}${gap}<img loading="lazy" src="${base}/slow.svg">`),
+      wait_delay: '300ms',
+    });
+    // Printing itself loads images that are put off; scripts that watch for what is seen are
+    // another matter.
+    await pressroom.pdf({
+      html: html(`${gap}${gap}${watcher}<img data-src="${base}/square.svg">`),
+      wait_delay: '300ms',
+    });
     expect(asked()).to.not.include('/square.svg');
   });
 
@@ -46,10 +53,13 @@ describe('lazy_load_images', () => {
       for (const image of document.querySelectorAll('[data-src]')) observer.observe(image);
     };
   </script>`;
-  const watched = (name: string) => `<img width="50" height="50" data-src="${base}/slow.svg?${name}" ${note(name)}>`;
+  const watched = (name: string) =>
+    `<img width="50" height="50" data-src="${base}/slow.svg?${name}" ${note(name)}>`;
 
   it('loads what scripts load when it comes into view, wherever that is on the page', async () => {
-    const page = html(`${watcher}${gap}${watched('FIRST')}${gap}${watched('MIDDLE')}${gap}${watched('LAST')}`);
+    const page = html(
+      `${watcher}${gap}${watched('FIRST')}${gap}${watched('MIDDLE')}${gap}${watched('LAST')}`,
+    );
     expect(await pdfText(await lazy({ html: page })))
       .to.include('FIRST')
       .and.to.include('MIDDLE')
@@ -58,7 +68,10 @@ describe('lazy_load_images', () => {
 
   it('loads it in boxes that scroll by themselves, and below smooth scrolling', async () => {
     const inner = `<div style="height:300px;overflow:auto">${gap}${watched('INNER')}</div>`;
-    const page = html(`${watcher}${gap}${inner}${gap}${watched('OUTER')}`, '<style>* { scroll-behavior: smooth }</style>');
+    const page = html(
+      `${watcher}${gap}${inner}${gap}${watched('OUTER')}`,
+      '<style>* { scroll-behavior: smooth }</style>',
+    );
     expect(await pdfText(await lazy({ html: page })))
       .to.include('INNER')
       .and.to.include('OUTER');
@@ -68,11 +81,15 @@ describe('lazy_load_images', () => {
     const script = `const root = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });
       root.innerHTML = '<img loading=lazy src="${base}/slow.svg">';
       root.firstChild.onload = () => document.body.append('SHADOW')`;
-    expect(await pdfText(await lazy({ html: html(`${gap}${gap}<script>${script}</script>`) }))).to.include('SHADOW');
+    expect(
+      await pdfText(await lazy({ html: html(`${gap}${gap}<script>${script}</script>`) })),
+    ).to.include('SHADOW');
   });
 
   it('goes back to the top', async () => {
-    const page = html(`<p>TOP</p>${gap}<script>addEventListener('scroll', () => { window.seen = true })</script>`);
+    const page = html(
+      `<p>TOP</p>${gap}<script>addEventListener('scroll', () => { window.seen = true })</script>`,
+    );
     const pdf = await lazy({ html: page, wait_for_expression: 'window.seen && scrollY === 0' });
     expect((await pdfWords(pdf)).find(word => word.text === 'TOP')).to.include({ page: 1 });
   });
@@ -80,7 +97,10 @@ describe('lazy_load_images', () => {
   it('ends on a page that grows without end', async () => {
     const grow =
       'addEventListener("scroll", () => document.body.append(Object.assign(document.createElement("div"), { style: "height:3000px" })))';
-    const page = html(`<p>TOP</p>${gap}<script>${grow}</script>`, '<style>@media print { div { display: none } }</style>');
+    const page = html(
+      `<p>TOP</p>${gap}<script>${grow}</script>`,
+      '<style>@media print { div { display: none } }</style>',
+    );
     expect(
       await pdfText(
         await lazy({
@@ -93,7 +113,8 @@ describe('lazy_load_images', () => {
   });
 
   it('does not wait for an image that never comes beyond its bound', async () => {
-    const script = 'onload = () => { document.body.append(new Image()); document.images[0].src = "/never.css" }';
+    const script =
+      'onload = () => { document.body.append(new Image()); document.images[0].src = "/never.css" }';
     const page = html(`<base href="${base}/"><p>TOP</p><script>${script}</script>`);
     expect(await pdfText(await lazy({ html: page }))).to.include('TOP');
   });

@@ -29,7 +29,9 @@ describe('the life of a render', () => {
       'x-pdf-pages': '1',
       'x-usage-count': String(before + 1),
     });
-    expect(answer.headers['x-request-id']).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(answer.headers['x-request-id']).to.match(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
     expect(answer.headers['server-timing']).to.match(
       /^admit;dur=[\d.]+, queue;dur=[\d.]+, load;dur=[\d.]+, wait;dur=[\d.]+, print;dur=[\d.]+, post;dur=[\d.]+, settle;dur=[\d.]+$/,
     );
@@ -44,7 +46,9 @@ describe('the life of a render', () => {
   it('does not count what fails', async () => {
     const before = await pressroom.usage();
     expect((await pressroom.render({ html: 'x', wait_for_selector: '][' })).status).to.equal(400);
-    expect((await pressroom.render({ html: 'x', url: 'http://example.com/' })).status).to.equal(400);
+    expect((await pressroom.render({ html: 'x', url: 'http://example.com/' })).status).to.equal(
+      400,
+    );
     expect((await pressroom.render({ url: 'http://10.0.0.1/' })).status).to.equal(422);
     expect(await pressroom.usage()).to.equal(before);
   });
@@ -59,7 +63,9 @@ describe('the life of a render', () => {
     await pressroom.worker.until({ busy: 0, ready: 2 });
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
     expect(await pressroom.usage()).to.equal(before);
-    expect(await pressroom.metrics.text()).to.include('pressroom_renders_total{outcome="client_closed"} 1');
+    expect(await pressroom.metrics.text()).to.include(
+      'pressroom_renders_total{outcome="client_closed"} 1',
+    );
   });
 
   it('refuses at once what is over the plan’s parallel renders, and serves again afterwards', async () => {
@@ -79,7 +85,10 @@ describe('the life of a render', () => {
 
   const odd: [string, string][] = [
     ['a script', "<script>location.href = 'http://a%20b/'</script>"],
-    ['a link', '<a id="x" href="http://a b/">x</a><script>document.getElementById("x").click()</script>'],
+    [
+      'a link',
+      '<a id="x" href="http://a b/">x</a><script>document.getElementById("x").click()</script>',
+    ],
     ['a refresh', '<meta http-equiv="refresh" content="0;url=http://a b/">'],
   ];
   for (const [what, html] of odd)
@@ -95,7 +104,10 @@ describe('the life of a render', () => {
     await pressroom.accounts.createAccount(account, { plan: 'free' });
     const { text } = await pressroom.accounts.createKey(account, { name: 'x' });
     for (let i = 0; i < 40; i++) {
-      const answer = await pressroom.render({ html: 'x', wait_for_expression: '((' }, { authorization: `Bearer ${text}` });
+      const answer = await pressroom.render(
+        { html: 'x', wait_for_expression: '((' },
+        { authorization: `Bearer ${text}` },
+      );
       expect(answer.status, `call ${i}`).to.equal(400);
     }
   });
@@ -104,35 +116,59 @@ describe('the life of a render', () => {
     const before = await pressroom.render({ url: 'http://127.0.0.1:8080/' });
     expect(before.error().code).to.equal('ssrf_blocked');
     await pressroom.accounts.setAccount(pressroom.account, { intranet: true });
-    // Let in by the first check, refused by the guard, which alone knows the operator's list: only the latter is counted.
+    // Let in by the first check, refused by the guard, which alone knows the operator's list: only
+    // the latter is counted.
     await pressroom.render({ url: 'http://127.0.0.1:8080/' });
-    expect(await pressroom.worker.metrics.text()).to.match(/pressroom_egress_denied_total\{reason="address"\} [1-9]/);
+    expect(await pressroom.worker.metrics.text()).to.match(
+      /pressroom_egress_denied_total\{reason="address"\} [1-9]/,
+    );
     await pressroom.accounts.setAccount(pressroom.account, { intranet: false });
   });
 
   it('ends a slot at once whose page has closed itself, as none can that is rendered', async () => {
     const session = await pressroom.worker.open();
     session.command('Runtime.evaluate', { expression: 'window.close()' }).catch(() => {});
-    expect(await session.ended).to.deep.equal({ reason: 'renderer_crashed', message: 'the page closed itself' });
+    expect(await session.ended).to.deep.equal({
+      reason: 'renderer_crashed',
+      message: 'the page closed itself',
+    });
   });
 
   it('answers 401 alike whatever is wrong with the key, before it looks at the body', async () => {
-    const keys = ['', 'Bearer', 'Bearer x', `Basic ${pressroom.key}`, `Bearer ${pressroom.key.slice(0, -1)}`, `Bearer ${pressroom.key}x`];
+    const keys = [
+      '',
+      'Bearer',
+      'Bearer x',
+      `Basic ${pressroom.key}`,
+      `Bearer ${pressroom.key.slice(0, -1)}`,
+      `Bearer ${pressroom.key}x`,
+    ];
     const unknown = pressroom.key.replace(/_live_.{10}/, '_live_0000000000');
-    const answers = await Promise.all([...keys, `Bearer ${unknown}`].map(authorization => pressroom.render('not json', { authorization })));
+    const answers = await Promise.all(
+      [...keys, `Bearer ${unknown}`].map(authorization =>
+        pressroom.render('not json', { authorization }),
+      ),
+    );
     for (const answer of answers) {
       expect(answer.status).to.equal(401);
       expect(answer.headers['www-authenticate']).to.equal('Bearer');
-      expect(answer.error()).to.include({ code: 'unauthorized', message: answers[0]!.error().message });
+      expect(answer.error()).to.include({
+        code: 'unauthorized',
+        message: answers[0]!.error().message,
+      });
     }
   });
 
   it('takes Bearer in any case', async () => {
-    expect((await pressroom.render(HELLO, { authorization: `bEARER ${pressroom.key}` })).status).to.equal(200);
+    expect(
+      (await pressroom.render(HELLO, { authorization: `bEARER ${pressroom.key}` })).status,
+    ).to.equal(200);
   });
 
   it('refuses a revoked key on the next request, though the process remembers it', async () => {
-    const { text, key } = await pressroom.accounts.createKey(pressroom.account, { name: 'short-lived' });
+    const { text, key } = await pressroom.accounts.createKey(pressroom.account, {
+      name: 'short-lived',
+    });
     const headers = { authorization: `Bearer ${text}` };
     expect((await pressroom.render(HELLO, headers)).status).to.equal(200);
     await pressroom.accounts.revokeKey(pressroom.account, key.id);
@@ -151,11 +187,15 @@ describe('the life of a render', () => {
     });
 
   it('describes itself, and says how it is', async () => {
-    expect(JSON.parse((await pressroom.call('GET', '/openapi.json')).body.toString())).to.have.nested.property('info.version', '0.1.0');
+    expect(
+      JSON.parse((await pressroom.call('GET', '/openapi.json')).body.toString()),
+    ).to.have.nested.property('info.version', '0.1.0');
     const docs = await pressroom.call('GET', '/docs');
     expect(docs.headers['content-type']).to.include('text/html');
     expect(docs.headers['content-security-policy']).to.include("default-src 'none'");
-    expect(JSON.parse((await pressroom.call('GET', '/healthz')).body.toString())).to.deep.equal({ status: 'ok' });
+    expect(JSON.parse((await pressroom.call('GET', '/healthz')).body.toString())).to.deep.equal({
+      status: 'ok',
+    });
     const ready = await pressroom.call('GET', '/readyz');
     expect(ready.status).to.equal(200);
     expect(JSON.parse(ready.body.toString())).to.deep.equal({
@@ -179,15 +219,28 @@ describe('a render and its worker', () => {
 
   it('is rendered again elsewhere when its worker’s Chrome dies, and counted once', async () => {
     pressroom = await installation({ workers: 2 });
-    const calls = [pressroom.render(slow('2s')), pressroom.render(slow('2s')), pressroom.render(slow('2s'))];
-    await eventually(() => expect(pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b)).to.equal(3));
+    const calls = [
+      pressroom.render(slow('2s')),
+      pressroom.render(slow('2s')),
+      pressroom.render(slow('2s')),
+    ];
+    await eventually(() =>
+      expect(
+        pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b),
+      ).to.equal(3),
+    );
     // A slot whose claim is still being answered is simply claimed again, which is no retry.
-    await eventually(async () => expect(await pressroom.metrics.text()).to.include('outcome="opened"} 3'));
+    await eventually(async () =>
+      expect(await pressroom.metrics.text()).to.include('outcome="opened"} 3'),
+    );
     const busiest = pressroom.workers.find(({ worker }) => worker.status().busy > 0)!;
     await busiest.killChromes();
-    for (const answer of await Promise.all(calls)) expect(answer.status, answer.body.toString('latin1', 0, 200)).to.equal(200);
+    for (const answer of await Promise.all(calls))
+      expect(answer.status, answer.body.toString('latin1', 0, 200)).to.equal(200);
     expect(await pressroom.usage()).to.equal(3);
-    expect(await pressroom.metrics.text()).to.match(/pressroom_render_retries_total\{pool="default"\} [12]/);
+    expect(await pressroom.metrics.text()).to.match(
+      /pressroom_render_retries_total\{pool="default"\} [12]/,
+    );
   });
 
   it('waits for the new Chrome of its only worker', async () => {
@@ -200,13 +253,19 @@ describe('a render and its worker', () => {
 
   it('is not tried again when the page’s own process crashes', async () => {
     pressroom = await installation({ env: { PRESSROOM_RENDER_MEMORY: '200MiB' } });
-    const answer = await pressroom.render({ html: '<script>const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))</script>' });
+    const answer = await pressroom.render({
+      html: '<script>const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))</script>',
+    });
     expect(answer.status).to.equal(502);
     expect(answer.error()).to.include({ code: 'render_failed', reason: 'page_crash' });
     expect(answer.error().message).to.include('memory');
-    expect(await pressroom.metrics.text()).to.include('pressroom_renders_total{outcome="page_crash"} 1');
+    expect(await pressroom.metrics.text()).to.include(
+      'pressroom_renders_total{outcome="page_crash"} 1',
+    );
     expect(await pressroom.usage()).to.equal(0);
-    expect(await pressroom.metrics.text()).to.include('pressroom_render_retries_total{pool="default"} 0');
+    expect(await pressroom.metrics.text()).to.include(
+      'pressroom_render_retries_total{pool="default"} 0',
+    );
   });
 
   it('waits in the queue while all slots are busy', async () => {
@@ -217,12 +276,20 @@ describe('a render and its worker', () => {
   });
 
   it('is refused when the queue is full or the wait is too long, with Retry-After', async () => {
-    pressroom = await installation({ env: { PRESSROOM_SLOTS: '1', PRESSROOM_QUEUE_MAX_RENDERS: '1', PRESSROOM_QUEUE_TIMEOUT: '500ms' } });
+    pressroom = await installation({
+      env: {
+        PRESSROOM_SLOTS: '1',
+        PRESSROOM_QUEUE_MAX_RENDERS: '1',
+        PRESSROOM_QUEUE_TIMEOUT: '500ms',
+      },
+    });
     const running = pressroom.render(LONG);
     const gone = running.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
     const waiting = pressroom.render(HELLO);
-    await eventually(async () => expect(await pressroom.metrics.text()).to.include('pressroom_queue_depth{pool="default"} 1'));
+    await eventually(async () =>
+      expect(await pressroom.metrics.text()).to.include('pressroom_queue_depth{pool="default"} 1'),
+    );
     const full = await pressroom.render(HELLO);
     expect(full.error()).to.include({ code: 'render_failed', reason: 'queue_full' });
     const late = await waiting;
@@ -237,13 +304,22 @@ describe('a render and its worker', () => {
 
   it('finishes on a worker that drains, while new ones go to the other', async () => {
     pressroom = await installation({ workers: 2 });
-    const calls = [pressroom.render(slow('1s')), pressroom.render(slow('1s')), pressroom.render(slow('1s'))];
-    await eventually(() => expect(pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b)).to.equal(3));
+    const calls = [
+      pressroom.render(slow('1s')),
+      pressroom.render(slow('1s')),
+      pressroom.render(slow('1s')),
+    ];
+    await eventually(() =>
+      expect(
+        pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b),
+      ).to.equal(3),
+    );
     const [first] = pressroom.workers;
     const drained = first!.stop();
     await first!.until({ draining: true });
     const more = await Promise.all([1, 2, 3].map(() => pressroom.render(HELLO)));
-    for (const answer of [...(await Promise.all(calls)), ...more]) expect(answer.status).to.equal(200);
+    for (const answer of [...(await Promise.all(calls)), ...more])
+      expect(answer.status).to.equal(200);
     expect(await drained).to.equal(true);
   });
 

@@ -44,7 +44,9 @@ describe('the options of a render', () => {
       });
 
     it('is the caller’s, whatever @page says', async () => {
-      const info = await pdfInfo(await print({ html: html('x', '<style>@page { size: 50mm 50mm }</style>') }));
+      const info = await pdfInfo(
+        await print({ html: html('x', '<style>@page { size: 50mm 50mm }</style>') }),
+      );
       expect(info.widthMm).to.be.closeTo(210, HALF_MM);
     });
   });
@@ -53,7 +55,13 @@ describe('the options of a render', () => {
     const place = async (options: object) =>
       (
         await pdfWords(
-          await print({ html: html('<span style="font:10px/1 monospace">corner</span>', '<style>body{margin:0}</style>'), ...options }),
+          await print({
+            html: html(
+              '<span style="font:10px/1 monospace">corner</span>',
+              '<style>body{margin:0}</style>',
+            ),
+            ...options,
+          }),
         )
       )[0]!;
 
@@ -79,7 +87,9 @@ describe('the options of a render', () => {
       expect(await pdfColour(await print({ html: red }), 100, 100)).to.deep.equal([255, 0, 0]);
     });
     it('has none when print_background is false', async () => {
-      expect(await pdfColour(await print({ html: red, print_background: false }), 100, 100)).to.deep.equal([255, 255, 255]);
+      expect(
+        await pdfColour(await print({ html: red, print_background: false }), 100, 100),
+      ).to.deep.equal([255, 255, 255]);
     });
 
     const media = html(
@@ -90,19 +100,26 @@ describe('the options of a render', () => {
       expect((await pdfText(await print({ html: media }))).trim()).to.equal('PRINT');
     });
     it('is that of the screen when asked for', async () => {
-      expect((await pdfText(await print({ html: media, emulate_media: 'screen' }))).trim()).to.equal('SCREEN');
+      expect(
+        (await pdfText(await print({ html: media, emulate_media: 'screen' }))).trim(),
+      ).to.equal('SCREEN');
     });
     it('tells scripts which media it is from the first moment', async () => {
-      const page = html('<script>document.write(matchMedia("print").matches ? "IS-PRINT" : "IS-SCREEN")</script>');
+      const page = html(
+        '<script>document.write(matchMedia("print").matches ? "IS-PRINT" : "IS-SCREEN")</script>',
+      );
       expect(await pdfText(await print({ html: page }))).to.include('IS-PRINT');
-      expect(await pdfText(await print({ html: page, emulate_media: 'screen' }))).to.include('IS-SCREEN');
+      expect(await pdfText(await print({ html: page, emulate_media: 'screen' }))).to.include(
+        'IS-SCREEN',
+      );
     });
 
     const ruler = html(
       '<div style="width:100mm;display:inline-block"></div><span>end</span>',
       '<style>body{margin:0;white-space:nowrap}</style>',
     );
-    const end = async (options: object) => (await pdfWords(await print({ html: ruler, margin: { left: '0' }, ...options })))[0]!.xMm;
+    const end = async (options: object) =>
+      (await pdfWords(await print({ html: ruler, margin: { left: '0' }, ...options })))[0]!.xMm;
     it('is scaled by scale, else by zoom', async () => {
       const whole = await end({});
       expect(await end({ scale: 0.5 })).to.be.closeTo(whole / 2, 1);
@@ -111,20 +128,33 @@ describe('the options of a render', () => {
     });
 
     it('is scaled from right to left too', async () => {
-      for (const html of ['<!doctype html><html dir="rtl">RIGHT', '<!doctype html><html dir="rtl"><body style="direction:ltr">LEFT'])
-        for (const scale of [0.5, 2]) expect(await pdfWords(await print({ html, scale })), `${html} ${scale}`).to.have.length(1);
+      for (const html of [
+        '<!doctype html><html dir="rtl">RIGHT',
+        '<!doctype html><html dir="rtl"><body style="direction:ltr">LEFT',
+      ])
+        for (const scale of [0.5, 2])
+          expect(await pdfWords(await print({ html, scale })), `${html} ${scale}`).to.have.length(
+            1,
+          );
     });
 
     it('is the same whether a document is still or not', async () => {
       const image = `<img width="300" height="200" src="data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"><rect width="3" height="2" fill="#0a0"/></svg>').toString('base64')}">`;
       const page = `${invoice(7)}${image}<svg width="90" height="90"><circle cx="45" cy="45" r="40" fill="gold"/></svg>`;
-      const [quiet, lively] = [await print({ html: page }), await print({ html: `${page}<script></script>` })];
+      const [quiet, lively] = [
+        await print({ html: page }),
+        await print({ html: `${page}<script></script>` }),
+      ];
       expect(await pdfPixels(quiet)).to.deep.equal(await pdfPixels(lively));
-      expect((await pdfText(quiet)).replace(/\s+/g, ' ')).to.equal((await pdfText(lively)).replace(/\s+/g, ' '));
+      expect((await pdfText(quiet)).replace(/\s+/g, ' ')).to.equal(
+        (await pdfText(lively)).replace(/\s+/g, ' '),
+      );
     });
 
     it('embeds every font', async () => {
-      const fonts = await pdfFonts(await print({ html: html('<b>bold</b> <i>italic</i> <code>code</code> äöü €') }));
+      const fonts = await pdfFonts(
+        await print({ html: html('<b>bold</b> <i>italic</i> <code>code</code> äöü €') }),
+      );
       expect(fonts.length).to.be.greaterThan(1);
       expect(fonts.filter(({ embedded }) => !embedded)).to.deep.equal([]);
     });
@@ -154,7 +184,10 @@ describe('the options of a render', () => {
       });
     it('is refused when nothing is left, naming how many there are, and nothing is counted', async () => {
       const before = await pressroom.usage();
-      expect(await refusal({ html: five, pages: '6-9' })).to.deep.include({ status: 400, code: 'validation_error' });
+      expect(await refusal({ html: five, pages: '6-9' })).to.deep.include({
+        status: 400,
+        code: 'validation_error',
+      });
       expect((await refusal({ html: five, pages: '99999999999' })).message).to.include('5 pages');
       expect(await pressroom.usage()).to.equal(before);
     });
@@ -175,7 +208,10 @@ describe('the options of a render', () => {
       expect(page.heightMm).to.be.greaterThan(1_000);
     });
     it('is a short sheet for a short document', async () => {
-      expect((await one({ html: html('short'), single_page: true })).heightMm).to.be.within(12.7, 60);
+      expect((await one({ html: html('short'), single_page: true })).heightMm).to.be.within(
+        12.7,
+        60,
+      );
       expect((await one({ html: 'short', single_page: true })).heightMm).to.be.within(12.7, 60);
     });
     it('comes with {width}xauto, whose bare width is pixels', async () => {
@@ -184,11 +220,16 @@ describe('the options of a render', () => {
       expect(page.text).to.include('line149');
     });
     it('takes the turned width in landscape', async () => {
-      expect((await one({ html: html(lines), single_page: true, landscape: true })).widthMm).to.be.closeTo(297, HALF_MM);
+      expect(
+        (await one({ html: html(lines), single_page: true, landscape: true })).widthMm,
+      ).to.be.closeTo(297, HALF_MM);
     });
     it('keeps its margins', async () => {
       const pdf = await print({
-        html: html('<p style="margin:0">first</p><p style="margin:0">last</p>', '<style>body{margin:0}</style>'),
+        html: html(
+          '<p style="margin:0">first</p><p style="margin:0">last</p>',
+          '<style>body{margin:0}</style>',
+        ),
         single_page: true,
         margin: { top: '50mm', bottom: '60mm', left: '10mm' },
       });
@@ -197,12 +238,26 @@ describe('the options of a render', () => {
       expect((await pdfInfo(pdf)).heightMm - words.at(-1)!.yMm).to.be.within(60, 68);
     });
     const growing: [string, string][] = [
-      ['100vh', html('<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>')],
+      [
+        '100vh',
+        html(
+          '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>',
+        ),
+      ],
       [
         'a rule in vh',
-        html('<header>TOP</header><main>MIDDLE</main><footer>BOTTOM</footer>', '<style>main{height:calc(100vh + 10px)}</style>'),
+        html(
+          '<header>TOP</header><main>MIDDLE</main><footer>BOTTOM</footer>',
+          '<style>main{height:calc(100vh + 10px)}</style>',
+        ),
       ],
-      ['100 %', html('<main>MIDDLE</main><footer>BOTTOM</footer>', '<style>html,body{height:100%;margin:0}main{height:100%}</style>')],
+      [
+        '100 %',
+        html(
+          '<main>MIDDLE</main><footer>BOTTOM</footer>',
+          '<style>html,body{height:100%;margin:0}main{height:100%}</style>',
+        ),
+      ],
     ];
     for (const [what, page] of growing)
       it(`holds content that is as tall as its viewport (${what})`, async () => {
@@ -219,7 +274,10 @@ describe('the options of a render', () => {
       expect(heightMm).to.be.greaterThan(470);
     });
     it('is refused when it would be over 200 in tall', async () => {
-      const error = await refusal({ html: html('<div style="height:300in">x</div>'), single_page: true });
+      const error = await refusal({
+        html: html('<div style="height:300in">x</div>'),
+        single_page: true,
+      });
       expect(error).to.include({ status: 502, code: 'render_failed', reason: 'output_limit' });
       expect(error.message).to.include('200 in');
     });

@@ -5,7 +5,10 @@ import { pdfInfo, pdfWords } from '../../support/pdf.ts';
 
 const HALF_MM = 0.5;
 const page = (css: string, rest = '') =>
-  html(`<span style="font:10px/1 monospace">corner</span>${rest}`, `<style>body{margin:0}${css}</style>`);
+  html(
+    `<span style="font:10px/1 monospace">corner</span>${rest}`,
+    `<style>body{margin:0}${css}</style>`,
+  );
 
 describe('the page rules of a document', () => {
   let pressroom: Installation;
@@ -51,13 +54,19 @@ describe('the page rules of a document', () => {
     });
 
   it('move nothing where they name the sheet that it has', async () => {
-    const [plain, named] = [await corner({ html: page('') }), await corner({ html: page('@page { size: A4 }') })];
+    const [plain, named] = [
+      await corner({ html: page('') }),
+      await corner({ html: page('@page { size: A4 }') }),
+    ];
     expect(named.xMm).to.be.closeTo(plain.xMm, HALF_MM);
     expect(named.yMm).to.be.closeTo(plain.yMm, HALF_MM);
   });
 
   it('do not stop a page that has no style sheets to add to', async () => {
-    const broken = page('@page{size:A5}', '<script>CSSStyleSheet = undefined; delete document.adoptedStyleSheets</script>');
+    const broken = page(
+      '@page{size:A5}',
+      '<script>CSSStyleSheet = undefined; delete document.adoptedStyleSheets</script>',
+    );
     expect(await pdfInfo(await pressroom.pdf({ html: broken }))).to.include({ pages: 1 });
   });
 });

@@ -21,7 +21,8 @@ describe('pages whose certificates a private authority has signed', () => {
   let port: number;
 
   before(async function () {
-    if (!findOnPath(['certutil'], process.env)) skip(this, 'certutil is not here (Debian, Ubuntu: libnss3-tools)');
+    if (!findOnPath(['certutil'], process.env))
+      skip(this, 'certutil is not here (Debian, Ubuntu: libnss3-tools)');
     const openssl = (...args: string[]) => run('openssl', args);
     await openssl(
       'req',
@@ -38,7 +39,16 @@ describe('pages whose certificates a private authority has signed', () => {
       '-addext',
       'keyUsage=critical,keyCertSign',
     );
-    await openssl('req', ...KEY, '-keyout', at('site.key'), '-out', at('site.csr'), '-subj', '/CN=wiki');
+    await openssl(
+      'req',
+      ...KEY,
+      '-keyout',
+      at('site.key'),
+      '-out',
+      at('site.csr'),
+      '-subj',
+      '/CN=wiki',
+    );
     await writeFile(at('names'), 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth\n');
     await openssl(
       'x509',
@@ -56,8 +66,12 @@ describe('pages whose certificates a private authority has signed', () => {
       '-out',
       at('site.pem'),
     );
-    server = createServer({ key: await readFile(at('site.key')), cert: await readFile(at('site.pem')) }, (_, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>THE WIKI OF THE COMPANY</h1>'),
+    server = createServer(
+      { key: await readFile(at('site.key')), cert: await readFile(at('site.pem')) },
+      (_, response) =>
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end('<h1>THE WIKI OF THE COMPANY</h1>'),
     );
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
@@ -67,8 +81,14 @@ describe('pages whose certificates a private authority has signed', () => {
     server?.close();
   });
 
-  async function rendering<T>(env: Record<string, string>, work: (site: Installation) => Promise<T>): Promise<T> {
-    const site = await installation({ intranet: true, env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`, ...env } });
+  async function rendering<T>(
+    env: Record<string, string>,
+    work: (site: Installation) => Promise<T>,
+  ): Promise<T> {
+    const site = await installation({
+      intranet: true,
+      env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`, ...env },
+    });
     try {
       return await work(site);
     } finally {
@@ -77,29 +97,47 @@ describe('pages whose certificates a private authority has signed', () => {
   }
 
   it('are printed when the worker is told of the authority, also from a bundle of several', async () => {
-    const [ours, other] = [await readFile(at('ca.pem'), 'utf8'), await readFile(at('site.pem'), 'utf8')];
+    const [ours, other] = [
+      await readFile(at('ca.pem'), 'utf8'),
+      await readFile(at('site.pem'), 'utf8'),
+    ];
     await writeFile(at('bundle.pem'), `# The company\n${other}\n${ours}`);
-    const pdf = await rendering({ PRESSROOM_EGRESS_CA: at('bundle.pem') }, site => site.pdf({ url: `https://127.0.0.1:${port}/` }));
+    const pdf = await rendering({ PRESSROOM_EGRESS_CA: at('bundle.pem') }, site =>
+      site.pdf({ url: `https://127.0.0.1:${port}/` }),
+    );
     expect(await pdfText(pdf)).to.include('THE WIKI OF THE COMPANY');
   });
 
   it('are page_unreachable when it is not', async () => {
-    const { status, code, reason } = await rendering({}, site => site.refusal({ url: `https://127.0.0.1:${port}/` }));
-    expect({ status, code, reason }).to.deep.equal({ status: 502, code: 'render_failed', reason: 'page_unreachable' });
+    const { status, code, reason } = await rendering({}, site =>
+      site.refusal({ url: `https://127.0.0.1:${port}/` }),
+    );
+    expect({ status, code, reason }).to.deep.equal({
+      status: 502,
+      code: 'render_failed',
+      reason: 'page_unreachable',
+    });
   });
 
   it('are told of by a file that has no certificate: the worker does not start', async () => {
     await writeFile(at('empty.pem'), 'nothing');
-    expect(() => readWorkerConfig({ PRESSROOM_EGRESS_CA: at('empty.pem') })).to.throw(/PRESSROOM_EGRESS_CA.*: the file has no certificate/);
+    expect(() => readWorkerConfig({ PRESSROOM_EGRESS_CA: at('empty.pem') })).to.throw(
+      /PRESSROOM_EGRESS_CA.*: the file has no certificate/,
+    );
   });
 
   it('are told of by a certificate that is none: Chrome does not start, and the reason names it', async () => {
-    await writeFile(at('broken.pem'), '-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n');
+    await writeFile(
+      at('broken.pem'),
+      '-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n',
+    );
     const broken = await readFile(at('broken.pem'), 'utf8');
     const error = await trustCaCertificates(at('home'), broken, undefined).then(
       () => undefined,
       (error: Error) => error,
     );
-    expect(error?.message).to.match(/^PRESSROOM_EGRESS_CA: certificate 1 of the bundle is not taken: certutil: /);
+    expect(error?.message).to.match(
+      /^PRESSROOM_EGRESS_CA: certificate 1 of the bundle is not taken: certutil: /,
+    );
   });
 });

@@ -1,4 +1,5 @@
-// How often Chrome prints a single page until it fits on its sheet: once, unless its content depends on the sheet itself.
+// How often Chrome prints a single page until it fits on its sheet: once, unless its content
+// depends on the sheet itself.
 import { expect } from 'chai';
 import { overloaded } from '../../../api/http/byte-budget.ts';
 import { runPageSession } from '../../../api/page/page-session.ts';
@@ -27,7 +28,10 @@ describe('a single page is printed', () => {
       return session.command(method, ...params);
     });
     try {
-      const parsed = parseRenderRequest({ single_page: true, margin: NONE, ...request }, { ports: [80], allowPorts: [], intranet: false });
+      const parsed = parseRenderRequest(
+        { single_page: true, margin: NONE, ...request },
+        { ports: [80], allowPorts: [], intranet: false },
+      );
       const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
       await runPageSession(
         counting,
@@ -51,7 +55,10 @@ describe('a single page is printed', () => {
     ['breaks between pages', { html: page('<div style="break-after:page">x</div>'.repeat(5)) }],
     ['@page with margins', { html: page('<p>x</p>'.repeat(200), '@page{margin:50mm}') }],
     ['content that is too wide', { html: page('<div style="width:3000px;height:2000px">x</div>') }],
-    ['header, footer and scale', { html: page('<p>x</p>'.repeat(200)), scale: 0.7, header: { html: 'x', height: '13mm' } }],
+    [
+      'header, footer and scale',
+      { html: page('<p>x</p>'.repeat(200)), scale: 0.7, header: { html: 'x', height: '13mm' } },
+    ],
   ];
   for (const [what, request] of once)
     it(`once with ${what}`, async () => {
@@ -59,6 +66,8 @@ describe('a single page is printed', () => {
     });
 
   it('twice when it is as tall as its viewport and more', async () => {
-    expect(await prints({ html: page('<header>x</header><main style="height:100vh">y</main>') })).to.equal(2);
+    expect(
+      await prints({ html: page('<header>x</header><main style="height:100vh">y</main>') }),
+    ).to.equal(2);
   });
 });

@@ -1,4 +1,5 @@
-// A single page holds all of its content and ends where it ends: nothing is cut, little is left over, and there is no second page.
+// A single page holds all of its content and ends where it ends: nothing is cut, little is left
+// over, and there is no second page.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfColour, pdfInfo, pdfText, pdfWords } from '../../support/pdf.ts';
@@ -9,9 +10,15 @@ const NONE = { top: '0', right: '0', bottom: '0', left: '0' };
 
 const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}</style>`);
 const rows = (count: number, heightPx: number) =>
-  Array.from({ length: count }, (_, row) => `<div style="height:${heightPx}px">row${row}</div>`).join('');
+  Array.from(
+    { length: count },
+    (_, row) => `<div style="height:${heightPx}px">row${row}</div>`,
+  ).join('');
 const tableRows = (count: number) =>
-  Array.from({ length: count }, (_, row) => `<tr style="height:30px"><td style="padding:0">row${row}</td></tr>`).join('');
+  Array.from(
+    { length: count },
+    (_, row) => `<tr style="height:30px"><td style="padding:0">row${row}</td></tr>`,
+  ).join('');
 const svg = (width: number, height: number) =>
   `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="teal"/></svg>`)}`;
 const tall = rows(100, 30);
@@ -29,23 +36,75 @@ const CASES: [string, string, number, object?][] = [
     ),
     3_060,
   ],
-  ['floats', page(`<div style="float:left;height:2000px">row0</div><div style="float:right;height:1500px">row1</div>`), 2_000],
+  [
+    'floats',
+    page(
+      `<div style="float:left;height:2000px">row0</div><div style="float:right;height:1500px">row1</div>`,
+    ),
+    2_000,
+  ],
   ['a short float', page('<div style="float:left;height:500px">row0</div>'), 500],
-  ['position: fixed at the top', page(`<div style="position:fixed;top:0">FIXED</div>${tall}`), 3_000],
-  ['position: fixed at the bottom', page(`<div style="position:fixed;bottom:0">FIXED</div>${tall}`), 3_000],
-  ['position: fixed all over', page(`<div style="position:fixed;inset:0;border:3px solid red">FIXED</div>${tall}`), 3_000],
-  ['position: absolute', page('<div style="position:absolute;top:2500px;height:100px">LOW</div>row0'), 2_600],
-  ['position: absolute on a short page', page('<div style="position:absolute;top:500px;height:100px">LOW</div>row0'), 600],
-  ['position: sticky', page(`<div style="position:sticky;top:0;height:30px">STUCK</div>${tall}`), 3_030],
+  [
+    'position: fixed at the top',
+    page(`<div style="position:fixed;top:0">FIXED</div>${tall}`),
+    3_000,
+  ],
+  [
+    'position: fixed at the bottom',
+    page(`<div style="position:fixed;bottom:0">FIXED</div>${tall}`),
+    3_000,
+  ],
+  [
+    'position: fixed all over',
+    page(`<div style="position:fixed;inset:0;border:3px solid red">FIXED</div>${tall}`),
+    3_000,
+  ],
+  [
+    'position: absolute',
+    page('<div style="position:absolute;top:2500px;height:100px">LOW</div>row0'),
+    2_600,
+  ],
+  [
+    'position: absolute on a short page',
+    page('<div style="position:absolute;top:500px;height:100px">LOW</div>row0'),
+    600,
+  ],
+  [
+    'position: sticky',
+    page(`<div style="position:sticky;top:0;height:30px">STUCK</div>${tall}`),
+    3_030,
+  ],
   ['columns', page(`<div style="columns:2;column-gap:0">${tall}</div>`), 1_500],
   ['short columns', page(`<div style="columns:2;column-gap:0">${rows(20, 30)}</div>`), 300],
-  ['margins that collapse through the body', page('<p style="margin:50px 0;height:2000px">row0</p>'), 2_100],
+  [
+    'margins that collapse through the body',
+    page('<p style="margin:50px 0;height:2000px">row0</p>'),
+    2_100,
+  ],
   ['the same on a short page', page('<p style="margin:50px 0;height:200px">row0</p>'), 300],
-  ['paddings and borders', page(rows(60, 30), 'html{padding:40px 0}body{border:5px solid;padding:20px 0}'), 1_930],
+  [
+    'paddings and borders',
+    page(rows(60, 30), 'html{padding:40px 0}body{border:5px solid;padding:20px 0}'),
+    1_930,
+  ],
   ['html { height: 100% }', page(tall, 'html,body{height:100%}'), 3_000],
-  ['a column of flex', page(tall, 'body{display:flex;flex-direction:column;min-height:100vh}'), 3_000],
-  ['rows of flex', page(`<div style="display:flex"><div style="flex:1">${rows(60, 30)}</div><div>${tall}</div></div>`), 3_000],
-  ['a grid', page(`<div style="display:grid;grid-template-columns:1fr 1fr">${rows(200, 30)}</div>`), 3_000],
+  [
+    'a column of flex',
+    page(tall, 'body{display:flex;flex-direction:column;min-height:100vh}'),
+    3_000,
+  ],
+  [
+    'rows of flex',
+    page(
+      `<div style="display:flex"><div style="flex:1">${rows(60, 30)}</div><div>${tall}</div></div>`,
+    ),
+    3_000,
+  ],
+  [
+    'a grid',
+    page(`<div style="display:grid;grid-template-columns:1fr 1fr">${rows(200, 30)}</div>`),
+    3_000,
+  ],
   [
     'an iframe',
     page(
@@ -53,63 +112,137 @@ const CASES: [string, string, number, object?][] = [
     ),
     2_000,
   ],
-  ['images without a size', page(`<img style="display:block" src="${svg(300, 200)}">`.repeat(20)), 4_000],
-  ['custom elements and shadow roots', page(`<x-y><template shadowrootmode="open">${rows(30, 30)}</template></x-y>`), 900],
+  [
+    'images without a size',
+    page(`<img style="display:block" src="${svg(300, 200)}">`.repeat(20)),
+    4_000,
+  ],
+  [
+    'custom elements and shadow roots',
+    page(`<x-y><template shadowrootmode="open">${rows(30, 30)}</template></x-y>`),
+    900,
+  ],
   ['no doctype', `<body style="margin:0">${tall}`, 3_000],
   ['no doctype and little content', `<body style="margin:0">${rows(3, 30)}`, 90],
   ['html that hides what sticks out', page(tall, 'html{overflow:hidden}'), 3_000],
   ['a body that scrolls inside itself', page(tall, 'html,body{height:100%;overflow:auto}'), 3_000],
-  ['breaks between pages', page('<div style="break-after:page;height:300px">row0</div>'.repeat(5)), 1_500],
-  ['breaks before pages, of old', page('<h1 style="page-break-before:always;margin:0;height:300px">row0</h1>'.repeat(5)), 1_500],
-  ['pages of several names', page('<div style="page:a;height:300px">row0</div><div style="page:b;height:300px">row1</div>'), 600],
+  [
+    'breaks between pages',
+    page('<div style="break-after:page;height:300px">row0</div>'.repeat(5)),
+    1_500,
+  ],
+  [
+    'breaks before pages, of old',
+    page('<h1 style="page-break-before:always;margin:0;height:300px">row0</h1>'.repeat(5)),
+    1_500,
+  ],
+  [
+    'pages of several names',
+    page('<div style="page:a;height:300px">row0</div><div style="page:b;height:300px">row1</div>'),
+    600,
+  ],
   ['a size and margins in @page', page(tall, '@page{size:A5 landscape;margin:50mm}'), 3_000],
   ['half its size', page(tall), 1_500, { scale: 0.5 }],
   ['twice its size', page(tall), 6_000, { scale: 2 }],
-  ['the screen', page(`<div class="a">${tall}</div>`, '@media print{.a{display:none}}'), 3_000, { emulate_media: 'screen' }],
+  [
+    'the screen',
+    page(`<div class="a">${tall}</div>`, '@media print{.a{display:none}}'),
+    3_000,
+    { emulate_media: 'screen' },
+  ],
   ['a sheet on its side', page(tall), 3_000, { landscape: true }],
   ['a roll', page(tall), 3_000, { format: '80mmxauto' }],
-  ['margins', page(tall), 3_144, { margin: { top: '1in', right: '0', bottom: '0.5in', left: '0' } }],
+  [
+    'margins',
+    page(tall),
+    3_144,
+    { margin: { top: '1in', right: '0', bottom: '0.5in', left: '0' } },
+  ],
   [
     'header and footer',
     page(tall),
     3_144,
-    { header: { html: 'HEAD {{page}} of {{total}}', height: '1in' }, footer: { html: 'END', height: '0.5in' } },
+    {
+      header: { html: 'HEAD {{page}} of {{total}}', height: '1in' },
+      footer: { html: 'END', height: '0.5in' },
+    },
   ],
   [
     'header and footer at half the size',
     page(tall),
     1_644,
-    { scale: 0.5, header: { html: 'HEAD {{page}} of {{total}}', height: '1in' }, footer: { html: 'END', height: '0.5in' } },
+    {
+      scale: 0.5,
+      header: { html: 'HEAD {{page}} of {{total}}', height: '1in' },
+      footer: { html: 'END', height: '0.5in' },
+    },
   ],
 ];
 
-const paragraphs = (count: number) => Array.from({ length: count }, (_, row) => `<p>row${row}</p>`).join('');
+const paragraphs = (count: number) =>
+  Array.from({ length: count }, (_, row) => `<p>row${row}</p>`).join('');
 const email = (content: string) =>
   `<table width="100%" cellpadding="0" bgcolor="#eeeeee"><tr><td align="center"><table width="600"><tr><td><font face="Arial">${content}</font></td></tr></table></td></tr></table>`;
 
 /** Without a doctype, as e-mails are written; what it is, its html, and its height in px. */
 const QUIRKS: [string, string, number][] = [
-  ['a table with a paragraph in a font', '<table width=100%><tr><td><font><p>row0</p></font></td></tr></table>', 44],
+  [
+    'a table with a paragraph in a font',
+    '<table width=100%><tr><td><font><p>row0</p></font></td></tr></table>',
+    44,
+  ],
   ['a paragraph in bold', '<b><p>row0</p></b>', 42],
   ['a heading with large margins in bold', '<b><h1 style="margin:100px">row0</h1></b>', 237],
   ['paragraphs in a span', `<span>${paragraphs(5)}</span>`, 178],
   ['centred paragraphs', `<center><font>${paragraphs(2)}</font></center>`, 76],
-  ['nested tables', email(`<h1 style="margin:30px 0">row99</h1>${paragraphs(4)}${email('<p>row98</p>')}`), 283],
+  [
+    'nested tables',
+    email(`<h1 style="margin:30px 0">row99</h1>${paragraphs(4)}${email('<p>row98</p>')}`),
+    283,
+  ],
   ['a long message', email(paragraphs(200)), 6_810],
   ['a message that almost fills the tallest sheet', `<b>${paragraphs(560)}</b>`, 19_048],
   ['a table from right to left', `<html dir=rtl>${email(paragraphs(5))}`, 188],
-  ['a body from right to left that is too wide', `<body dir=rtl><table width=1000><tr><td><font>${paragraphs(20)}</font></table>`, 540],
-  ['a table as high as its window', `<p>row0</p><table width=100% height=100%><tr><td><b>${paragraphs(3)}</b></table>`, 1_150],
+  [
+    'a body from right to left that is too wide',
+    `<body dir=rtl><table width=1000><tr><td><font>${paragraphs(20)}</font></table>`,
+    540,
+  ],
+  [
+    'a table as high as its window',
+    `<p>row0</p><table width=100% height=100%><tr><td><b>${paragraphs(3)}</b></table>`,
+    1_150,
+  ],
   ['an empty body', '<body>', 48],
 ];
 
 /** What is fixed, on a page that is otherwise short or long. */
 const FIXED: [string, string, number][] = [
-  ['at the bottom of a short page', `<div style="position:fixed;bottom:0">FIXED</div>${rows(3, 30)}`, 110],
-  ['and taller than the window', '<div style="position:fixed;top:0;height:1500px">FIXED<p style="margin-top:1400px">LOW</p></div>', 1_500],
-  ['and sticks out at the bottom', `<div style="position:fixed;bottom:-50px;height:100px">FIXED</div>${tall}`, 3_000],
-  ['and waits below the window', `<div style="position:fixed;bottom:-200px;height:100px">Away</div>${tall}`, 3_000],
-  ['and was moved below the window', `<div style="position:fixed;bottom:0;transform:translateY(100%)">Away</div>${tall}`, 3_000],
+  [
+    'at the bottom of a short page',
+    `<div style="position:fixed;bottom:0">FIXED</div>${rows(3, 30)}`,
+    110,
+  ],
+  [
+    'and taller than the window',
+    '<div style="position:fixed;top:0;height:1500px">FIXED<p style="margin-top:1400px">LOW</p></div>',
+    1_500,
+  ],
+  [
+    'and sticks out at the bottom',
+    `<div style="position:fixed;bottom:-50px;height:100px">FIXED</div>${tall}`,
+    3_000,
+  ],
+  [
+    'and waits below the window',
+    `<div style="position:fixed;bottom:-200px;height:100px">Away</div>${tall}`,
+    3_000,
+  ],
+  [
+    'and was moved below the window',
+    `<div style="position:fixed;bottom:0;transform:translateY(100%)">Away</div>${tall}`,
+    3_000,
+  ],
 ];
 
 describe('a single page', () => {
@@ -120,20 +253,31 @@ describe('a single page', () => {
   after(() => pressroom?.stop());
 
   const print = (request: { html: string; format?: string; [field: string]: unknown }) =>
-    pressroom.pdf({ margin: NONE, ...request, ...(request.format?.endsWith('auto') ? {} : { single_page: true }) });
+    pressroom.pdf({
+      margin: NONE,
+      ...request,
+      ...(request.format?.endsWith('auto') ? {} : { single_page: true }),
+    });
 
-  async function expectWhole(request: { html: string; format?: string }, heightPx: number, toleranceMm: number) {
+  async function expectWhole(
+    request: { html: string; format?: string },
+    heightPx: number,
+    toleranceMm: number,
+  ) {
     const pdf = await print(request);
     const info = await pdfInfo(pdf);
     expect(info.pages).to.equal(1);
     expect(info.heightMm).to.be.closeTo(heightPx * MM_PER_PX, toleranceMm);
-    const written = new Set(JSON.stringify(request).match(/\b(row\d+|FIXED|LOW|STUCK|HEAD|END|head|foot)\b(?=[ <])/g));
+    const written = new Set(
+      JSON.stringify(request).match(/\b(row\d+|FIXED|LOW|STUCK|HEAD|END|head|foot)\b(?=[ <])/g),
+    );
     const read = new Set((await pdfText(pdf)).split(/\s+/));
     expect([...written].filter(word => !read.has(word))).to.deep.equal([]);
   }
 
   for (const [what, document, heightPx, options = {}] of CASES)
-    it(`holds ${what}, and is as tall`, () => expectWhole({ html: document, ...options }, heightPx, HALF_MM));
+    it(`holds ${what}, and is as tall`, () =>
+      expectWhole({ html: document, ...options }, heightPx, HALF_MM));
 
   /** 8 px or a hundredth of the sheet is as close as a search comes. */
   const searchedMm = (heightPx: number) => Math.max(8, heightPx / 100) * MM_PER_PX + HALF_MM;
@@ -160,7 +304,9 @@ describe('a single page', () => {
     });
     expect(refused).to.include({ status: 502, reason: 'output_limit' });
     expect(refused.message).to.include('does not fit on one page of at most 200 in');
-    expect((await pressroom.refusal({ single_page: true, html: `<b>${paragraphs(600)}</b>` })).message).to.include('at most 200 in');
+    expect(
+      (await pressroom.refusal({ single_page: true, html: `<b>${paragraphs(600)}</b>` })).message,
+    ).to.include('at most 200 in');
     expect(performance.now() - start).to.be.below(3_000);
   });
 
@@ -195,8 +341,11 @@ describe('a single page', () => {
     });
 
   it('makes content smaller that is too wide from right to left', async () => {
-    const wide = '<div style="width:1500px;height:2000px">RIGHT<span style="float:left">LEFT</span></div>';
-    const pdf = await print({ html: `<!doctype html><html dir="rtl"><style>body{margin:0}</style>${wide}` });
+    const wide =
+      '<div style="width:1500px;height:2000px">RIGHT<span style="float:left">LEFT</span></div>';
+    const pdf = await print({
+      html: `<!doctype html><html dir="rtl"><style>body{margin:0}</style>${wide}`,
+    });
     const words = await pdfWords(pdf);
     expect(words.find(({ text }) => text === 'LEFT')!.xMm).to.be.within(0, 20);
     expect(words.find(({ text }) => text === 'RIGHT')!.xMm).to.be.within(180, 210);
@@ -205,7 +354,10 @@ describe('a single page', () => {
   it('makes nothing tiny for what the page keeps out of sight', async () => {
     const menu = '<div style="position:absolute;left:4000px;width:100px">MENU</div>';
     const pdf = await print({
-      html: page(`${menu}<span style="margin-left:100mm">SEEN</span>${rows(50, 30)}`, 'html,body{overflow-x:hidden}'),
+      html: page(
+        `${menu}<span style="margin-left:100mm">SEEN</span>${rows(50, 30)}`,
+        'html,body{overflow-x:hidden}',
+      ),
     });
     expect((await pdfWords(pdf)).find(({ text }) => text === 'SEEN')!.xMm).to.be.greaterThan(60);
     expect((await pdfInfo(pdf)).pages).to.equal(1);
@@ -225,7 +377,8 @@ describe('a single page', () => {
     });
     const { heightMm } = await pdfInfo(pdf);
     const words = await pdfWords(pdf);
-    const at = (wanted: string) => words.filter(({ text }) => text === wanted).map(({ yMm }) => yMm);
+    const at = (wanted: string) =>
+      words.filter(({ text }) => text === wanted).map(({ yMm }) => yMm);
     expect(at('HEAD')).to.have.length(1);
     expect(at('HEAD')[0]).to.be.within(0, 20);
     expect(at('FOOT')).to.have.length(1);

@@ -28,7 +28,8 @@ describe('a render of a URL', () => {
     victim = await startWebServer({ '/': '<h1>SECRET</h1>' });
     web = await startWebServer({
       '/': '<title>Shop</title><h1>HELLO FROM THE SHOP</h1>',
-      '/error': (_request, response) => response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>BROKEN</h1>'),
+      '/error': (_request, response) =>
+        response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>BROKEN</h1>'),
       '/hop': redirect('/hop2'),
       '/hop2': redirect('/', 301),
       '/loop': redirect('/loop'),
@@ -37,30 +38,46 @@ describe('a render of a URL', () => {
         response.writeHead(302, { location: n > 1 ? `/chain?n=${n - 1}` : '/' }).end();
       },
       '/download': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'attachment' }).end('x'),
+        response
+          .writeHead(200, {
+            'content-type': 'application/zip',
+            'content-disposition': 'attachment',
+          })
+          .end('x'),
       '/empty': (_request, response) => response.writeHead(204).end(),
       '/cut': (_request, response) => response.socket!.destroy(),
-      '/away': (_request, response) => response.writeHead(302, { location: `http://hidden.example:${victim.port}/` }).end(),
+      '/away': (_request, response) =>
+        response.writeHead(302, { location: `http://hidden.example:${victim.port}/` }).end(),
       '/away-script': (_request, response) =>
-        response.writeHead(200, { 'content-type': 'text/html' }).end(`<script>location = 'http://hidden.example:${victim.port}/'</script>`),
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(`<script>location = 'http://hidden.example:${victim.port}/'</script>`),
       '/uses': (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/html' })
-          .end(`<h1>USES</h1><img src="http://hidden.example:${victim.port}/x.png"><img src="/dot.svg" width=400 height=400>`),
+          .end(
+            `<h1>USES</h1><img src="http://hidden.example:${victim.port}/x.png"><img src="/dot.svg" width=400 height=400>`,
+          ),
       '/dot.svg': (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'image/svg+xml' })
-          .end('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="blue"/></svg>'),
+          .end(
+            '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="blue"/></svg>',
+          ),
       '/slow': (_request, response) => {
         response
           .writeHead(200, { 'content-type': 'text/html' })
-          .write('<h1>SLOW</h1><script>fetch("/late").then(r => r.text()).then(t => document.body.append(t))</script>');
+          .write(
+            '<h1>SLOW</h1><script>fetch("/late").then(r => r.text()).then(t => document.body.append(t))</script>',
+          );
         response.end();
       },
       '/late': (_request, response) => void setTimeout(() => response.end('ARRIVED LATE'), 300),
       '/never': () => {},
-      '/workers': '<h1>WORKERS</h1><script>new Worker("/worker.js"); new Worker("/none.js"); fetch("/dot.svg")</script>',
-      '/worker.js': (_request, response) => response.writeHead(200, { 'content-type': 'text/javascript' }).end('1'),
+      '/workers':
+        '<h1>WORKERS</h1><script>new Worker("/worker.js"); new Worker("/none.js"); fetch("/dot.svg")</script>',
+      '/worker.js': (_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/javascript' }).end('1'),
     });
     dns.set('shop.example', '127.0.0.1');
     dns.set('hidden.example', '127.0.0.1');
@@ -93,7 +110,9 @@ describe('a render of a URL', () => {
     const answer = await pressroom.render({ url: `${base}/uses`, margin: { top: '0', left: '0' } });
     expect(await pdfText(answer.body)).to.include('USES');
     expect(await pdfColour(answer.body, 80, 80)).to.deep.equal([0, 0, 255]);
-    expect(await pressroom.worker.metrics.text()).to.match(/pressroom_egress_denied_total\{reason="(address|port)"\} [1-9]/);
+    expect(await pressroom.worker.metrics.text()).to.match(
+      /pressroom_egress_denied_total\{reason="(address|port)"\} [1-9]/,
+    );
   });
 
   it('loads what an html document uses, under the same guard', async () => {
@@ -105,16 +124,24 @@ describe('a render of a URL', () => {
   });
 
   it('waits for the network to be idle when asked to', async () => {
-    expect(await text({ url: `${base}/slow`, wait_for_network_idle: true })).to.include('ARRIVED LATE');
+    expect(await text({ url: `${base}/slow`, wait_for_network_idle: true })).to.include(
+      'ARRIVED LATE',
+    );
   });
 
   it('is idle though the page has workers, whose own network nobody sees the end of', async () => {
-    expect(await text({ url: `${base}/workers`, wait_for_network_idle: true })).to.include('WORKERS');
+    expect(await text({ url: `${base}/workers`, wait_for_network_idle: true })).to.include(
+      'WORKERS',
+    );
   });
 
   it('sees all of the network though the blank page is slow to let go', async () => {
     const session = await pressroom.worker.open({ egress: 'intranet' });
-    session.command('Runtime.evaluate', { expression: 'for (const end = Date.now() + 300; Date.now() < end; );' }).catch(() => {});
+    session
+      .command('Runtime.evaluate', {
+        expression: 'for (const end = Date.now() + 300; Date.now() < end; );',
+      })
+      .catch(() => {});
     const request = parseRenderRequest(
       { url: `${base}/slow`, wait_for_network_idle: true },
       { ports: [web.port], intranet: true, allowPorts: [] },
@@ -137,7 +164,10 @@ describe('a render of a URL', () => {
     await pressroom.accounts.createAccount(account, { plan: 'free' });
     const { text: key } = await pressroom.accounts.createKey(account, { name: 'x' });
     const before = web.connections();
-    const answer = await pressroom.render({ url: `http://shop.example:8080/` }, { authorization: `Bearer ${key}` });
+    const answer = await pressroom.render(
+      { url: `http://shop.example:8080/` },
+      { authorization: `Bearer ${key}` },
+    );
     expect(answer.status).to.equal(422);
     expect(answer.error().code).to.equal('ssrf_blocked');
     expect(answer.error().message).to.not.include('127.0.0.1');
@@ -174,7 +204,8 @@ describe('a render of a URL', () => {
       const error = await refusal({ url: url(), wait_delay: '300ms' });
       expect([error.code, error.status]).to.satisfy(
         ([code, status]: [string, number]) =>
-          (code === 'ssrf_blocked' && status === 422) || (code === 'validation_error' && /port/.test(error.message)),
+          (code === 'ssrf_blocked' && status === 422) ||
+          (code === 'validation_error' && /port/.test(error.message)),
       );
       expect(error.message).to.not.match(/\b(127|169|192)\./);
     });
@@ -190,7 +221,13 @@ describe('a render of a URL', () => {
   const failures: [string, string, object, string, RegExp][] = [
     ['a page that is not there', '/nothing', {}, 'page_status', /404.*raise_for_status/],
     ['a page that fails', '/error', {}, 'page_status', /500/],
-    ['a redirect when every one is an error', '/hop', { raise_for_status: true }, 'page_status', /302/],
+    [
+      'a redirect when every one is an error',
+      '/hop',
+      { raise_for_status: true },
+      'page_status',
+      /302/,
+    ],
     ['an endless redirect', '/loop', {}, 'page_unreachable', /redirects/],
     ['eleven redirects', '/chain?n=11', {}, 'page_unreachable', /10 times/],
     ['a download', '/download', {}, 'page_unreachable', /download/],
@@ -222,7 +259,10 @@ describe('a render of a URL', () => {
       { html: 'x', javascript: `https://${server}` },
     ]) {
       const error = await refusal(request);
-      expect(error, JSON.stringify(request)).to.include({ status: 502, reason: 'page_unreachable' });
+      expect(error, JSON.stringify(request)).to.include({
+        status: 502,
+        reason: 'page_unreachable',
+      });
       expect(error.message).to.include('the server refused the connection');
     }
   });

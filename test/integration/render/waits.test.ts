@@ -19,27 +19,54 @@ describe('the waits of a render', () => {
     );
     expect(await pdfText(await print({ html: page }))).to.include('LOADED');
   });
-  const add = 'const b = document.createElement("b"); b.id = "late"; b.textContent = "LATE"; document.body.append(b)';
+  const add =
+    'const b = document.createElement("b"); b.id = "late"; b.textContent = "LATE"; document.body.append(b)';
   it('waits for a selector', async () => {
-    expect(await pdfText(await print({ html: later(`setTimeout(() => { ${add} }, 400)`), wait_for_selector: '#late' }))).to.include('LATE');
+    expect(
+      await pdfText(
+        await print({
+          html: later(`setTimeout(() => { ${add} }, 400)`),
+          wait_for_selector: '#late',
+        }),
+      ),
+    ).to.include('LATE');
   });
   it('waits for an expression, also a promise', async () => {
     const page = later(`setTimeout(() => { ${add}; window.done = true }, 400)`);
-    expect(await pdfText(await print({ html: page, wait_for_expression: 'window.done' }))).to.include('LATE');
-    expect(await pdfText(await print({ html: page, wait_for_expression: 'new Promise(r => setTimeout(r, 500, true))' }))).to.include(
-      'LATE',
-    );
+    expect(
+      await pdfText(await print({ html: page, wait_for_expression: 'window.done' })),
+    ).to.include('LATE');
+    expect(
+      await pdfText(
+        await print({
+          html: page,
+          wait_for_expression: 'new Promise(r => setTimeout(r, 500, true))',
+        }),
+      ),
+    ).to.include('LATE');
   });
   it('polls an expression that throws or rejects until it is truthy', async () => {
     const page = later(`setTimeout(() => { ${add}; window.ok = () => true }, 400)`);
-    expect(await pdfText(await print({ html: page, wait_for_expression: 'ok()' }))).to.include('LATE');
-    expect(await pdfText(await print({ html: page, wait_for_expression: 'window.ok ? ok() : Promise.reject(1)' }))).to.include('LATE');
+    expect(await pdfText(await print({ html: page, wait_for_expression: 'ok()' }))).to.include(
+      'LATE',
+    );
+    expect(
+      await pdfText(
+        await print({ html: page, wait_for_expression: 'window.ok ? ok() : Promise.reject(1)' }),
+      ),
+    ).to.include('LATE');
   });
   it('waits as long as told', async () => {
-    expect(await pdfText(await print({ html: later(`setTimeout(() => { ${add} }, 300)`), wait_delay: '600ms' }))).to.include('LATE');
+    expect(
+      await pdfText(
+        await print({ html: later(`setTimeout(() => { ${add} }, 300)`), wait_delay: '600ms' }),
+      ),
+    ).to.include('LATE');
   });
   it('looks at the document only after a selector, an expression and a delay, in this order', async () => {
-    const page = later(`setTimeout(() => { ${add} }, 100); setTimeout(() => { document.body.append("SECOND"); window.second = 1 }, 300)`);
+    const page = later(
+      `setTimeout(() => { ${add} }, 100); setTimeout(() => { document.body.append("SECOND"); window.second = 1 }, 300)`,
+    );
     const text = await pdfText(
       await print({
         html: page,
@@ -52,20 +79,51 @@ describe('the waits of a render', () => {
   });
 
   const failures: [string, object, RegExp, string | undefined][] = [
-    ['a selector that never comes', { wait_for_selector: '#never' }, /wait_for_selector/, 'page_timeout'],
-    ['an expression that stays false', { wait_for_expression: '1 > 2' }, /wait_for_expression/, 'page_timeout'],
-    ['a promise that never settles', { wait_for_expression: 'new Promise(() => {})' }, /wait_for_expression/, 'page_timeout'],
-    ['an invalid selector', { wait_for_selector: ']oops[' }, /wait_for_selector.*\]oops\[/, undefined],
-    ['an expression that is no JavaScript', { wait_for_expression: 'a b c' }, /wait_for_expression.*SyntaxError/, undefined],
+    [
+      'a selector that never comes',
+      { wait_for_selector: '#never' },
+      /wait_for_selector/,
+      'page_timeout',
+    ],
+    [
+      'an expression that stays false',
+      { wait_for_expression: '1 > 2' },
+      /wait_for_expression/,
+      'page_timeout',
+    ],
+    [
+      'a promise that never settles',
+      { wait_for_expression: 'new Promise(() => {})' },
+      /wait_for_expression/,
+      'page_timeout',
+    ],
+    [
+      'an invalid selector',
+      { wait_for_selector: ']oops[' },
+      /wait_for_selector.*\]oops\[/,
+      undefined,
+    ],
+    [
+      'an expression that is no JavaScript',
+      { wait_for_expression: 'a b c' },
+      /wait_for_expression.*SyntaxError/,
+      undefined,
+    ],
   ];
   for (const [what, options, message, reason] of failures)
     it(`says which wait it was, for ${what}`, async () => {
       const error = await refusal({ html: html('x'), ...options });
-      expect(error).to.include(reason ? { status: 502, code: 'render_failed', reason } : { status: 400, code: 'validation_error' });
+      expect(error).to.include(
+        reason
+          ? { status: 502, code: 'render_failed', reason }
+          : { status: 400, code: 'validation_error' },
+      );
       expect(error.message).to.match(message);
     });
   it('takes a SyntaxError at run time for false, not for bad input', async () => {
-    expect(await refusal({ html: html('x'), wait_for_expression: 'JSON.parse("{")' })).to.include({ reason: 'page_timeout' });
+    expect(await refusal({ html: html('x'), wait_for_expression: 'JSON.parse("{")' })).to.include({
+      reason: 'page_timeout',
+    });
   });
   it('says that the load event did not come, for a page that hangs', async () => {
     const error = await refusal({ html: html('<script>while (true);</script>') });

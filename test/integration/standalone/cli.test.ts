@@ -26,9 +26,16 @@ describe('the command line', () => {
   /** From another folder than the repository's, with only the settings that the test gives. */
   async function pressroom(args: string[], settings = env, input = ''): Promise<Ran> {
     const { PATH = '', HOME = '', PRESSROOM_CHROME = '' } = process.env;
-    const child = spawn(process.execPath, [PRESSROOM, ...args], { cwd: at(), env: { PATH, HOME, PRESSROOM_CHROME, ...settings } });
+    const child = spawn(process.execPath, [PRESSROOM, ...args], {
+      cwd: at(),
+      env: { PATH, HOME, PRESSROOM_CHROME, ...settings },
+    });
     child.stdin.end(input);
-    const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const [out, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
     return { code, out, errors };
   }
 
@@ -52,19 +59,46 @@ describe('the command line', () => {
     after(() => store.stop(AbortSignal.timeout(5_000)));
 
     it('makes an account, which the list shows', async () => {
-      expect((await good(['accounts', 'create', 'acme', '--plan', 'growth'])).out).to.equal('acme\n');
+      expect((await good(['accounts', 'create', 'acme', '--plan', 'growth'])).out).to.equal(
+        'acme\n',
+      );
       const rows = (await good(['accounts', 'list'])).out.split('\n').map(line => line.split(/ +/));
-      expect(rows[0]).to.deep.equal(['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE']);
+      expect(rows[0]).to.deep.equal([
+        'NAME',
+        'PLAN',
+        'STATE',
+        'INTRANET',
+        'KEYS',
+        'RUNNING',
+        'USAGE',
+      ]);
       expect(rows[1]).to.deep.equal(['acme', 'growth', 'active', 'off', '0', '0', '0']);
     });
 
     it('changes an account', async () => {
-      await good(['accounts', 'set', 'acme', '--plan', 'scale', '--intranet', 'on', '--state', 'past_due']);
+      await good([
+        'accounts',
+        'set',
+        'acme',
+        '--plan',
+        'scale',
+        '--intranet',
+        'on',
+        '--state',
+        'past_due',
+      ]);
       expect((await good(['accounts', 'list'])).out).to.match(/acme +scale +past_due +on/);
     });
 
     it('prints a new key alone on stdout, so that a script can take it', async () => {
-      const { out, errors } = await good(['keys', 'create', '--account', 'acme', '--name', 'billing job']);
+      const { out, errors } = await good([
+        'keys',
+        'create',
+        '--account',
+        'acme',
+        '--name',
+        'billing job',
+      ]);
       expect(out).to.match(KEY);
       expect(errors).not.to.include(out.trim());
       keyId = /by, is (\w+)/.exec(errors)![1]!;
@@ -86,8 +120,13 @@ describe('the command line', () => {
 
     it('writes accounts and keys that it changes into the audit log of the account', async () => {
       const account = (await store.accounts.findOne({ name: 'acme' }))!;
-      const entries = await store.console.audit.find({ account: account._id }).sort({ at: 1 }).toArray();
-      expect(entries.map(({ actor, user, action, target }) => [actor, user, action, target])).to.deep.equal([
+      const entries = await store.console.audit
+        .find({ account: account._id })
+        .sort({ at: 1 })
+        .toArray();
+      expect(
+        entries.map(({ actor, user, action, target }) => [actor, user, action, target]),
+      ).to.deep.equal([
         ['command line', undefined, 'account.created', 'acme'],
         ['command line', undefined, 'account.changed', 'acme'],
         ['command line', undefined, 'key.created', 'billing job'],
@@ -102,7 +141,8 @@ describe('the command line', () => {
         intranet: true,
         intranetBefore: false,
       });
-      for (const { details } of entries.slice(2)) expect(details).to.include({ key: keyId }).and.have.property('last4');
+      for (const { details } of entries.slice(2))
+        expect(details).to.include({ key: keyId }).and.have.property('last4');
     });
 
     it('answers what does not work with one sentence and exit code 1', async () => {
@@ -165,14 +205,24 @@ describe('the command line', () => {
       });
 
     it('reports a wrong variable', async () => {
-      const { code, errors } = await pressroom(['accounts', 'list'], { ...env, PRESSROOM_PLANS: 'gold' });
+      const { code, errors } = await pressroom(['accounts', 'list'], {
+        ...env,
+        PRESSROOM_PLANS: 'gold',
+      });
       expect(code).to.equal(2);
       expect(errors).to.include('PRESSROOM_PLANS');
     });
   });
 
   it('explains itself, with the exit codes, at every command', async () => {
-    for (const command of [[], ['accounts'], ['accounts', 'create'], ['keys', 'revoke'], ['render'], ['doctor']]) {
+    for (const command of [
+      [],
+      ['accounts'],
+      ['accounts', 'create'],
+      ['keys', 'revoke'],
+      ['render'],
+      ['doctor'],
+    ]) {
       const { out } = await good([...command, '--help']);
       expect(out).to.include('Usage: pressroom');
       if (command.length !== 1 || command[0] !== 'accounts') expect(out).to.include('Exit codes');
@@ -207,7 +257,17 @@ describe('the command line', () => {
     it('renders a file, standard input and to standard output', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       const { out, errors } = await good(
-        ['render', 'page.html', '-o', 'page.pdf', '--format', 'A5', '--landscape', '--margin', '1cm'],
+        [
+          'render',
+          'page.html',
+          '-o',
+          'page.pdf',
+          '--format',
+          'A5',
+          '--landscape',
+          '--margin',
+          '1cm',
+        ],
         settings,
       );
       expect(out).to.equal('');
@@ -217,20 +277,30 @@ describe('the command line', () => {
       expect(width!).to.be.closeTo(595, 2);
       expect(height!).to.be.closeTo(420, 2);
 
-      const piped = await pressroom(['render', '-', '-o', '-', '--json', '{"scale":0.5}'], settings, '<h1>Of standard input</h1>');
+      const piped = await pressroom(
+        ['render', '-', '-o', '-', '--json', '{"scale":0.5}'],
+        settings,
+        '<h1>Of standard input</h1>',
+      );
       expect(piped.code, piped.errors).to.equal(0);
       expect(piped.out.slice(0, 5)).to.equal('%PDF-');
     });
 
     it('shows the API’s own sentence when it refuses, and leaves no file', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
-      const wrong = await pressroom(['render', 'page.html', '-o', 'wrong.pdf', '--pages', '3-1'], settings);
+      const wrong = await pressroom(
+        ['render', 'page.html', '-o', 'wrong.pdf', '--pages', '3-1'],
+        settings,
+      );
       expect(wrong.code).to.equal(1);
       expect(wrong.errors)
         .to.include('pages')
         .and.include('validation_error')
         .and.match(/request [0-9a-f-]{36}/);
-      const denied = await pressroom(['render', 'page.html', '-o', 'wrong.pdf', '--key', 'pressroom_live_no'], settings);
+      const denied = await pressroom(
+        ['render', 'page.html', '-o', 'wrong.pdf', '--key', 'pressroom_live_no'],
+        settings,
+      );
       expect(denied.code).to.equal(1);
       expect(denied.errors).to.include('unauthorized');
       expect((await readdir(at())).filter(name => name.includes('wrong'))).to.deep.equal([]);
@@ -241,7 +311,10 @@ describe('the command line', () => {
       expect((await pressroom(['render', 'none.html', '-o', 'x.pdf'], settings)).errors)
         .to.include('none.html')
         .and.include('ENOENT');
-      const away = await pressroom(['render', 'page.html', '-o', 'x.pdf', '--server', 'http://127.0.0.1:1'], settings);
+      const away = await pressroom(
+        ['render', 'page.html', '-o', 'x.pdf', '--server', 'http://127.0.0.1:1'],
+        settings,
+      );
       expect(away.code).to.equal(1);
       expect(away.errors).to.include('http://127.0.0.1:1').and.include('npm start');
     });
@@ -251,7 +324,10 @@ describe('the command line', () => {
   describe('when nothing runs', () => {
     it('starts the managed mongod for the moment when nothing runs, one command after the other', async () => {
       const here = { PRESSROOM_DATA_DIR: at('data') };
-      const lists = await Promise.all([good(['accounts', 'list'], here), good(['keys', 'list'], here)]);
+      const lists = await Promise.all([
+        good(['accounts', 'list'], here),
+        good(['keys', 'list'], here),
+      ]);
       expect(lists[0].out).to.include('beside');
       expect(lists[1].out).to.include('first start');
     });

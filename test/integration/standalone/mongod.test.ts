@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, lchown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  lchown,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
@@ -33,7 +43,9 @@ const write = (uri: string, text: string) =>
       .insertOne({ text }, { writeConcern: { w: 'majority' } }),
   );
 const read = (uri: string) =>
-  onDatabase(uri, async client => (await client.db('kept').collection('notes').find().toArray()).map(({ text }) => text));
+  onDatabase(uri, async client =>
+    (await client.db('kept').collection('notes').find().toArray()).map(({ text }) => text),
+  );
 
 describe('the managed mongod', () => {
   const at = temporaryFolder();
@@ -59,7 +71,8 @@ describe('the managed mongod', () => {
     expect(second.uri).to.equal(first.uri);
     expect(await read(second.uri)).to.deep.equal(['one']);
     expect(await managedUri(at('kept'))).to.equal(second.uri);
-    for (const name of ['mongod.json', 'keyfile', 'mongod.log']) expect((await stat(at('kept', name))).mode & 0o077, name).to.equal(0);
+    for (const name of ['mongod.json', 'keyfile', 'mongod.log'])
+      expect((await stat(at('kept', name))).mode & 0o077, name).to.equal(0);
   });
 
   it('moves to another port when its own is taken, even by one who never answers, and stays writable', async () => {
@@ -89,11 +102,17 @@ describe('the managed mongod', () => {
           (error: Error) => error.message,
         ),
       );
-    expect(await refused(client => client.db('kept').collection('notes').findOne())).to.match(/authentication/);
-    expect(await refused(client => client.db('admin').command({ createUser: 'eve', pwd: 'eve', roles: ['root'] }))).to.match(
+    expect(await refused(client => client.db('kept').collection('notes').findOne())).to.match(
       /authentication/,
     );
-    expect(await refused(client => client.db('admin').command({ shutdown: 1 }))).to.match(/authentication/);
+    expect(
+      await refused(client =>
+        client.db('admin').command({ createUser: 'eve', pwd: 'eve', roles: ['root'] }),
+      ),
+    ).to.match(/authentication/);
+    expect(await refused(client => client.db('admin').command({ shutdown: 1 }))).to.match(
+      /authentication/,
+    );
   });
 
   it('says so when the kept password is not the one of the data', async () => {
@@ -101,7 +120,9 @@ describe('the managed mongod', () => {
     const file = at('closed', 'mongod.json');
     const kept = await readFile(file, 'utf8');
     await writeFile(file, JSON.stringify({ ...JSON.parse(kept), password: 'another' }));
-    const error = await freshMongod({ dataDir: at('closed'), extraArgs: [] }).catch((reason: Error) => reason);
+    const error = await freshMongod({ dataDir: at('closed'), extraArgs: [] }).catch(
+      (reason: Error) => reason,
+    );
     expect((error as Error).message).to.include('password');
   });
 
@@ -117,7 +138,17 @@ describe('the managed mongod', () => {
     await mkdir(at('half', 'db'));
     const { port } = finished;
     const { path } = await mongodBinary();
-    const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--replSet', 'pressroom', '--auth', '--keyFile', at('half', 'keyfile')];
+    const args = [
+      '--port',
+      String(port),
+      '--bind_ip',
+      '127.0.0.1',
+      '--replSet',
+      'pressroom',
+      '--auth',
+      '--keyFile',
+      at('half', 'keyfile'),
+    ];
     const bare = await spawnMongod(path, args, at('half', 'db'), at('half', 'mongod.log'));
     const config = { _id: 'pressroom', members: [{ _id: 0, host: `127.0.0.1:${port}` }] };
     await onDatabase(`mongodb://127.0.0.1:${port}/?directConnection=true`, client =>
@@ -137,10 +168,14 @@ describe('the managed mongod', () => {
     const module = new URL('../../../standalone/mongod.ts', import.meta.url).href;
     const script = `const { startMongod } = await import(${JSON.stringify(module)});
       console.log((await startMongod(${JSON.stringify({ binary: path, dataDir: at('leashed') })})).pid);`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [line] = await once(child.stdout, 'data');
     const pid = Number(String(line));
-    expect(execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })).to.include('--dbpath');
+    expect(execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })).to.include(
+      '--dbpath',
+    );
     child.kill('SIGKILL');
     await isGone(pid);
   });
@@ -163,28 +198,50 @@ describe('the managed mongod', () => {
       ...(await readdir(at(folder), { recursive: true })).map(name => at(folder, name)),
     ];
     const ownersOf = async (folder: string) =>
-      new Set(await Promise.all((await everything(folder)).map(async path => (await stat(path)).uid)));
+      new Set(
+        await Promise.all((await everything(folder)).map(async path => (await stat(path)).uid)),
+      );
     /** The state left by the previous version, which ran mongod as root. */
     const giveToRoot = async (folder: string) => {
       for (const path of await everything(folder)) await lchown(path, 0, 0);
     };
     const startAsRoot = async (folder: string, { port }: { port: number }) => {
-      const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--replSet', 'pressroom', '--auth'];
+      const args = [
+        '--port',
+        String(port),
+        '--bind_ip',
+        '127.0.0.1',
+        '--nounixsocket',
+        '--replSet',
+        'pressroom',
+        '--auth',
+      ];
       const keyFile = ['--keyFile', at(folder, 'keyfile')];
-      return spawnMongod((await mongodBinary()).path, [...args, ...keyFile], at(folder, 'db'), at(folder, 'mongod.log'));
+      return spawnMongod(
+        (await mongodBinary()).path,
+        [...args, ...keyFile],
+        at(folder, 'db'),
+        at(folder, 'mongod.log'),
+      );
     };
 
     it('runs as a user of its own, which can read neither the password nor files outside its data', async () => {
       const { pid } = await start('own-user');
-      expect(/^Uid:\s+(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]!.split('\t')).to.deep.equal(
-        Array(4).fill(String(MONGOD_UID)),
-      );
+      expect(
+        /^Uid:\s+(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]!.split('\t'),
+      ).to.deep.equal(Array(4).fill(String(MONGOD_UID)));
       expect(/^Groups:\s*$/m.test(await readFile(`/proc/${pid}/status`, 'utf8'))).to.equal(true);
       await writeFile(at('pepper'), 'secret', { mode: 0o600 });
       const readAs = (path: string) => () =>
-        execFileSync('setpriv', [`--reuid=${MONGOD_UID}`, `--regid=${MONGOD_UID}`, '--clear-groups', 'cat', path], { stdio: 'pipe' });
-      for (const path of [at('pepper'), at('own-user', 'mongod.json')]) expect(readAs(path), path).to.throw('Permission denied');
-      for (const name of ['', 'mongod.json', 'mongod.log']) expect((await stat(at('own-user', name))).uid, name).to.equal(0);
+        execFileSync(
+          'setpriv',
+          [`--reuid=${MONGOD_UID}`, `--regid=${MONGOD_UID}`, '--clear-groups', 'cat', path],
+          { stdio: 'pipe' },
+        );
+      for (const path of [at('pepper'), at('own-user', 'mongod.json')])
+        expect(readAs(path), path).to.throw('Permission denied');
+      for (const name of ['', 'mongod.json', 'mongod.log'])
+        expect((await stat(at('own-user', name))).uid, name).to.equal(0);
       expect((await stat(at('own-user', 'keyfile'))).mode & 0o777).to.equal(0o600);
     });
 
@@ -207,7 +264,8 @@ describe('the managed mongod', () => {
       await write(first.uri, 'kept');
       await first.stop();
       await giveToRoot('broken-off');
-      for (const path of (await everything('broken-off/db')).slice(1, 4)) await chown(path, MONGOD_UID, MONGOD_UID);
+      for (const path of (await everything('broken-off/db')).slice(1, 4))
+        await chown(path, MONGOD_UID, MONGOD_UID);
       expect(await read((await start('broken-off')).uri)).to.deep.equal(['kept']);
     });
 
@@ -217,7 +275,9 @@ describe('the managed mongod', () => {
       await mkdir(at('elsewhere'));
       await writeFile(at('elsewhere', 'file'), '');
       await symlink(at('elsewhere'), at('linked', 'db', 'link'));
-      const error = await freshMongod({ dataDir: at('linked'), extraArgs: [] }).catch((reason: Error) => reason);
+      const error = await freshMongod({ dataDir: at('linked'), extraArgs: [] }).catch(
+        (reason: Error) => reason,
+      );
       expect((error as Error).message)
         .to.include(`${at('linked', 'db', 'link')} is a symbolic link`)
         .and.include('chown -R');
@@ -226,7 +286,10 @@ describe('the managed mongod', () => {
   });
 
   it('gives mongod’s own words when it can not start', async () => {
-    const error = await freshMongod({ dataDir: at('wrong'), extraArgs: ['--storageEngine', 'paper'] }).catch((reason: Error) => reason);
+    const error = await freshMongod({
+      dataDir: at('wrong'),
+      extraArgs: ['--storageEngine', 'paper'],
+    }).catch((reason: Error) => reason);
     expect((error as Error).message)
       .to.include('mongod did not start')
       .and.include('paper');

@@ -52,19 +52,28 @@ describe('npm start', () => {
     });
     key = keyIn(out())!;
     expect(call).to.include(key);
-    expect(out()).to.include('plan scale: 8 renders at once; this machine runs 2 of them, the others wait');
+    expect(out()).to.include(
+      'plan scale: 8 renders at once; this machine runs 2 of them, the others wait',
+    );
     expect(out()).to.not.match(/end of life|no more fixes/);
     await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
     expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
-    for (const name of ['', 'pepper', 'secret']) expect((await stat(at('data', name))).mode & 0o077, name).to.equal(0);
+    for (const name of ['', 'pepper', 'secret'])
+      expect((await stat(at('data', name))).mode & 0o077, name).to.equal(0);
 
     const programs = groupMembers(leader).map(({ command }) => command);
     expect(programs.some(command => command.includes('--dbpath'))).to.equal(true);
     expect(programs.some(command => command.includes('--remote-debugging-pipe'))).to.equal(true);
     if (process.getuid?.() === 0) {
       const userOf = async (flag: string) =>
-        (await stat(`/proc/${groupMembers(leader).find(({ command }) => command.includes(flag))!.pid}`)).uid;
-      expect(new Set([0, await userOf('--dbpath'), await userOf('--remote-debugging-pipe')])).to.have.length(3);
+        (
+          await stat(
+            `/proc/${groupMembers(leader).find(({ command }) => command.includes(flag))!.pid}`,
+          )
+        ).uid;
+      expect(
+        new Set([0, await userOf('--dbpath'), await userOf('--remote-debugging-pipe')]),
+      ).to.have.length(3);
     }
     ctrlC();
     expect(await ended).to.equal(0);
@@ -81,7 +90,9 @@ describe('npm start', () => {
 
   it('finishes on Ctrl-C what runs, and what waits for it', async () => {
     const operations = await ownPort();
-    const { url, ctrlC, ended } = await start({ env: { PRESSROOM_SLOTS: '1', PRESSROOM_OPERATIONS_PORT: String(operations) } });
+    const { url, ctrlC, ended } = await start({
+      env: { PRESSROOM_SLOTS: '1', PRESSROOM_OPERATIONS_PORT: String(operations) },
+    });
     const calls = [1, 2, 3].map(() => render(url, key, { wait_delay: '1s' }));
     await eventually(async () => {
       const metrics = await (await fetch(`http://127.0.0.1:${operations}/metrics`)).text();
@@ -94,11 +105,22 @@ describe('npm start', () => {
 
   it('shows a link to the dashboard at each start, until somebody has set it up', async () => {
     const first = await start();
-    const link = await eventually(() => new URL(/^Open the dashboard: (\S+) \(works once\)$/m.exec(first.out())![1]!));
+    const link = await eventually(
+      () => new URL(/^Open the dashboard: (\S+) \(works once\)$/m.exec(first.out())![1]!),
+    );
     expect(link.origin).to.equal(first.url);
-    const [token, name, email, password] = [link.hash.slice(1), 'Ada', 'ada@example.com', 'correct horse battery'];
+    const [token, name, email, password] = [
+      link.hash.slice(1),
+      'Ada',
+      'ada@example.com',
+      'correct horse battery',
+    ];
     const body = new URLSearchParams({ token, name, email, password });
-    const answer = await fetch(new URL(link.pathname, first.url), { method: 'POST', body, redirect: 'manual' });
+    const answer = await fetch(new URL(link.pathname, first.url), {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+    });
     expect(answer.status).to.equal(303);
     first.ctrlC();
     expect(await first.ended).to.equal(0);
@@ -112,12 +134,16 @@ describe('npm start', () => {
   });
 
   it('says where chat programs find the tool, when it has a port of its own', async () => {
-    const { out, url, ctrlC, ended } = await start({ env: { PRESSROOM_PORT: String(await ownPort()) } });
+    const { out, url, ctrlC, ended } = await start({
+      env: { PRESSROOM_PORT: String(await ownPort()) },
+    });
     const told = await eventually(() => /^For Claude Code.*: (\S+) \(/m.exec(out())![1]!);
     expect(told).to.equal(`${url}/mcp`);
     const answer = await fetch(told, { method: 'POST', body: '{}' });
     expect(answer.status).to.equal(401);
-    const [, metadata] = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate')!)!;
+    const [, metadata] = /resource_metadata="([^"]+)"/.exec(
+      answer.headers.get('www-authenticate')!,
+    )!;
     expect(await (await fetch(metadata!)).json()).to.include({ resource: told });
     ctrlC();
     expect(await ended).to.equal(0);
@@ -147,7 +173,9 @@ describe('npm start', () => {
 
   it('ends when mongod dies, and says where its log is', async () => {
     const { leader, ended, out } = await start();
-    const mongod = groupMembers(leader).find(({ command }) => command.includes('--dbpath') && !command.startsWith('/bin/sh'))!;
+    const mongod = groupMembers(leader).find(
+      ({ command }) => command.includes('--dbpath') && !command.startsWith('/bin/sh'),
+    )!;
     process.kill(mongod.pid, 'SIGKILL');
     expect(await ended).to.equal(1);
     expect(out()).to.include('mongod ended by itself').and.include('mongod.log');
@@ -157,7 +185,10 @@ describe('npm start', () => {
     const first = await start();
     const second = await start({ ready: false });
     expect(await second.ended).to.equal(1);
-    expect(second.out()).to.include('runs already').and.include(String(first.leader)).and.include('PRESSROOM_DATA_DIR');
+    expect(second.out())
+      .to.include('runs already')
+      .and.include(String(first.leader))
+      .and.include('PRESSROOM_DATA_DIR');
     expect((await render(first.url, key)).status).to.equal(200);
     first.ctrlC();
     expect(await first.ended).to.equal(0);
@@ -171,7 +202,11 @@ describe('npm start', () => {
       for (const variable of ['PRESSROOM_PORT', 'PRESSROOM_OPERATIONS_PORT']) {
         const { ended, out } = await start({
           ready: false,
-          env: { [variable]: String(port), PRESSROOM_OPERATIONS_HOST: '0.0.0.0', PRESSROOM_HOST: '0.0.0.0' },
+          env: {
+            [variable]: String(port),
+            PRESSROOM_OPERATIONS_HOST: '0.0.0.0',
+            PRESSROOM_HOST: '0.0.0.0',
+          },
         });
         expect(await ended).to.equal(1);
         expect(out()).to.include(`Port ${port} is taken`).and.include(variable);
@@ -182,7 +217,10 @@ describe('npm start', () => {
   });
 
   it('reports every wrong variable at once, and starts nothing', async () => {
-    const { ended, out } = await start({ ready: false, env: { PRESSROOM_SLOTS: 'many', PRESSROOM_CHROME_SANDBOX: 'maybe' } });
+    const { ended, out } = await start({
+      ready: false,
+      env: { PRESSROOM_SLOTS: 'many', PRESSROOM_CHROME_SANDBOX: 'maybe' },
+    });
     expect(await ended).to.equal(2);
     expect(out()).to.include('PRESSROOM_SLOTS=many').and.include('PRESSROOM_CHROME_SANDBOX=maybe');
   });

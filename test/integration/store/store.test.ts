@@ -8,7 +8,12 @@ import { MongoClient, MongoServerError } from 'mongodb';
 import { pino } from 'pino';
 import { SCHEMA_VERSION } from '../../../api/store/migrations.ts';
 import { unsuitable } from '../../../api/store/server-check.ts';
-import { connectStore, DatabaseTimeout, isDatabaseUnavailable, type Store } from '../../../api/store/store.ts';
+import {
+  connectStore,
+  DatabaseTimeout,
+  isDatabaseUnavailable,
+  type Store,
+} from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { freeze } from '../../support/freeze.ts';
 import { freshMongod, testDatabase } from '../../support/servers/mongod.ts';
@@ -36,7 +41,9 @@ describe('the store', () => {
     const [one, two] = [storeOn(uri, silentLog, 5_000), storeOn(uri, silentLog, 5_000)];
     await Promise.all([one.start(), two.start()]);
     expect(await one.meta.findOne({ _id: 'schema' })).to.include({ version: SCHEMA_VERSION });
-    expect((await two.accounts.indexes()).find(index => index['name'] === 'name')).to.include({ unique: true });
+    expect((await two.accounts.indexes()).find(index => index['name'] === 'name')).to.include({
+      unique: true,
+    });
     await storeOn(uri, silentLog, 5_000).start();
   });
 
@@ -49,7 +56,9 @@ describe('the store', () => {
     const store = storeOn(uri, silentLog, 5_000);
     await store.start();
     expect(await store.meta.findOne({ _id: 'schema' })).to.include({ version: SCHEMA_VERSION });
-    expect((await store.trialLimits.indexes()).find(index => index['name'] === 'expires')).to.include({ expireAfterSeconds: 0 });
+    expect(
+      (await store.trialLimits.indexes()).find(index => index['name'] === 'expires'),
+    ).to.include({ expireAfterSeconds: 0 });
     expect(await store.accounts.findOne({ name: 'kept' })).to.not.equal(null);
     await client.close();
   });
@@ -94,7 +103,9 @@ describe('the store', () => {
   });
 
   it('says that an address can not be read, without showing its password', () => {
-    expect(() => connectStore({ uri: 'mongo://user:hidden@host', operationTimeoutMs: 500 }, silentLog))
+    expect(() =>
+      connectStore({ uri: 'mongo://user:hidden@host', operationTimeoutMs: 500 }, silentLog),
+    )
       .to.throw('The address of MongoDB is wrong')
       .with.property('message')
       .that.does.not.contain('hidden');
@@ -110,8 +121,12 @@ describe('the store', () => {
 
   it('refuses servers that are too old or no replica set, in a sentence', () => {
     const replicaSet = { setName: 'rs' };
-    expect(unsuitable(replicaSet, { version: '6.0.5', versionArray: [6, 0, 5, 0] })).to.equal(undefined);
-    expect(unsuitable({ msg: 'isdbgrid' }, { version: '8.0.1', versionArray: [8, 0, 1, 0] })).to.equal(undefined);
+    expect(unsuitable(replicaSet, { version: '6.0.5', versionArray: [6, 0, 5, 0] })).to.equal(
+      undefined,
+    );
+    expect(
+      unsuitable({ msg: 'isdbgrid' }, { version: '8.0.1', versionArray: [8, 0, 1, 0] }),
+    ).to.equal(undefined);
     expect(unsuitable(replicaSet, { version: '5.0.9', versionArray: [5, 0, 9, 0] }))
       .to.contain('5.0.9 is too old')
       .and.contain('6.0');
@@ -122,8 +137,12 @@ describe('the store', () => {
 
   it('tells an outage from a mistake', () => {
     expect(isDatabaseUnavailable(new DatabaseTimeout(1))).to.equal(true);
-    expect(isDatabaseUnavailable(new MongoServerError({ message: 'not primary', code: 10107 }))).to.equal(true);
-    expect(isDatabaseUnavailable(new MongoServerError({ message: 'duplicate', code: 11000 }))).to.equal(false);
+    expect(
+      isDatabaseUnavailable(new MongoServerError({ message: 'not primary', code: 10107 })),
+    ).to.equal(true);
+    expect(
+      isDatabaseUnavailable(new MongoServerError({ message: 'duplicate', code: 11000 })),
+    ).to.equal(false);
     expect(isDatabaseUnavailable(new TypeError('ours'))).to.equal(false);
   });
 
@@ -161,7 +180,10 @@ describe('the store', () => {
       await store.start();
       try {
         await freeze(mongod.pid);
-        const errors = [await failure(store.ping(200)), await failure(store.limited(store.accounts.findOne({ _id: 'x' }, store.limits)))];
+        const errors = [
+          await failure(store.ping(200)),
+          await failure(store.limited(store.accounts.findOne({ _id: 'x' }, store.limits))),
+        ];
         expect(errors.map(isDatabaseUnavailable)).to.deep.equal([true, true]);
       } finally {
         process.kill(mongod.pid, 'SIGCONT');

@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import type { Leases } from '../../../api/leases/leases.ts';
 import type { LeaseTimes } from '../../../api/leases/mongo-leases.ts';
 import { createTrialAdmission } from '../../../api/leases/trial-admission.ts';
-import { type TrialCaller, type TrialConfig, trialLeases } from '../../../api/leases/trial-leases.ts';
+import {
+  type TrialCaller,
+  type TrialConfig,
+  trialLeases,
+} from '../../../api/leases/trial-leases.ts';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import type { ApiError } from '../../../common/contract/errors.ts';
 import type { Service } from '../../../common/lifecycle.ts';
@@ -30,9 +34,17 @@ describe('the leases of trial callers', () => {
   after(() => rig?.close());
 
   /** One process's part. */
-  async function replica(times: Partial<LeaseTimes> = {}, store: Store = rig.store, config: Partial<TrialConfig> = {}) {
+  async function replica(
+    times: Partial<LeaseTimes> = {},
+    store: Store = rig.store,
+    config: Partial<TrialConfig> = {},
+  ) {
     const admission = createTrialAdmission(LIMIT);
-    const leases = trialLeases(store, { ...LIMIT, pepper: PEPPER, slots: () => 8, admission, times, ...config }, silentLog);
+    const leases = trialLeases(
+      store,
+      { ...LIMIT, pepper: PEPPER, slots: () => 8, admission, times, ...config },
+      silentLog,
+    );
     await leases.start();
     running.push(leases);
     return leases;
@@ -40,14 +52,16 @@ describe('the leases of trial callers', () => {
 
   const caller = (visitor: string): TrialCaller => ({ visitor, requestId: randomUUID() });
   /** A call whose render is over at once. */
-  const call = async (leases: Leases<TrialCaller>, visitor: string) => leases.release(await leases.admit(caller(visitor)));
+  const call = async (leases: Leases<TrialCaller>, visitor: string) =>
+    leases.release(await leases.admit(caller(visitor)));
   const code = (work: Promise<unknown>) =>
     work.then(
       () => 'ok',
       (error: ApiError) => error.code,
     );
   const visitors = () => rig.store.trialLimits.find({ calls: { $exists: true } }).toArray();
-  const places = async () => (await rig.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
+  const places = async () =>
+    (await rig.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
   /** The calls of all visitors become so much older; `which`: from which one on. */
   const age = (ms: number, which = 0) =>
     rig.store.trialLimits.updateMany({ calls: { $exists: true } }, [
@@ -63,7 +77,11 @@ describe('the leases of trial callers', () => {
                   {
                     $let: {
                       vars: { call: { $arrayElemAt: ['$calls', '$$nth'] } },
-                      in: { at: { $subtract: ['$$call.at', { $cond: [{ $gte: ['$$nth', which] }, ms, 0] }] } },
+                      in: {
+                        at: {
+                          $subtract: ['$$call.at', { $cond: [{ $gte: ['$$nth', which] }, ms, 0] }],
+                        },
+                      },
                     },
                   },
                 ],
@@ -80,14 +98,19 @@ describe('the leases of trial callers', () => {
       for (let nth = 0; nth < 5; nth++) await call(nth % 2 ? one : two, '198.51.100.7');
       for (const leases of [one, two]) {
         const refused = await refusal(leases.admit(caller('198.51.100.7')));
-        expect(refused).to.deep.include({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '60' } });
+        expect(refused).to.deep.include({
+          code: 'rate_limited',
+          status: 429,
+          headers: { 'Retry-After': '60' },
+        });
       }
       expect(await code(call(one, '198.51.100.8'))).to.equal('ok');
     });
 
     it('are five when they come at the same moments to ten processes that nobody has called before', async () => {
       const ten = await Promise.all(Array.from({ length: 10 }, () => replica()));
-      for (let round = 0; round < 4; round++) await Promise.all(ten.map(leases => code(call(leases, '198.51.100.7'))));
+      for (let round = 0; round < 4; round++)
+        await Promise.all(ten.map(leases => code(call(leases, '198.51.100.7'))));
       const [visitor] = await visitors();
       expect(visitor!.calls).to.have.length(5);
     });
@@ -107,7 +130,10 @@ describe('the leases of trial callers', () => {
 
     it('are remembered for exactly as long as they are used up', async () => {
       const closed: number[] = [];
-      const admission = { ...createTrialAdmission(LIMIT), usedUp: (_: string, forMs: number) => void closed.push(forMs) };
+      const admission = {
+        ...createTrialAdmission(LIMIT),
+        usedUp: (_: string, forMs: number) => void closed.push(forMs),
+      };
       const leases = await replica({}, rig.store, { admission });
       for (let nth = 0; nth < 4; nth++) await call(leases, '198.51.100.7');
       expect(closed).to.deep.equal([]);
@@ -129,7 +155,8 @@ describe('the leases of trial callers', () => {
       const [one, two] = [await replica(), await replica()];
       await one.admit(caller('198.51.100.1'));
       await one.admit(caller('198.51.100.1'));
-      for (let nth = 0; nth < 5; nth++) expect((await refusal(two.admit(caller('198.51.100.7')))).message).to.match(/at once/);
+      for (let nth = 0; nth < 5; nth++)
+        expect((await refusal(two.admit(caller('198.51.100.7')))).message).to.match(/at once/);
       expect((await refusal(two.admit(caller('198.51.100.7')))).message).to.match(/used up/);
     });
 
@@ -147,7 +174,10 @@ describe('the leases of trial callers', () => {
 
     it('are told apart from those of the same visitor under another pepper', async () => {
       await call(await replica(), '198.51.100.7');
-      await call(await replica({}, rig.store, { pepper: 'another pepper of sixteen' }), '198.51.100.7');
+      await call(
+        await replica({}, rig.store, { pepper: 'another pepper of sixteen' }),
+        '198.51.100.7',
+      );
       expect(await visitors()).to.have.length(2);
     });
   });
@@ -159,7 +189,11 @@ describe('the leases of trial callers', () => {
       await two.admit(caller('198.51.100.2'));
       for (const [nth, leases] of [one, two].entries()) {
         const refused = await refusal(leases.admit(caller(`198.51.100.${nth + 10}`)));
-        expect(refused).to.deep.include({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '60' } });
+        expect(refused).to.deep.include({
+          code: 'rate_limited',
+          status: 429,
+          headers: { 'Retry-After': '60' },
+        });
       }
       await one.release(first);
       expect(await code(two.admit(caller('198.51.100.3')))).to.equal('ok');
@@ -167,14 +201,18 @@ describe('the leases of trial callers', () => {
 
     it('are two when calls come at the same moment to ten processes', async () => {
       const ten = await Promise.all(Array.from({ length: 10 }, () => replica()));
-      const ends = await Promise.all(ten.map((leases, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))));
+      const ends = await Promise.all(
+        ten.map((leases, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))),
+      );
       expect(ends.filter(end => end === 'ok')).to.have.length(2);
       expect(await places()).to.equal(2);
     });
 
     it('are asked for by no more calls of one process at once than there are', async () => {
       const leases = await replica();
-      const ends = await Promise.all(Array.from({ length: 40 }, (_, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))));
+      const ends = await Promise.all(
+        Array.from({ length: 40 }, (_, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))),
+      );
       expect(ends.filter(end => end === 'ok')).to.have.length(2);
       expect(await visitors()).to.have.length(2);
     });
@@ -187,7 +225,10 @@ describe('the leases of trial callers', () => {
 
     it('keep calls out before they are read, while the process knows that they are taken', async () => {
       const leases = await replica();
-      const [first] = [await leases.admit(caller('198.51.100.1')), await leases.admit(caller('198.51.100.2'))];
+      const [first] = [
+        await leases.admit(caller('198.51.100.1')),
+        await leases.admit(caller('198.51.100.2')),
+      ];
       expect(() => leases.enter('198.51.100.3'))
         .to.throw()
         .with.property('code', 'rate_limited');
@@ -197,10 +238,17 @@ describe('the leases of trial callers', () => {
 
     it('say to the admission that they are taken, and that one is free', async () => {
       const told: string[] = [];
-      const admission = { ...createTrialAdmission(LIMIT), full: () => void told.push('full'), freed: () => void told.push('freed') };
+      const admission = {
+        ...createTrialAdmission(LIMIT),
+        full: () => void told.push('full'),
+        freed: () => void told.push('freed'),
+      };
       const leases = await replica({}, rig.store, { admission });
       const other = await replica();
-      const [lease] = [await leases.admit(caller('198.51.100.1')), await other.admit(caller('198.51.100.2'))];
+      const [lease] = [
+        await leases.admit(caller('198.51.100.1')),
+        await other.admit(caller('198.51.100.2')),
+      ];
       await refusal(leases.admit(caller('198.51.100.3')));
       await leases.release(lease);
       expect(told).to.deep.equal(['full', 'freed']);
@@ -224,9 +272,13 @@ describe('the leases of trial callers', () => {
       const { leases } = (await rig.store.trialLimits.findOne({ _id: 'places' }))!;
       const other = await replica(QUICK);
       let nth = 10;
-      await eventually(async () => expect(await code(other.admit(caller(`198.51.100.${nth++}`)))).to.equal('ok'));
+      await eventually(async () =>
+        expect(await code(other.admit(caller(`198.51.100.${nth++}`)))).to.equal('ok'),
+      );
       const taken = (await rig.store.trialLimits.findOne({ _id: 'places' }))!.leases!.at(-1)!;
-      expect(taken.expires.getTime() - QUICK.leaseMs!).to.be.at.least(leases![0]!.expires.getTime());
+      expect(taken.expires.getTime() - QUICK.leaseMs!).to.be.at.least(
+        leases![0]!.expires.getTime(),
+      );
       expect(await places()).to.be.at.most(2);
     });
 
@@ -240,7 +292,10 @@ describe('the leases of trial callers', () => {
 
     it('are given back once, by settling as by releasing, and nothing is counted', async () => {
       const leases = await replica();
-      const [one, two] = [await leases.admit(caller('198.51.100.1')), await leases.admit(caller('198.51.100.2'))];
+      const [one, two] = [
+        await leases.admit(caller('198.51.100.1')),
+        await leases.admit(caller('198.51.100.2')),
+      ];
       expect(await leases.settle(one)).to.equal(undefined);
       await leases.release(one);
       expect(await places()).to.equal(1);
@@ -253,7 +308,10 @@ describe('the leases of trial callers', () => {
     it('cannot be asked, refuse with render_failed and its reason', async () => {
       const leases = await replica();
       await rig.failing('findAndModify', { errorCode: 11602 });
-      expect(await refusal(leases.admit(caller('198.51.100.7')))).to.include({ code: 'render_failed', reason: 'database' });
+      expect(await refusal(leases.admit(caller('198.51.100.7')))).to.include({
+        code: 'render_failed',
+        reason: 'database',
+      });
     });
 
     it('does not take a place back, leave it to expire', async () => {
@@ -265,7 +323,9 @@ describe('the leases of trial callers', () => {
       expect(await places()).to.equal(1);
       const more = await replica(QUICK, rig.store, { slots: () => 1 });
       let nth = 10;
-      await eventually(async () => expect(await code(more.admit(caller(`198.51.100.${nth++}`)))).to.equal('ok'));
+      await eventually(async () =>
+        expect(await code(more.admit(caller(`198.51.100.${nth++}`)))).to.equal('ok'),
+      );
     });
 
     it('has its answers lost, count a call once and take one place', async () => {
@@ -275,12 +335,14 @@ describe('the leases of trial callers', () => {
       try {
         await store.start();
         const leases = await replica({}, store);
-        // In the first admission the answer to the count is lost, in the second the answer to what takes the place.
+        // In the first admission the answer to the count is lost, in the second the answer to what
+        // takes the place.
         for (const which of [0, 1]) {
           let seen = 0;
           const lost = link.onFrame({
             direction: 'down',
-            matches: (_, { before }) => !!before && commandOf(before) === 'findAndModify' && seen++ === which,
+            matches: (_, { before }) =>
+              !!before && commandOf(before) === 'findAndModify' && seen++ === which,
             do: 'cut',
           });
           await leases.admit(caller('198.51.100.7'));

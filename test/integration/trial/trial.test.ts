@@ -9,7 +9,18 @@ import { httpCall } from '../../support/http-call.ts';
 import { rawConnection } from '../../support/http-rig.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfPixels, pdfText } from '../../support/pdf.ts';
-import { codeOf, HELLO, letIn, newAddress, PATH, PROXIES, port, RATE_LIMITED, refused, trial } from '../../support/trial-calls.ts';
+import {
+  codeOf,
+  HELLO,
+  letIn,
+  newAddress,
+  PATH,
+  PROXIES,
+  port,
+  RATE_LIMITED,
+  refused,
+  trial,
+} from '../../support/trial-calls.ts';
 
 /** Runs until its caller goes. */
 const LONG = { html: html('long'), wait_for_expression: 'false' };
@@ -29,7 +40,10 @@ describe('a trial render', () => {
     pressroom = await installation({
       plan: 'free',
       intranet: true,
-      env: { ...PROXIES, PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${(site.address() as AddressInfo).port}` },
+      env: {
+        ...PROXIES,
+        PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${(site.address() as AddressInfo).port}`,
+      },
       log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
     });
   });
@@ -69,7 +83,10 @@ describe('a trial render', () => {
   });
 
   it('has the watermark when that is asked for, and says so', async () => {
-    const [plain, stamped] = [await trial(pressroom, HELLO), await trial(pressroom, { ...HELLO, sandbox: true })];
+    const [plain, stamped] = [
+      await trial(pressroom, HELLO),
+      await trial(pressroom, { ...HELLO, sandbox: true }),
+    ];
     expect(stamped.status).to.equal(200);
     expect(stamped.headers).to.include({ 'x-sandbox': 'true', 'content-type': 'application/pdf' });
     expect(stamped.headers).to.not.have.any.keys('x-usage-count', 'x-pdf-pages', 'server-timing');
@@ -79,7 +96,9 @@ describe('a trial render', () => {
 
   it('leaves the account of whoever sends a key all the same as it was', async () => {
     const before = await account();
-    const answer = await trial(pressroom, HELLO, newAddress(), { authorization: `Bearer ${pressroom.key}` });
+    const answer = await trial(pressroom, HELLO, newAddress(), {
+      authorization: `Bearer ${pressroom.key}`,
+    });
     expect(answer.status).to.equal(200);
     expect(await account()).to.deep.equal(before);
   });
@@ -93,9 +112,19 @@ describe('a trial render', () => {
   });
 
   it('obeys the same rules, with the same words', async () => {
-    for (const body of [{}, { html: 'x', scale: 3 }, { html: 'x', printBackground: true }, '{', '']) {
+    for (const body of [
+      {},
+      { html: 'x', scale: 3 },
+      { html: 'x', printBackground: true },
+      '{',
+      '',
+    ]) {
       const answers = [await trial(pressroom, body), await pressroom.render(body)];
-      const [visitors, customers] = answers.map(answer => ({ status: answer.status, ...answer.error(), request_id: undefined }));
+      const [visitors, customers] = answers.map(answer => ({
+        status: answer.status,
+        ...answer.error(),
+        request_id: undefined,
+      }));
       expect(visitors).to.deep.equal(customers);
       expect(visitors!.status).to.equal(400);
     }
@@ -114,35 +143,54 @@ describe('a trial render', () => {
     const answer = await trial(pressroom, page);
     expect(await pdfText(answer.body)).to.contain('refused');
     expect(hits).to.equal(before);
-    expect((await trial(pressroom, { url: inside })).error().code).to.be.oneOf(['ssrf_blocked', 'validation_error']);
+    expect((await trial(pressroom, { url: inside })).error().code).to.be.oneOf([
+      'ssrf_blocked',
+      'validation_error',
+    ]);
     expect(hits).to.equal(before);
   });
 
   it('is one of five a minute from one address; the sixth is refused, and other addresses are not', async () => {
     const mine = newAddress();
-    for (let nth = 0; nth < 5; nth++) expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
+    for (let nth = 0; nth < 5; nth++)
+      expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
     const sixth = await trial(pressroom, HELLO, mine);
     expect(refused(sixth)).to.deep.equal(RATE_LIMITED);
-    expect(sixth.error()).to.include({ code: 'rate_limited', request_id: sixth.headers['x-request-id'] });
+    expect(sixth.error()).to.include({
+      code: 'rate_limited',
+      request_id: sixth.headers['x-request-id'],
+    });
     expect(sixth.error().message).to.contain('5 trial calls a minute');
     expect(codeOf(await trial(pressroom, HELLO))).to.equal('ok');
   });
 
   it('is not used up by a body that is wrong', async () => {
     const mine = newAddress();
-    for (const body of ['{', {}, { html: 7 }, { url: 'http://10.0.0.1/' }, { html: 'x', url: 'http://example.com/' }, ''])
+    for (const body of [
+      '{',
+      {},
+      { html: 7 },
+      { url: 'http://10.0.0.1/' },
+      { html: 'x', url: 'http://example.com/' },
+      '',
+    ])
       expect((await trial(pressroom, body, mine)).status).to.be.oneOf([400, 422]);
     expect(await pressroom.store.trialLimits.countDocuments()).to.equal(0);
-    for (let nth = 0; nth < 5; nth++) expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
+    for (let nth = 0; nth < 5; nth++)
+      expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
     expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('rate_limited');
   });
 
   it('is shared by all addresses of an IPv6 network of 64 bits, and by both ways to write an IPv4 address', async () => {
-    for (let nth = 0; nth < 5; nth++) expect(codeOf(await trial(pressroom, HELLO, `2001:db8:1:2::${nth + 1}`))).to.equal('ok');
+    for (let nth = 0; nth < 5; nth++)
+      expect(codeOf(await trial(pressroom, HELLO, `2001:db8:1:2::${nth + 1}`))).to.equal('ok');
     expect(codeOf(await trial(pressroom, HELLO, '2001:db8:1:2:ffff::9'))).to.equal('rate_limited');
     expect(codeOf(await trial(pressroom, HELLO, '2001:db8:1:3::1'))).to.equal('ok');
     const mine = newAddress();
-    for (let nth = 0; nth < 5; nth++) expect(codeOf(await trial(pressroom, HELLO, nth % 2 ? mine : `::ffff:${mine}`))).to.equal('ok');
+    for (let nth = 0; nth < 5; nth++)
+      expect(codeOf(await trial(pressroom, HELLO, nth % 2 ? mine : `::ffff:${mine}`))).to.equal(
+        'ok',
+      );
     expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('rate_limited');
   });
 
@@ -159,7 +207,8 @@ describe('a trial render', () => {
 
   it('refuses before the body is sent whoever is known to be over a limit', async () => {
     const mine = newAddress();
-    for (let nth = 0; nth < 5; nth++) expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
+    for (let nth = 0; nth < 5; nth++)
+      expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
     const connection = await rawConnection(port(pressroom));
     const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${mine}\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n`;
     connection.send(head);
@@ -180,11 +229,17 @@ describe('a trial render', () => {
     const { security, responses } = paths[PATH].post;
     expect(security).to.deep.equal([]);
     expect(Object.keys(responses)).to.have.members(['200', '400', '422', '429', '502']);
-    expect(Object.keys(responses['200'].headers)).to.have.members(['X-Request-Id', 'X-Sandbox', 'Content-Disposition']);
+    expect(Object.keys(responses['200'].headers)).to.have.members([
+      'X-Request-Id',
+      'X-Sandbox',
+      'Content-Disposition',
+    ]);
     expect(Object.keys(responses['429'].headers)).to.have.members(['X-Request-Id', 'Retry-After']);
     const { examples } = responses['429'].content['application/json'];
     expect(Object.keys(examples)).to.deep.equal(['rate_limited']);
-    expect(errorEnvelopeSchema.parse(examples.rate_limited.value).error.code).to.equal('rate_limited');
+    expect(errorEnvelopeSchema.parse(examples.rate_limited.value).error.code).to.equal(
+      'rate_limited',
+    );
   });
 
   it('counts in numbers of its own, and in no number of customers', async () => {
@@ -199,7 +254,11 @@ describe('a trial render', () => {
       expect(grown('pressroom_http_requests_total', { route: PATH })).to.equal(2);
       return now;
     });
-    for (const name of ['pressroom_renders_total', 'pressroom_renders_settled_total', 'pressroom_render_duration_seconds_count'])
+    for (const name of [
+      'pressroom_renders_total',
+      'pressroom_renders_settled_total',
+      'pressroom_render_duration_seconds_count',
+    ])
       expect(after.sum(name), name).to.equal(before.sum(name));
   });
 
@@ -209,7 +268,9 @@ describe('a trial render', () => {
     await pressroom.worker.until({ busy: 1 });
     call.hangUp();
     await eventually(async () => {
-      expect((await pressroom.store.trialLimits.findOne({ _id: 'places' }))!.leases).to.deep.equal([]);
+      expect((await pressroom.store.trialLimits.findOne({ _id: 'places' }))!.leases).to.deep.equal(
+        [],
+      );
       expect((await samples()).sum('pressroom_in_flight_bytes')).to.equal(0);
     });
   });
@@ -226,7 +287,11 @@ describe('trial renders of several API processes', () => {
   let two: Installation;
   before(async () => {
     one = await installation({ env: PROXIES });
-    two = await installation({ workers: 0, uri: one.uri, env: { ...PROXIES, PRESSROOM_WORKERS: one.worker.address } });
+    two = await installation({
+      workers: 0,
+      uri: one.uri,
+      env: { ...PROXIES, PRESSROOM_WORKERS: one.worker.address },
+    });
   });
   after(async () => {
     await two?.stop();
@@ -236,7 +301,9 @@ describe('trial renders of several API processes', () => {
   it('share the five of an address', async () => {
     const mine = newAddress();
     for (let nth = 0; nth < 5; nth++)
-      await eventually(async () => expect((await trial(nth % 2 ? one : two, HELLO, mine)).status).to.equal(200));
+      await eventually(async () =>
+        expect((await trial(nth % 2 ? one : two, HELLO, mine)).status).to.equal(200),
+      );
     expect(codeOf(await trial(one, HELLO, mine))).to.equal('rate_limited');
     expect(codeOf(await trial(two, HELLO, mine))).to.equal('rate_limited');
   });
@@ -270,14 +337,23 @@ describe('an API that trusts no proxy', () => {
 describe('an API without trial renders', () => {
   let pressroom: Installation;
   before(async () => {
-    pressroom = await installation({ workers: 0, env: { PRESSROOM_TRIAL: 'off', PRESSROOM_WORKERS: 'ws://127.0.0.1:9' } });
+    pressroom = await installation({
+      workers: 0,
+      env: { PRESSROOM_TRIAL: 'off', PRESSROOM_WORKERS: 'ws://127.0.0.1:9' },
+    });
   });
   after(() => pressroom?.stop());
 
   it('has nothing at their path, and does not describe it', async () => {
-    const [answer, unknown] = [await trial(pressroom, HELLO), await httpCall(port(pressroom), 'POST', '/v1/trial/nothing')];
+    const [answer, unknown] = [
+      await trial(pressroom, HELLO),
+      await httpCall(port(pressroom), 'POST', '/v1/trial/nothing'),
+    ];
     expect(answer.status).to.equal(404);
-    expect({ ...answer.error(), request_id: '' }).to.deep.equal({ ...unknown.error(), request_id: '' });
+    expect({ ...answer.error(), request_id: '' }).to.deep.equal({
+      ...unknown.error(),
+      request_id: '',
+    });
     expect((await pressroom.call('GET', PATH)).status).to.equal(404);
     expect((await pressroom.call('GET', '/openapi.json')).body.toString()).to.not.contain(PATH);
     expect((await pressroom.call('GET', '/docs')).body.toString()).to.not.contain(PATH);

@@ -23,7 +23,9 @@ describe('what an API hears of a page’s events', () => {
     server.on('connection', (socket: WebSocket) => {
       for (let nth = 0; nth < MESSAGES; nth++) socket.send('x'.repeat(MESSAGE_BYTES));
     });
-    worker = await startWorker({ PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${(server.address() as AddressInfo).port}` });
+    worker = await startWorker({
+      PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    });
   });
   beforeEach(async () => {
     // On a busy machine the next one is not open yet when the last is gone.
@@ -34,7 +36,8 @@ describe('what an API hears of a page’s events', () => {
     slot.socket.on('message', (data: Buffer) => {
       const event = eventOf(data);
       if (event !== undefined) heard.events.push(event);
-      if (event === 'Runtime.consoleAPICalled') lines.push(JSON.parse(data.toString()).params.args[0].value);
+      if (event === 'Runtime.consoleAPICalled')
+        lines.push(JSON.parse(data.toString()).params.args[0].value);
       heard.bytes += data.length;
     });
   });
@@ -44,17 +47,26 @@ describe('what an API hears of a page’s events', () => {
     server?.close();
   });
   const evaluate = async (expression: string) => {
-    const { result } = await slot.command('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    const { result } = await slot.command('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
     return (result!['result'] as { value: unknown }).value;
   };
 
   it('is what APIs read, and nothing else', async () => {
     await slot.command('Runtime.enable');
     const { result } = await slot.command('Pressroom.ping');
-    const html = '<p>a page</p><script>console.log("said")</script><iframe srcdoc="<p>inside</p>"></iframe>';
+    const html =
+      '<p>a page</p><script>console.log("said")</script><iframe srcdoc="<p>inside</p>"></iframe>';
     await slot.command('Page.setDocumentContent', { frameId: result!['frameId'], html });
     await eventually(() =>
-      expect(heard.events).to.include.members(['Page.loadEventFired', 'Page.frameNavigated', 'Runtime.consoleAPICalled']),
+      expect(heard.events).to.include.members([
+        'Page.loadEventFired',
+        'Page.frameNavigated',
+        'Runtime.consoleAPICalled',
+      ]),
     );
     expect(PAGE_EVENTS).to.include.members(heard.events);
   });
@@ -74,7 +86,9 @@ describe('what an API hears of a page’s events', () => {
 
   it('is cut when a page writes to its console in a loop, which goes on undisturbed', async () => {
     await slot.command('Runtime.enable');
-    expect(await evaluate('for (let i = 0; i < 50_000; i++) console.log(i); "done"')).to.equal('done');
+    expect(await evaluate('for (let i = 0; i < 50_000; i++) console.log(i); "done"')).to.equal(
+      'done',
+    );
     const calls = heard.events.filter(event => event === 'Runtime.consoleAPICalled');
     expect(calls.length).to.be.within(5_000, 5_002);
     expect(lines.at(-1)).to.equal('console output was cut');

@@ -12,9 +12,20 @@ import { startWorker, type TestWorker } from '../../support/worker.ts';
 
 /** Makes `ca.pem` and, signed by it, NAME.pem and NAME.key for each name. */
 function sign(folder: string, names: string[]): void {
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=test authority');
+  openssl(
+    'req',
+    '-x509',
+    ...key,
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+    '-subj',
+    '/CN=test authority',
+  );
   for (const name of names) {
     openssl(
       'req',
@@ -74,11 +85,15 @@ describe('the gateway with TLS on both sides', () => {
   });
 
   const api = async (env: Record<string, string>) => {
-    const pressroom = await installation({ workers: 0, env: { PRESSROOM_WORKERS: `wss://localhost:${port}`, ...env } });
+    const pressroom = await installation({
+      workers: 0,
+      env: { PRESSROOM_WORKERS: `wss://localhost:${port}`, ...env },
+    });
     installations.push(pressroom);
     return pressroom;
   };
-  const known = async (pressroom: Installation) => (await pressroom.metrics.text()).includes('pressroom_workers_known{pool="default"} 1');
+  const known = async (pressroom: Installation) =>
+    (await pressroom.metrics.text()).includes('pressroom_workers_known{pool="default"} 1');
 
   it('serves an API that knows the authority and shows its certificate', async () => {
     const pressroom = await api({
@@ -92,13 +107,20 @@ describe('the gateway with TLS on both sides', () => {
 
   it('refuses an API without a certificate, and counts it', async () => {
     const pressroom = await api({ PRESSROOM_WORKERS_TLS_CA: file('ca.pem') });
-    await eventually(async () => expect(await worker.metrics.text()).to.match(/pressroom_gateway_refused_total\{reason="tls"\} [1-9]/));
+    await eventually(async () =>
+      expect(await worker.metrics.text()).to.match(
+        /pressroom_gateway_refused_total\{reason="tls"\} [1-9]/,
+      ),
+    );
     expect(await known(pressroom)).to.equal(false);
   });
 
   it('is not trusted by an API that does not know the authority', async () => {
     const refused = await worker.metrics.text();
-    const pressroom = await api({ PRESSROOM_WORKERS_TLS_CERT: file('api.pem'), PRESSROOM_WORKERS_TLS_KEY: file('api.key') });
+    const pressroom = await api({
+      PRESSROOM_WORKERS_TLS_CERT: file('api.pem'),
+      PRESSROOM_WORKERS_TLS_KEY: file('api.key'),
+    });
     await eventually(async () => expect(await worker.metrics.text()).to.not.equal(refused));
     expect(await known(pressroom)).to.equal(false);
   });
@@ -108,17 +130,32 @@ describe('the gateway with TLS on both sides', () => {
   });
 
   it('wants certificate and key together', () => {
-    expect(() => readWorkerConfig({ PRESSROOM_GATEWAY_TLS_CERT: file('localhost.pem') })).to.throw('PRESSROOM_GATEWAY_TLS_KEY');
-    expect(() => readWorkerConfig({ PRESSROOM_GATEWAY_TLS_CLIENT_CA: file('ca.pem') })).to.throw('PRESSROOM_GATEWAY_TLS_CERT');
-    expect(() => readApiConfig({ PRESSROOM_WORKERS_TLS_KEY: file('api.key') })).to.throw('PRESSROOM_WORKERS_TLS_CERT');
-    expect(() => readApiConfig({ PRESSROOM_WORKERS_TLS_CA: file('nothing.pem') })).to.throw(/PRESSROOM_WORKERS_TLS_CA=.*ENOENT/);
+    expect(() => readWorkerConfig({ PRESSROOM_GATEWAY_TLS_CERT: file('localhost.pem') })).to.throw(
+      'PRESSROOM_GATEWAY_TLS_KEY',
+    );
+    expect(() => readWorkerConfig({ PRESSROOM_GATEWAY_TLS_CLIENT_CA: file('ca.pem') })).to.throw(
+      'PRESSROOM_GATEWAY_TLS_CERT',
+    );
+    expect(() => readApiConfig({ PRESSROOM_WORKERS_TLS_KEY: file('api.key') })).to.throw(
+      'PRESSROOM_WORKERS_TLS_CERT',
+    );
+    expect(() => readApiConfig({ PRESSROOM_WORKERS_TLS_CA: file('nothing.pem') })).to.throw(
+      /PRESSROOM_WORKERS_TLS_CA=.*ENOENT/,
+    );
   });
 });
 
 /** Over TLS with the right certificate but without a ticket. */
 async function expect401(port: number, file: (name: string) => string): Promise<void> {
   const [ca, cert, key] = ['ca.pem', 'api.pem', 'api.key'].map(name => readFileSync(file(name)));
-  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca: ca!, cert: cert!, key: key! });
+  const socket = connect({
+    host: '127.0.0.1',
+    port,
+    servername: 'localhost',
+    ca: ca!,
+    cert: cert!,
+    key: key!,
+  });
   socket.write(
     'GET /v1/slot HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n',
   );

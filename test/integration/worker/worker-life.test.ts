@@ -11,10 +11,17 @@ import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
 import { SCHED_BATCH, treeOf } from '../../support/processes.ts';
 import { skip } from '../../support/skip.ts';
-import { errorOf, evaluate, startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
+import {
+  errorOf,
+  evaluate,
+  startWorker,
+  TEST_SECRET,
+  type TestWorker,
+} from '../../support/worker.ts';
 
 describe('a worker’s life', () => {
-  const starts = async (reason: string) => readSamples(await worker.metrics.text()).sum('pressroom_chrome_starts_total', { reason });
+  const starts = async (reason: string) =>
+    readSamples(await worker.metrics.text()).sum('pressroom_chrome_starts_total', { reason });
   let worker: TestWorker;
   afterEach(() => worker?.stop());
 
@@ -73,8 +80,14 @@ describe('a worker’s life', () => {
     expect(await starts('recycle')).to.equal(0);
     const session = await worker.open();
     // Blobs live in the browser process.
-    await evaluate(session, 'window.kept = Array.from({ length: 20 }, (_, i) => new Blob([new Uint8Array(4 << 20).fill(i)])); 1');
-    await evaluate(session, 'Promise.all(kept.map(blob => blob.slice(0, 1).arrayBuffer())).then(() => 1)');
+    await evaluate(
+      session,
+      'window.kept = Array.from({ length: 20 }, (_, i) => new Blob([new Uint8Array(4 << 20).fill(i)])); 1',
+    );
+    await evaluate(
+      session,
+      'Promise.all(kept.map(blob => blob.slice(0, 1).arrayBuffer())).then(() => 1)',
+    );
     session.close();
     await eventually(async () => expect(await starts('recycle')).to.equal(1));
     await worker.until({ ready: 1 });
@@ -106,7 +119,8 @@ describe('a worker’s life', () => {
     await eventually(async () => expect(await starts('account')).to.equal(1));
     const second = await renderFor('b');
     expect(second).to.not.equal(first);
-    // An API of the release before names no account: the next render cannot be the same account's for certain.
+    // An API of the release before names no account: the next render cannot be the same account's
+    // for certain.
     expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
     await eventually(async () => expect(await starts('account')).to.equal(2));
     await renderFor();
@@ -117,9 +131,13 @@ describe('a worker’s life', () => {
   it('restarts one Chrome for a claim of another account, however often it comes', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '3', PRESSROOM_CHROME_PER_ACCOUNT: 'on' });
     await worker.until({ ready: 3 });
-    for (const session of await Promise.all(['a', 'a', 'a'].map(account => worker.open({ account })))) session.close();
+    for (const session of await Promise.all(
+      ['a', 'a', 'a'].map(account => worker.open({ account })),
+    ))
+      session.close();
     await worker.until({ ready: 3 });
-    for (let claims = 0; claims < 3; claims++) expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRefused' });
+    for (let claims = 0; claims < 3; claims++)
+      expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRefused' });
     await worker.until({ ready: 3 });
     (await worker.open({ account: 'b' })).close();
     expect(await starts('account')).to.equal(1);
@@ -134,7 +152,9 @@ describe('a worker’s life', () => {
     expect(await evaluate(session, '7 * 7')).to.equal(49);
     session.close();
     expect(await stopped).to.equal(true);
-    expect(readdirSync(tmpdir()).filter(name => name.startsWith(`pressroom-chrome-${process.pid}-`))).to.deep.equal([]);
+    expect(
+      readdirSync(tmpdir()).filter(name => name.startsWith(`pressroom-chrome-${process.pid}-`)),
+    ).to.deep.equal([]);
   });
 
   it('ends what still runs when the grace is over, and says that it stops', async () => {
@@ -159,7 +179,8 @@ describe('a worker’s life', () => {
   });
 
   it('does not start without a sandbox unless told to', async function () {
-    if (process.getuid?.() !== 0) return skip(this, 'only root can show a Chrome that has no sandbox');
+    if (process.getuid?.() !== 0)
+      return skip(this, 'only root can show a Chrome that has no sandbox');
     const config = readWorkerConfig({ PATH: process.env.PATH, PRESSROOM_POOL_SECRET: TEST_SECRET });
     const executable = findChrome(process.env.PRESSROOM_CHROME);
     const asRoot = { ...config.chrome, executable, uid: undefined };
@@ -171,7 +192,10 @@ describe('a worker’s life', () => {
   });
 
   describe('its Chrome', () => {
-    const config = readWorkerConfig({ PATH: process.env.PATH, PRESSROOM_POOL_SECRET: TEST_SECRET }).chrome;
+    const config = readWorkerConfig({
+      PATH: process.env.PATH,
+      PRESSROOM_POOL_SECRET: TEST_SECRET,
+    }).chrome;
     const executable = findChrome(process.env.PRESSROOM_CHROME);
     const path = process.env.PATH;
     afterEach(() => {
@@ -183,7 +207,9 @@ describe('a worker’s life', () => {
       const chrome = await launchChrome({ ...config, executable }, silentLog);
       try {
         await chrome.pipe.command('Target.createTarget', { url: 'about:blank' });
-        await eventually(async () => expect(chrome.processes().map(({ type }) => type)).to.include('renderer'));
+        await eventually(async () =>
+          expect(chrome.processes().map(({ type }) => type)).to.include('renderer'),
+        );
         return new Set(treeOf(chrome.pid).map(({ policy }) => policy));
       } finally {
         await chrome.close();

@@ -51,7 +51,9 @@ describe('a worker', () => {
 
   it('has its slots open before anyone asks, and says so to whoever watches', async () => {
     await worker.until({ ready: 2 });
-    const socket = new WebSocket(`${worker.address}/v1/status?ticket=${worker.ticket({ purpose: 'status' })}`);
+    const socket = new WebSocket(
+      `${worker.address}/v1/status?ticket=${worker.ticket({ purpose: 'status' })}`,
+    );
     const [told] = await once(socket, 'message');
     expect(JSON.parse(String(told))).to.include({
       protocol: 1,
@@ -62,7 +64,9 @@ describe('a worker', () => {
       draining: false,
       chrome: 'up',
     });
-    const changed = new Promise<void>(resolve => socket.on('message', data => JSON.parse(String(data)).busy === 1 && resolve()));
+    const changed = new Promise<void>(resolve =>
+      socket.on('message', data => JSON.parse(String(data)).busy === 1 && resolve()),
+    );
     const session = await worker.open();
     await changed;
     session.close();
@@ -101,13 +105,22 @@ describe('a worker', () => {
       ['nobody with half a ticket', () => `/v1/slot?ticket=${worker.ticket().slice(0, 40)}`, 401],
       [
         'nobody with a ticket of another secret',
-        () => `/v1/slot?ticket=${worker.ticket().replace(/.$/, last => (last === 'A' ? 'Q' : 'A'))}`,
+        () =>
+          `/v1/slot?ticket=${worker.ticket().replace(/.$/, last => (last === 'A' ? 'Q' : 'A'))}`,
         401,
       ],
       ['nobody with a changed ticket', () => `/v1/slot?ticket=x${worker.ticket().slice(1)}`, 401],
       ['nobody of another pool', () => `/v1/slot?ticket=${worker.ticket({ pool: 'other' })}`, 401],
-      ['nobody to a slot with a ticket for the status', () => `/v1/slot?ticket=${worker.ticket({ purpose: 'status' })}`, 401],
-      ['nobody to the status with a ticket for a slot', () => `/v1/status?ticket=${worker.ticket()}`, 401],
+      [
+        'nobody to a slot with a ticket for the status',
+        () => `/v1/slot?ticket=${worker.ticket({ purpose: 'status' })}`,
+        401,
+      ],
+      [
+        'nobody to the status with a ticket for a slot',
+        () => `/v1/status?ticket=${worker.ticket()}`,
+        401,
+      ],
       ['nobody elsewhere', () => `/json/version?ticket=${worker.ticket()}`, 404],
       ['nobody to Chrome’s own paths', () => '/devtools/browser', 404],
       ['nobody with a path that is no address', () => '//', 404],
@@ -126,7 +139,9 @@ describe('a worker', () => {
 
     it('no plain request', async () => {
       const status = await new Promise(resolve =>
-        request({ port: port(), host: '127.0.0.1' }, response => resolve(response.resume().statusCode)).end(),
+        request({ port: port(), host: '127.0.0.1' }, response =>
+          resolve(response.resume().statusCode),
+        ).end(),
       );
       expect(status).to.equal(426);
     });
@@ -136,7 +151,9 @@ describe('a worker', () => {
     const socket = connect(worker.worker.port(), '127.0.0.1');
     socket.on('error', () => {}).resume();
     await once(socket, 'connect');
-    socket.write(`GET /v1/slot?ticket=${worker.ticket()} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+    socket.write(
+      `GET /v1/slot?ticket=${worker.ticket()} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
     await once(socket, 'close');
     await worker.until({ busy: 0, ready: 2 });
   });
@@ -146,7 +163,9 @@ describe('a worker', () => {
     const refused = await errorOf(session.command('Browser.close'));
     expect(refused).to.include({ name: 'CommandFailed' });
     expect(refused!.message).to.include('Browser.close');
-    expect(await errorOf(session.command('Page.navigate', { url: 'file:///etc/passwd' }))).to.include({ name: 'CommandFailed' });
+    expect(
+      await errorOf(session.command('Page.navigate', { url: 'file:///etc/passwd' })),
+    ).to.include({ name: 'CommandFailed' });
     expect(await evaluate(session, '6 * 7')).to.equal(42);
     session.close();
   });
@@ -162,7 +181,10 @@ describe('a worker', () => {
       const told = once(socket, 'message');
       const closed = once(socket, 'close');
       socket.send(frame);
-      expect(JSON.parse(String((await told)[0]))).to.have.nested.property('params.reason', 'refused');
+      expect(JSON.parse(String((await told)[0]))).to.have.nested.property(
+        'params.reason',
+        'refused',
+      );
       expect((await closed)[0]).to.equal(4_000);
       expect(await evaluate(neighbour, '1 + 1')).to.equal(2);
       neighbour.close();
@@ -172,7 +194,10 @@ describe('a worker', () => {
     const session = await worker.open({ maxMs: 600 });
     session.command('Runtime.evaluate', { expression: 'while (true) {}' }).catch(() => {});
     expect(await session.ended).to.include({ reason: 'deadline' });
-    expect(await errorOf(session.command('Page.printToPDF', {}))).to.include({ name: 'SlotLost', end: 'deadline' });
+    expect(await errorOf(session.command('Page.printToPDF', {}))).to.include({
+      name: 'SlotLost',
+      end: 'deadline',
+    });
   });
 
   it('tells when the page’s process crashes, and keeps the others', async () => {
@@ -193,7 +218,9 @@ describe('a worker', () => {
     const neighbour = await worker.open();
     const session = await worker.open();
     session
-      .command('Runtime.evaluate', { expression: 'const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))' })
+      .command('Runtime.evaluate', {
+        expression: 'const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))',
+      })
       .catch(() => {});
     expect(await session.ended).to.include({ reason: 'memory' });
     expect(await evaluate(neighbour, '3 + 3')).to.equal(6);
@@ -213,21 +240,29 @@ describe('a worker', () => {
   it('ends a slot whose page closes itself', async () => {
     const session = await worker.open();
     session.command('Runtime.evaluate', { expression: 'window.close()' }).catch(() => {});
-    expect(await session.ended).to.include({ reason: 'renderer_crashed', message: 'the page closed itself' });
+    expect(await session.ended).to.include({
+      reason: 'renderer_crashed',
+      message: 'the page closed itself',
+    });
   });
 
   it('lets a page open no windows, which would have renderers of their own', async () => {
     const session = await worker.open();
-    expect(await evaluate(session, '[1, 2, 3].map(() => window.open("about:blank", "_blank")).every(opened => opened === null)')).to.equal(
-      true,
-    );
+    expect(
+      await evaluate(
+        session,
+        '[1, 2, 3].map(() => window.open("about:blank", "_blank")).every(opened => opened === null)',
+      ),
+    ).to.equal(true);
     session.close();
   });
 
   it('gives a Chrome no port, and its user is not root', () => {
     const lines = execFileSync('ps', ['-eo', 'user,args'], { encoding: 'utf8' })
       .split('\n')
-      .filter(line => line.includes(`pressroom-chrome-${process.pid}-`) && !line.includes('/bin/sh'));
+      .filter(
+        line => line.includes(`pressroom-chrome-${process.pid}-`) && !line.includes('/bin/sh'),
+      );
     expect(lines.length).to.be.greaterThan(0);
     for (const line of lines) {
       expect(line).to.not.include('remote-debugging-port');

@@ -28,7 +28,9 @@ export interface Customer {
 
 export const PRICES = { starter: 'price_starter', growth: 'price_growth' } as const;
 
-export async function billingRig(options: Parameters<typeof consoleRig>[0] = {}): Promise<BillingRig> {
+export async function billingRig(
+  options: Parameters<typeof consoleRig>[0] = {},
+): Promise<BillingRig> {
   const stripe = await stripeFake();
   stripe.world.addPrice(PRICES.starter, 'Starter', 1_900);
   stripe.world.addPrice(PRICES.growth, 'Growth', 4_900);
@@ -41,10 +43,12 @@ export async function billingRig(options: Parameters<typeof consoleRig>[0] = {})
       .join(','),
     PRESSROOM_STRIPE_API_URL: stripe.url,
   };
-  const rig = await consoleRig({ workers: 0, ...options, env: { ...env, ...options.env } }).catch(async error => {
-    await stripe.close();
-    throw error;
-  });
+  const rig = await consoleRig({ workers: 0, ...options, env: { ...env, ...options.env } }).catch(
+    async error => {
+      await stripe.close();
+      throw error;
+    },
+  );
   const deliverAll = () => stripe.deliverAll(rig.api.port());
 
   async function customer(plan = 'free'): Promise<Customer> {
@@ -54,7 +58,11 @@ export async function billingRig(options: Parameters<typeof consoleRig>[0] = {})
     const { text: key } = await rig.accounts.createKey(name, { name: 'key' });
     const owner = await rig.person({ role: 'owner', account: id });
     const checkout = async (wanted: string) =>
-      (await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/checkout`, { plan: wanted })).url;
+      (
+        await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/checkout`, {
+          plan: wanted,
+        })
+      ).url;
     return {
       id,
       name,

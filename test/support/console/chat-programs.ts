@@ -1,12 +1,23 @@
-// How chat programs make themselves known to a server, as servers saw it in 2026: what they register, and the documents in which they describe themselves.
+// How chat programs make themselves known to a server, as servers saw it in 2026: what they
+// register, and the documents in which they describe themselves.
 
 const GRANTS = ['authorization_code', 'refresh_token'];
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 /** What a public program says besides its name and redirects. */
-const PUBLIC = { grant_types: GRANTS, response_types: ['code'], token_endpoint_auth_method: 'none' };
+const PUBLIC = {
+  grant_types: GRANTS,
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+};
 
-/** What each sends (as servers saw it, 2026): names, redirects, kinds of grants, ways to show who they are, and what it asks for. */
-export const REGISTRATIONS: Record<string, { metadata: Record<string, unknown>; used?: string; scope?: string; words: string }> = {
+/**
+ * What each sends (as servers saw it, 2026): names, redirects, kinds of grants, ways to show who
+ * they are, and what it asks for.
+ */
+export const REGISTRATIONS: Record<
+  string,
+  { metadata: Record<string, unknown>; used?: string; scope?: string; words: string }
+> = {
   'Claude on the web': {
     metadata: {
       ...PUBLIC,
@@ -27,13 +38,21 @@ export const REGISTRATIONS: Record<string, { metadata: Record<string, unknown>; 
     words: 'at claude.ai',
   },
   'Claude Code': {
-    metadata: { ...PUBLIC, client_name: 'Claude Code (pressroom)', redirect_uris: ['http://localhost:3118/callback'] },
+    metadata: {
+      ...PUBLIC,
+      client_name: 'Claude Code (pressroom)',
+      redirect_uris: ['http://localhost:3118/callback'],
+    },
     used: 'http://localhost:61234/callback',
     scope: 'render offline_access',
     words: 'on this computer (localhost:61234)',
   },
   ChatGPT: {
-    metadata: { ...PUBLIC, client_name: 'ChatGPT', redirect_uris: ['https://chatgpt.com/connector/oauth/aBcD-1_2'] },
+    metadata: {
+      ...PUBLIC,
+      client_name: 'ChatGPT',
+      redirect_uris: ['https://chatgpt.com/connector/oauth/aBcD-1_2'],
+    },
     scope: 'openid email render',
     words: 'at chatgpt.com',
   },
@@ -47,7 +66,11 @@ export const REGISTRATIONS: Record<string, { metadata: Record<string, unknown>; 
     words: 'at chatgpt.com',
   },
   Codex: {
-    metadata: { ...PUBLIC, client_name: 'Codex', redirect_uris: ['http://127.0.0.1:43123/callback/an-id'] },
+    metadata: {
+      ...PUBLIC,
+      client_name: 'Codex',
+      redirect_uris: ['http://127.0.0.1:43123/callback/an-id'],
+    },
     words: 'on this computer (127.0.0.1:43123)',
   },
   'VS Code on this computer': {
@@ -106,10 +129,15 @@ export const REGISTRATIONS: Record<string, { metadata: Record<string, unknown>; 
   },
 };
 
-/** The documents of those that publish one (as they were served, 2026), and where the answer goes. */
+/**
+ * The documents of those that publish one (as they were served, 2026), and where the answer goes.
+ */
 export const DOCUMENTS: Record<
   string,
-  { document: Record<string, unknown> & { client_id: string; redirect_uris: string[] }; used?: string }
+  {
+    document: Record<string, unknown> & { client_id: string; redirect_uris: string[] };
+    used?: string;
+  }
 > = {
   'Claude on the web': {
     document: {

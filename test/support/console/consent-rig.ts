@@ -1,4 +1,5 @@
-// An installation at an address that browsers reach, a browser, and an app on another site that opens the consent in a window of its own and waits for its end.
+// An installation at an address that browsers reach, a browser, and an app on another site that
+// opens the consent in a window of its own and waits for its end.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -16,7 +17,10 @@ export interface ConsentRig extends AddressedRig {
   arrived: URL[];
   /** Opens the app's site in the tab, which opens the consent in a window of its own. */
   popup(tab: Page, client: Client): Promise<Page>;
-  /** What the app's site says in the tab: `waiting`, `lost` when its window seems closed, else what came back to it. */
+  /**
+   * What the app's site says in the tab: `waiting`, `lost` when its window seems closed, else what
+   * came back to it.
+   */
   said(tab: Page): Promise<string>;
 }
 
@@ -43,7 +47,9 @@ if (opener) {
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-export async function consentRig(options?: Parameters<typeof addressedRig>[0]): Promise<ConsentRig> {
+export async function consentRig(
+  options?: Parameters<typeof addressedRig>[0],
+): Promise<ConsentRig> {
   const addressed = await addressedRig(options);
   const { rig, publicUrl } = addressed;
   const resource = `${publicUrl}/mcp`;
@@ -55,7 +61,9 @@ export async function consentRig(options?: Parameters<typeof addressedRig>[0]): 
     const page = back
       ? `<h1>Connected</h1><script>${TELLS}</script>`
       : `<h1>An app</h1><button value="${escaped(url.searchParams.get('ask') ?? '')}">Connect</button><output></output><script>${WAITS}</script>`;
-    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>App</title>${page}`);
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>App</title>${page}`);
   });
   await new Promise<void>(resolve => site.listen(0, '127.0.0.1', resolve));
   const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -70,7 +78,8 @@ export async function consentRig(options?: Parameters<typeof addressedRig>[0]): 
     resource,
     arrived,
     ask,
-    client: (metadata = {}) => newClient(rig, { redirect_uris: [`${siteUrl}/callback`], ...metadata }),
+    client: (metadata = {}) =>
+      newClient(rig, { redirect_uris: [`${siteUrl}/callback`], ...metadata }),
     popup: async (tab, client) => {
       await tab.goto(`${siteUrl}/?ask=${encodeURIComponent(ask(client).url)}`);
       const opened = tab.waitForEvent('popup');

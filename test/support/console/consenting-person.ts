@@ -1,17 +1,24 @@
-// A person with a password, who opens in a browser what an app sends them to, signs in where they must, and answers the page of consent.
+// A person with a password, who opens in a browser what an app sends them to, signs in where they
+// must, and answers the page of consent.
 import type { TestBrowser } from '../browser.ts';
 import { asked, personWithPassword, press, signIn } from '../pages/page-steps.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
 
 export interface ConsentingPerson {
   person: Person;
-  /** Resolves when the app's own page has been opened. The browser stays signed in from one answer to the next. */
+  /**
+   * Resolves when the app's own page has been opened. The browser stays signed in from one answer
+   * to the next.
+   */
   answer(url: string, button?: 'Allow' | 'Cancel'): Promise<void>;
   /** Another browser, which knows nobody. */
   forget(): Promise<void>;
 }
 
-export async function consentingPerson(rig: ConsoleRig, browser: TestBrowser): Promise<ConsentingPerson> {
+export async function consentingPerson(
+  rig: ConsoleRig,
+  browser: TestBrowser,
+): Promise<ConsentingPerson> {
   const person = await personWithPassword(rig, { role: 'developer' });
   let { page } = await browser.page();
   return {

@@ -1,4 +1,5 @@
-// The dashboard in a real browser: pages with a person's session, what they may not do (errors, violations of the policy, foreign hosts), axe, and pictures for who looks at the run.
+// The dashboard in a real browser: pages with a person's session, what they may not do (errors,
+// violations of the policy, foreign hosts), axe, and pictures for who looks at the run.
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,7 +11,10 @@ import { launchBrowser } from '../browser.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
 
 const PICTURES = fileURLToPath(new URL('../../artifacts/dashboard', import.meta.url));
-export const SIZES = { desktop: { width: 1_280, height: 800 }, phone: { width: 390, height: 844 } } as const;
+export const SIZES = {
+  desktop: { width: 1_280, height: 800 },
+  phone: { width: 390, height: 844 },
+} as const;
 
 /** Runs in the page. */
 const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
@@ -18,7 +22,10 @@ const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({
 
 export interface OpenPage {
   page: Page;
-  /** Throws what the page logged as an error, threw, did against its policy or asked of a foreign host. `expected`: errors that the test brought about. */
+  /**
+   * Throws what the page logged as an error, threw, did against its policy or asked of a foreign
+   * host. `expected`: errors that the test brought about.
+   */
   quiet(expected?: RegExp): void;
 }
 type ContextOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
@@ -26,32 +33,55 @@ type ContextOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
 export interface ConsoleBrowser {
   /** `http://localhost:PORT`, where the person's cookie is good. */
   origin: string;
-  /** Opens `path` (below /app) as the person, in a context of its own; as nobody without a person. */
+  /**
+   * Opens `path` (below /app) as the person, in a context of its own; as nobody without a person.
+   */
   open(person: Person | undefined, path: string, options?: ContextOptions): Promise<OpenPage>;
   /**
-   * Opens the screen, waits by `ready`, then looks at it in light and dark, as on a desktop and a phone: axe finds nothing, nothing sticks out sideways, the page is
-   * quiet but for `expected`. Keeps pictures under `name`.
+   * Opens the screen, waits by `ready`, then looks at it in light and dark, as on a desktop and a
+   * phone: axe finds nothing, nothing sticks out sideways, the page is quiet but for `expected`.
+   * Keeps pictures under `name`.
    */
-  looks(person: Person | undefined, path: string, name: string, ready: (page: Page) => Promise<unknown>, expected?: RegExp): Promise<void>;
+  looks(
+    person: Person | undefined,
+    path: string,
+    name: string,
+    ready: (page: Page) => Promise<unknown>,
+    expected?: RegExp,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
 const ALL_RULES = { rules: { 'target-size': { enabled: true } } };
 /** The only rule that depends on the colour scheme. */
 const CONTRAST = { runOnly: ['color-contrast'] };
 
-/** What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that break them, once nothing is loading any more. */
-export async function barriers(page: Page, rules: typeof ALL_RULES | typeof CONTRAST = ALL_RULES): Promise<string[]> {
+/**
+ * What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that
+ * break them, once nothing is loading any more.
+ */
+export async function barriers(
+  page: Page,
+  rules: typeof ALL_RULES | typeof CONTRAST = ALL_RULES,
+): Promise<string[]> {
   await page.getByText('Loading…').first().waitFor({ state: 'hidden' });
   // The page's policy forbids foreign scripts, so axe comes by the debugger's way.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
   return page.evaluate(
     async options => {
-      const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(options);
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+      const { violations } = await (
+        globalThis as unknown as { axe: typeof import('axe-core') }
+      ).axe.run(options);
+      return violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+      );
     },
-    // Skips details of passed rules and a second request for each style sheet: no rule here needs them.
+    // Skips details of passed rules and a second request for each style sheet: no rule here needs
+    // them.
     { ...rules, resultTypes: ['violations' as const], preload: false },
   );
 }
@@ -70,23 +100,35 @@ const PICTURED = new Set(['desktop-light', 'phone-dark']);
 const TRANSITIONS_END = `Promise.allSettled(
   document.getAnimations().filter(each => each instanceof CSSTransition).map(({ finished }) => finished))`;
 
-/** The dashboard follows the scheme a moment later than the style sheets, and colours that pass into one another are measured in between. */
+/**
+ * The dashboard follows the scheme a moment later than the style sheets, and colours that pass into
+ * one another are measured in between.
+ */
 async function changeScheme(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  await page.locator(`html:not([data-mantine-color-scheme]), html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+  await page
+    .locator(
+      `html:not([data-mantine-color-scheme]), html[data-mantine-color-scheme=${colorScheme}]`,
+    )
+    .waitFor();
   await page.evaluate(TRANSITIONS_END);
 }
 
 /**
- * The page in light and dark, as on a desktop and a phone: keeps two pictures, and expects that axe finds nothing in it and that nothing sticks out sideways.
+ * The page in light and dark, as on a desktop and a phone: keeps two pictures, and expects that axe
+ * finds nothing in it and that nothing sticks out sideways.
  */
 export async function looks(page: Page, name: string): Promise<void> {
   for (const colorScheme of SCHEMES) {
     await changeScheme(page, colorScheme);
     for (const size of KINDS) {
       await page.setViewportSize(SIZES[size]);
-      if (PICTURED.has(`${size}-${colorScheme}`)) await picture(page, `${name}-${size}-${colorScheme}`);
-      expect(await barriers(page, colorScheme === 'light' ? ALL_RULES : CONTRAST), `${name}, ${size}, ${colorScheme}`).to.deep.equal([]);
+      if (PICTURED.has(`${size}-${colorScheme}`))
+        await picture(page, `${name}-${size}-${colorScheme}`);
+      expect(
+        await barriers(page, colorScheme === 'light' ? ALL_RULES : CONTRAST),
+        `${name}, ${size}, ${colorScheme}`,
+      ).to.deep.equal([]);
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect(width, `${name} sticks out on a ${size}`).to.be.at.most(SIZES[size].width);
     }
@@ -99,17 +141,32 @@ export async function consoleBrowser(rig: ConsoleRig): Promise<ConsoleBrowser> {
 
   const open: ConsoleBrowser['open'] = async (person, path, options = {}) => {
     // Things that move are measured by axe in the middle of it.
-    const context = await browser.newContext({ reducedMotion: 'reduce', viewport: SIZES.desktop, ...options });
+    const context = await browser.newContext({
+      reducedMotion: 'reduce',
+      viewport: SIZES.desktop,
+      ...options,
+    });
     if (person) {
       const [name = '', value = ''] = person.cookie.split('=');
-      await context.addCookies([{ name, value, domain: 'localhost', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' }]);
+      await context.addCookies([
+        {
+          name,
+          value,
+          domain: 'localhost',
+          path: '/',
+          secure: true,
+          httpOnly: true,
+          sameSite: 'Lax',
+        },
+      ]);
     }
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('console', message => message.type() === 'error' && faults.push(message.text()));
     page.on('pageerror', error => faults.push(String(error)));
     page.on('request', request => {
-      if (!request.url().startsWith(`${origin}/`) && !/^(blob|data):/.test(request.url())) faults.push(`asked for ${request.url()}`);
+      if (!request.url().startsWith(`${origin}/`) && !/^(blob|data):/.test(request.url()))
+        faults.push(`asked for ${request.url()}`);
     });
     await page.addInitScript({ content: TELL_VIOLATIONS });
     await page.goto(`${origin}/app${path}`);

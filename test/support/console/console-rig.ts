@@ -1,4 +1,5 @@
-// An installation with a dashboard, and people who are signed in: each with a session of its own, straight from the database.
+// An installation with a dashboard, and people who are signed in: each with a session of its own,
+// straight from the database.
 import { randomUUID } from 'node:crypto';
 import type { Role } from '../../../api/store/store.ts';
 import { type Answer, httpCall } from '../http-call.ts';
@@ -9,14 +10,21 @@ export const CONSOLE_SECRET = 'a secret of the tests, long enough';
 
 export interface Person extends SignedIn {
   /** A call as the page makes it; `body` is sent as JSON. `headers` win. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer & { json: () => never }>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer & { json: () => never }>;
   /** The JSON of a good answer; rejects with the answer otherwise. */
   good<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>;
 }
 
 export interface ConsoleRig extends Installation {
   accountId: string;
-  /** A person with a session: a member of `account` (default: the rig's own) in `role`, or of none. */
+  /**
+   * A person with a session: a member of `account` (default: the rig's own) in `role`, or of none.
+   */
   person(options?: { role?: Role; account?: string; operator?: boolean }): Promise<Person>;
   /** One more account, its id. */
   account2(plan?: string): Promise<string>;
@@ -25,12 +33,21 @@ export interface ConsoleRig extends Installation {
 /** Node sends the body of a DELETE without saying that there is one. */
 const lengthOf = (text: string) => ({ 'content-length': String(Buffer.byteLength(text)) });
 
-export async function consoleRig(options: Parameters<typeof installation>[0] = {}): Promise<ConsoleRig> {
-  const pressroom = await installation({ ...options, env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env } });
+export async function consoleRig(
+  options: Parameters<typeof installation>[0] = {},
+): Promise<ConsoleRig> {
+  const pressroom = await installation({
+    ...options,
+    env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env },
+  });
   const { store, accounts } = pressroom;
   const accountId = (await store.accounts.findOne({ name: pressroom.account }))!._id;
 
-  async function person({ role, account = accountId, operator = false }: Parameters<ConsoleRig['person']>[0] = {}): Promise<Person> {
+  async function person({
+    role,
+    account = accountId,
+    operator = false,
+  }: Parameters<ConsoleRig['person']>[0] = {}): Promise<Person> {
     const { id, email, cookie } = await signedIn(store, { account, role, operator });
     const call: Person['call'] = async (method, path, body, headers = {}) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
@@ -55,7 +72,8 @@ export async function consoleRig(options: Parameters<typeof installation>[0] = {
       call,
       good: async (method, path, body) => {
         const answer = await call(method, path, body);
-        if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
+        if (answer.status >= 300)
+          throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
         return (answer.status === 204 ? undefined : answer.json()) as never;
       },
     };
@@ -65,6 +83,7 @@ export async function consoleRig(options: Parameters<typeof installation>[0] = {
     ...pressroom,
     accountId,
     person,
-    account2: async (plan = 'scale') => (await accounts.createAccount(`test ${randomUUID()}`, { plan })).id,
+    account2: async (plan = 'scale') =>
+      (await accounts.createAccount(`test ${randomUUID()}`, { plan })).id,
   };
 }

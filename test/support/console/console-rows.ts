@@ -1,4 +1,5 @@
-// One good call of every row of the management API, and who may make it: a second list besides the rows' own words, so that a slip in either is seen.
+// One good call of every row of the management API, and who may make it: a second list besides the
+// rows' own words, so that a slip in either is seen.
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
@@ -48,7 +49,9 @@ async function anInvitation({ rig, account }: Scene) {
   return { invitation: id };
 }
 
-const aMember = async ({ rig, account }: Scene) => ({ user: (await rig.person({ role: 'viewer', account })).id });
+const aMember = async ({ rig, account }: Scene) => ({
+  user: (await rig.person({ role: 'viewer', account })).id,
+});
 
 async function aRender({ rig, account }: Scene) {
   const id = randomUUID();
@@ -112,7 +115,11 @@ export const SAMPLES: Record<string, Sample> = {
   'GET /me': { needs: 'signed-in', good: 200 },
   'PATCH /me': { needs: 'signed-in', good: 200, body: aName },
   // The rig's people have no password: to set one is a change too.
-  'POST /me/password': { needs: 'signed-in', good: 204, body: () => ({ next: 'a long enough password' }) },
+  'POST /me/password': {
+    needs: 'signed-in',
+    good: 204,
+    body: () => ({ next: 'a long enough password' }),
+  },
   'GET /me/sessions': { needs: 'signed-in', good: 200 },
   'DELETE /me/sessions': { needs: 'signed-in', good: 204 },
   'DELETE /me/sessions/:session': { needs: 'signed-in', good: 204, make: anotherSession },
@@ -120,8 +127,16 @@ export const SAMPLES: Record<string, Sample> = {
   'DELETE /me/apps/:grant': { needs: 'signed-in', good: 204, make: anApp },
   'POST /me/two-factor': { needs: 'signed-in', good: 200, body: () => ({ password: '' }) },
   // Nothing is there to be confirmed, renewed or switched off.
-  'POST /me/two-factor/confirm': { needs: 'signed-in', good: 409, body: () => ({ code: '123456' }) },
-  'POST /me/two-factor/recovery-codes': { needs: 'signed-in', good: 400, body: () => ({ code: '123456' }) },
+  'POST /me/two-factor/confirm': {
+    needs: 'signed-in',
+    good: 409,
+    body: () => ({ code: '123456' }),
+  },
+  'POST /me/two-factor/recovery-codes': {
+    needs: 'signed-in',
+    good: 400,
+    body: () => ({ code: '123456' }),
+  },
   'DELETE /me/two-factor': { needs: 'signed-in', good: 400, body: () => ({ code: '123456' }) },
   'POST /me/sign-out': { needs: 'signed-in', good: 204 },
 
@@ -133,29 +148,67 @@ export const SAMPLES: Record<string, Sample> = {
   'GET /accounts/:account/usage.csv': { needs: 'usage.read', good: 200 },
   'GET /accounts/:account/keys': { needs: 'keys.read', good: 200 },
   'POST /accounts/:account/keys': { needs: 'keys.write', good: 201, body: aName },
-  'POST /accounts/:account/keys/:key/rotate': { needs: 'keys.write', good: 201, make: aKey, body: () => ({ overlap: 'day' }) },
+  'POST /accounts/:account/keys/:key/rotate': {
+    needs: 'keys.write',
+    good: 201,
+    make: aKey,
+    body: () => ({ overlap: 'day' }),
+  },
   'DELETE /accounts/:account/keys/:key': { needs: 'keys.write', good: 204, make: aKey },
-  // A request that is refused for what it asks, since there is no Chrome here: who may not render does not come so far.
-  'POST /accounts/:account/playground/render': { needs: 'playground.render', good: 400, body: () => ({ html: 'x', pages: 'all' }) },
+  // A request that is refused for what it asks, since there is no Chrome here: who may not render
+  // does not come so far.
+  'POST /accounts/:account/playground/render': {
+    needs: 'playground.render',
+    good: 400,
+    body: () => ({ html: 'x', pages: 'all' }),
+  },
   'GET /accounts/:account/team': { needs: 'team.read', good: 200 },
   'POST /accounts/:account/team/invitations': { needs: 'team.write', good: 201, body: anAddress },
-  'DELETE /accounts/:account/team/invitations/:invitation': { needs: 'team.write', good: 204, make: anInvitation },
-  'PATCH /accounts/:account/team/members/:user': { needs: 'team.write', good: 204, make: aMember, body: () => ({ role: 'developer' }) },
+  'DELETE /accounts/:account/team/invitations/:invitation': {
+    needs: 'team.write',
+    good: 204,
+    make: anInvitation,
+  },
+  'PATCH /accounts/:account/team/members/:user': {
+    needs: 'team.write',
+    good: 204,
+    make: aMember,
+    body: () => ({ role: 'developer' }),
+  },
   // Of another than oneself.
   'DELETE /accounts/:account/team/members/:user': { needs: 'team.write', good: 204, make: aMember },
   'GET /accounts/:account/audit': { needs: 'audit.read', good: 200 },
   'GET /accounts/:account/billing': { needs: 'billing.read', good: 200 },
   // Nothing is paid for in an installation whose operator sets the plans.
-  'POST /accounts/:account/billing/checkout': { needs: 'billing.write', good: 409, body: () => ({ plan: 'starter' }) },
+  'POST /accounts/:account/billing/checkout': {
+    needs: 'billing.write',
+    good: 409,
+    body: () => ({ plan: 'starter' }),
+  },
   'POST /accounts/:account/billing/portal': { needs: 'billing.write', good: 409 },
 
   'GET /operator/accounts': { needs: 'operator', good: 200 },
   'POST /operator/accounts': { needs: 'operator', good: 201, body: aName },
   'GET /operator/accounts/:id': { needs: 'operator', good: 200, make: anAccount },
-  'PATCH /operator/accounts/:id': { needs: 'operator', good: 200, make: anAccount, body: () => ({ state: 'paused' }) },
-  'POST /operator/accounts/:id/invitations': { needs: 'operator', good: 201, make: anAccount, body: anAddress },
+  'PATCH /operator/accounts/:id': {
+    needs: 'operator',
+    good: 200,
+    make: anAccount,
+    body: () => ({ state: 'paused' }),
+  },
+  'POST /operator/accounts/:id/invitations': {
+    needs: 'operator',
+    good: 201,
+    make: anAccount,
+    body: anAddress,
+  },
   'GET /operator/users': { needs: 'operator', good: 200 },
-  'PATCH /operator/users/:user': { needs: 'operator', good: 204, make: aMember, body: () => ({ disabled: true }) },
+  'PATCH /operator/users/:user': {
+    needs: 'operator',
+    good: 204,
+    make: aMember,
+    body: () => ({ disabled: true }),
+  },
   'GET /operator/audit': { needs: 'operator', good: 200 },
   'GET /operator/live': { needs: 'operator', good: 200 },
   'GET /operator/health': { needs: 'operator', good: 200 },
@@ -174,8 +227,11 @@ export async function stateOf({ store }: ConsoleRig, accounts: string[]): Promis
   return JSON.stringify([
     await store.accounts.find({ _id: { $in: accounts } }, byId).toArray(),
     await store.console.teams.find({ _id: { $in: accounts } }, byId).toArray(),
-    // A call that was refused for what it says is in the log, a little later, and has changed nothing.
-    await store.console.renders.find({ account: { $in: accounts }, code: { $ne: 'validation_error' } }, byId).toArray(),
+    // A call that was refused for what it says is in the log, a little later, and has changed
+    // nothing.
+    await store.console.renders
+      .find({ account: { $in: accounts }, code: { $ne: 'validation_error' } }, byId)
+      .toArray(),
     await store.console.audit.countDocuments({ account: { $in: accounts } }),
   ]);
 }

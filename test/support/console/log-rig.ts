@@ -1,4 +1,5 @@
-// What tests of the log of renders ask again and again: the rows of an account as its owner sees them, once they are written.
+// What tests of the log of renders ask again and again: the rows of an account as its owner sees
+// them, once they are written.
 import { expect } from 'chai';
 import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { eventually } from '../eventually.ts';

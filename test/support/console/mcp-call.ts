@@ -1,4 +1,5 @@
-// Single messages to /mcp over real HTTP, as clients of either era send them, and the message in the answer, whether it came as JSON or in a stream.
+// Single messages to /mcp over real HTTP, as clients of either era send them, and the message in
+// the answer, whether it came as JSON or in a stream.
 import { type Answer, type Call, httpCall } from '../http-call.ts';
 
 export const PRESENT = '2026-07-28';
@@ -18,8 +19,15 @@ export const earlierMessage = (method: string, params?: unknown, id: unknown = 1
   body: { id, ...(notification(method, params).body as object) },
 });
 
-/** Of the present revision: everything that was said at `initialize` before goes with each message, and what it is about stands in headers. */
-export function presentMessage(method: string, params: Record<string, unknown> = {}, version = PRESENT): Message {
+/**
+ * Of the present revision: everything that was said at `initialize` before goes with each message,
+ * and what it is about stands in headers.
+ */
+export function presentMessage(
+  method: string,
+  params: Record<string, unknown> = {},
+  version = PRESENT,
+): Message {
   const _meta = {
     ...(params['_meta'] as object | undefined),
     'io.modelcontextprotocol/protocolVersion': version,
@@ -45,7 +53,12 @@ export const mcpHeaders = (token: string) => ({
 });
 
 /** `headers` win. */
-export function mcpCall(rig: { api: { port(): number } }, token: string, message: Message, headers: Record<string, string> = {}): Call {
+export function mcpCall(
+  rig: { api: { port(): number } },
+  token: string,
+  message: Message,
+  headers: Record<string, string> = {},
+): Call {
   const body = typeof message.body === 'string' ? message.body : JSON.stringify(message.body);
   return httpCall(
     rig.api.port(),

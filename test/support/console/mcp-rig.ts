@@ -1,4 +1,5 @@
-// MCP clients of both lines of the official SDK, behind one small interface, connected over real HTTP with an access token or by their own OAuth.
+// MCP clients of both lines of the official SDK, behind one small interface, connected over real
+// HTTP with an access token or by their own OAuth.
 import {
   type OAuthClientProvider,
   Client as PresentClient,
@@ -12,7 +13,12 @@ import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontext
 
 export interface ToolAnswer {
   isError?: boolean;
-  content: { type: string; text?: string; uri?: string; resource?: { uri: string; blob: string; mimeType: string } }[];
+  content: {
+    type: string;
+    text?: string;
+    uri?: string;
+    resource?: { uri: string; blob: string; mimeType: string };
+  }[];
   structuredContent?: {
     url: string;
     expires_at: string;
@@ -62,7 +68,11 @@ interface Dialled {
 }
 
 /** Of the present revision (2026-07-28): no session, and a call is cancelled by hanging up. */
-function present(url: string, way: Way, mode: VersionNegotiationMode = { pin: '2026-07-28' }): Dialled {
+function present(
+  url: string,
+  way: Way,
+  mode: VersionNegotiationMode = { pin: '2026-07-28' },
+): Dialled {
   const client = new PresentClient(named, { versionNegotiation: { mode } });
   const transport = new PresentTransport(new URL(`${url}/mcp`), way);
   return {
@@ -71,7 +81,11 @@ function present(url: string, way: Way, mode: VersionNegotiationMode = { pin: '2
       await client.connect(transport);
       return {
         tools: async () => (await client.listTools()).tools as never,
-        render: async (given, options) => (await client.callTool({ name: TOOL, arguments: given as never }, options as never)) as never,
+        render: async (given, options) =>
+          (await client.callTool(
+            { name: TOOL, arguments: given as never },
+            options as never,
+          )) as never,
         read: async uri => blobOf(await client.readResource({ uri })),
         close: () => client.close(),
       };
@@ -90,7 +104,11 @@ function earlier(url: string, way: Way): Dialled {
       return {
         tools: async () => (await client.listTools()).tools as never,
         render: async (given, options) =>
-          (await client.callTool({ name: TOOL, arguments: given as never }, undefined, options as never)) as never,
+          (await client.callTool(
+            { name: TOOL, arguments: given as never },
+            undefined,
+            options as never,
+          )) as never,
         read: async uri => blobOf(await client.readResource({ uri })),
         close: () => client.close(),
       };
@@ -119,14 +137,25 @@ export function mcpClients(): typeof mcpClient {
 }
 
 /** What clients throw who have sent their person to the server. */
-export const isUnauthorized = (error: unknown): boolean => error instanceof PresentUnauthorized || error instanceof EarlierUnauthorized;
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof PresentUnauthorized || error instanceof EarlierUnauthorized;
 
 /**
- * A client that gets its tokens itself. `ask` resolves with what came back to the app, once the provider was told where to send the person; it is not called when
- * there are tokens. The present line finds out which revision the server speaks, as a program does that meets servers of every age.
+ * A client that gets its tokens itself. `ask` resolves with what came back to the app, once the
+ * provider was told where to send the person; it is not called when there are tokens. The present
+ * line finds out which revision the server speaks, as a program does that meets servers of every
+ * age.
  */
-export async function oauthClient(line: Line, url: string, provider: OAuthClientProvider, ask: () => Promise<URLSearchParams>) {
-  const dialled = () => (line === 'present' ? present(url, { authProvider: provider }, 'auto') : earlier(url, { authProvider: provider }));
+export async function oauthClient(
+  line: Line,
+  url: string,
+  provider: OAuthClientProvider,
+  ask: () => Promise<URLSearchParams>,
+) {
+  const dialled = () =>
+    line === 'present'
+      ? present(url, { authProvider: provider }, 'auto')
+      : earlier(url, { authProvider: provider });
   const first = dialled();
   try {
     return await first.connect();
@@ -139,4 +168,5 @@ export async function oauthClient(line: Line, url: string, provider: OAuthClient
 }
 
 /** The words of an answer. */
-export const textOf = ({ content }: ToolAnswer): string => content.flatMap(({ text }) => text ?? []).join('\n');
+export const textOf = ({ content }: ToolAnswer): string =>
+  content.flatMap(({ text }) => text ?? []).join('\n');

@@ -1,5 +1,6 @@
-// A program on somebody's computer, as far as the official MCP clients leave anything to it: it keeps what its client gives it, tells the person where to go, and
-// listens for their answer. Discovery, registration, PKCE, resource and refresh are the client's.
+// A program on somebody's computer, as far as the official MCP clients leave anything to it: it
+// keeps what its client gives it, tells the person where to go, and listens for their answer.
+// Discovery, registration, PKCE, resource and refresh are the client's.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +18,11 @@ export interface OAuthApp {
   provider: OAuthClientProvider;
   /** Where its listener is. */
   redirectUrl: string;
-  kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; discovery?: OAuthDiscoveryState };
+  kept: {
+    client?: StoredOAuthClientInformation;
+    tokens?: StoredOAuthTokens;
+    discovery?: OAuthDiscoveryState;
+  };
   /** Where it has sent the person, in order. */
   readonly sent: URL[];
   /** What came back to its listener with the state of the last one sent; waits for it. */
@@ -30,8 +35,9 @@ export interface OAuthApp {
 const PAGE = '<!doctype html><title>App</title><h1>You may close this window</h1>';
 
 /**
- * `documentUrl`: where it describes itself, and so its name for a server that reads such documents. `secretless`: it says that it can keep no secret, as programs on
- * a computer should; false leaves that to the server.
+ * `documentUrl`: where it describes itself, and so its name for a server that reads such documents.
+ * `secretless`: it says that it can keep no secret, as programs on a computer should; false leaves
+ * that to the server.
  */
 export async function oauthApp(
   name: string,
@@ -41,7 +47,9 @@ export async function oauthApp(
   let heard = () => {};
   const listener = createServer((incoming, outgoing) => {
     const { pathname, searchParams } = new URL(incoming.url!, 'http://127.0.0.1');
-    outgoing.writeHead(pathname === '/callback' ? 200 : 404, { 'content-type': 'text/html' }).end(PAGE);
+    outgoing
+      .writeHead(pathname === '/callback' ? 200 : 404, { 'content-type': 'text/html' })
+      .end(PAGE);
     if (pathname !== '/callback') return;
     arrived.push(searchParams);
     heard();
@@ -64,7 +72,11 @@ export async function oauthApp(
   const provider: OAuthClientProvider = {
     redirectUrl,
     ...(documentUrl !== undefined && { clientMetadataUrl: documentUrl }),
-    clientMetadata: { client_name: name, redirect_uris: [redirectUrl], ...(secretless && { token_endpoint_auth_method: 'none' }) },
+    clientMetadata: {
+      client_name: name,
+      redirect_uris: [redirectUrl],
+      ...(secretless && { token_endpoint_auth_method: 'none' }),
+    },
     state: () => {
       state = randomBytes(16).toString('base64url');
       return state;
@@ -96,7 +108,9 @@ export async function oauthApp(
     while (arrived.length === 0)
       await new Promise<void>((resolve, reject) => {
         heard = resolve;
-        signal.addEventListener('abort', () => reject(new Error('nobody came back to the app')), { once: true });
+        signal.addEventListener('abort', () => reject(new Error('nobody came back to the app')), {
+          once: true,
+        });
       });
     const params = arrived.shift()!;
     if (params.get('state') !== state) throw new Error(`another state came back: ${params}`);
@@ -110,9 +124,15 @@ export async function oauthApp(
     sent,
     answer,
     giveBack: async token => {
-      const { revocation_endpoint: endpoint } = kept.discovery!.authorizationServerMetadata as { revocation_endpoint: string };
+      const { revocation_endpoint: endpoint } = kept.discovery!.authorizationServerMetadata as {
+        revocation_endpoint: string;
+      };
       const body = new URLSearchParams({ token, client_id: kept.client!.client_id });
-      const response = await fetch(endpoint, { method: 'POST', body, signal: AbortSignal.timeout(LIMIT_MS) });
+      const response = await fetch(endpoint, {
+        method: 'POST',
+        body,
+        signal: AbortSignal.timeout(LIMIT_MS),
+      });
       await response.body?.cancel();
       return response.status;
     },

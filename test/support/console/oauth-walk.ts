@@ -1,4 +1,5 @@
-// The whole way of an app to its tokens over real HTTP: it registers, a person who is signed in allows it, the code becomes tokens. Each step can also be gone alone.
+// The whole way of an app to its tokens over real HTTP: it registers, a person who is signed in
+// allows it, the code becomes tokens. Each step can also be gone alone.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, httpCall } from '../http-call.ts';
 import type { ConsoleRig, Person } from './console-rig.ts';
@@ -31,19 +32,36 @@ export interface Walked extends Tokens {
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-export const jsonOf = <T = Record<string, string>>({ body }: Pick<Answer, 'body'>): T => JSON.parse(body.toString()) as T;
+export const jsonOf = <T = Record<string, string>>({ body }: Pick<Answer, 'body'>): T =>
+  JSON.parse(body.toString()) as T;
 export const tokensOf = (answer: Answer) => jsonOf<Tokens>(answer);
 /** The word of RFC 6749 for what was wrong. */
 export const errorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).error;
 
-/** In whose name the token lets an app act now, as the tool finds out; undefined when it does not. */
-export const accessOf = ({ api }: Pick<ConsoleRig, 'api'>, token: string, resource = RESOURCE) => api.accessTokens!.verify(token, resource);
+/**
+ * In whose name the token lets an app act now, as the tool finds out; undefined when it does not.
+ */
+export const accessOf = ({ api }: Pick<ConsoleRig, 'api'>, token: string, resource = RESOURCE) =>
+  api.accessTokens!.verify(token, resource);
 
-export const registerClient = (rig: WalkedRig, metadata: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
-  httpCall(rig.api.port(), 'POST', '/oauth/register', { 'content-type': 'application/json', ...headers }, JSON.stringify(metadata));
+export const registerClient = (
+  rig: WalkedRig,
+  metadata: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  httpCall(
+    rig.api.port(),
+    'POST',
+    '/oauth/register',
+    { 'content-type': 'application/json', ...headers },
+    JSON.stringify(metadata),
+  );
 
 /** Registers an app as most desktop programs do; `metadata` wins. */
-export async function newClient(rig: WalkedRig, metadata: Record<string, unknown> = {}): Promise<Client> {
+export async function newClient(
+  rig: WalkedRig,
+  metadata: Record<string, unknown> = {},
+): Promise<Client> {
   const answer = await registerClient(rig, {
     client_name: 'An App',
     redirect_uris: [CALLBACK],
@@ -53,7 +71,9 @@ export async function newClient(rig: WalkedRig, metadata: Record<string, unknown
     ...metadata,
   });
   if (answer.status !== 201) throw new Error(`registration: ${answer.status} ${answer.body}`);
-  const { client_id, redirect_uris } = jsonOf<{ client_id: string; redirect_uris: string[] }>(answer);
+  const { client_id, redirect_uris } = jsonOf<{ client_id: string; redirect_uris: string[] }>(
+    answer,
+  );
   return { id: client_id, redirectUri: redirect_uris[0]! };
 }
 
@@ -67,7 +87,10 @@ export function pkce(): Pkce {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** A browser of its own, as far as OAuth needs one: cookies by path, redirects one by one. `cookie`: the session of whoever is signed in. */
+/**
+ * A browser of its own, as far as OAuth needs one: cookies by path, redirects one by one. `cookie`:
+ * the session of whoever is signed in.
+ */
 export interface Browser {
   cookie: string;
   get(path: string): Promise<Answer>;
@@ -105,7 +128,11 @@ export function browser(rig: WalkedRig, cookie = ''): Browser {
   return self;
 }
 
-export const authorizePath = (client: Client, challenge: string, more: Record<string, string | undefined> = {}): string => {
+export const authorizePath = (
+  client: Client,
+  challenge: string,
+  more: Record<string, string | undefined> = {},
+): string => {
   const query = {
     response_type: 'code',
     client_id: client.id,
@@ -117,18 +144,24 @@ export const authorizePath = (client: Client, challenge: string, more: Record<st
     resource: RESOURCE,
     ...more,
   };
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   return `/oauth/authorize?${new URLSearchParams(given)}`;
 };
 
 export const locationOf = ({ status, headers, body }: Answer): URL => {
-  if (!headers['location']) throw new Error(`no redirect: ${status} ${body.toString().replace(/<style>[\s\S]*<\/style>/, '')}`);
+  if (!headers['location'])
+    throw new Error(
+      `no redirect: ${status} ${body.toString().replace(/<style>[\s\S]*<\/style>/, '')}`,
+    );
   return new URL(headers['location'], PUBLIC_URL);
 };
 
 /** The value of a hidden field, or of the option of a choice that is taken when nobody chooses. */
 export const fieldOf = (page: string, name: string): string | undefined =>
-  new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? /<option value="([^"]*)"/.exec(page)?.[1];
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ??
+  /<option value="([^"]*)"/.exec(page)?.[1];
 
 /** As far as the page of consent; where it is. */
 export async function askedAt(
@@ -142,7 +175,10 @@ export async function askedAt(
   return pathname;
 }
 
-/** Answers the page of consent as a person does, and follows it to the app's own address, which is not called. */
+/**
+ * Answers the page of consent as a person does, and follows it to the app's own address, which is
+ * not called.
+ */
 export async function answered(
   visitor: Browser,
   page: string,
@@ -157,10 +193,26 @@ export async function answered(
   return locationOf(await visitor.get(locationOf(await visitor.post(page, sent)).href));
 }
 
-export const tokenCall = (rig: WalkedRig, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> =>
-  httpCall(rig.api.port(), 'POST', '/oauth/token', { ...FORM, ...headers }, new URLSearchParams(fields).toString());
+export const tokenCall = (
+  rig: WalkedRig,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  httpCall(
+    rig.api.port(),
+    'POST',
+    '/oauth/token',
+    { ...FORM, ...headers },
+    new URLSearchParams(fields).toString(),
+  );
 
-export const redeem = (rig: WalkedRig, client: Client, code: string, verifier: string, more: Record<string, string> = {}) =>
+export const redeem = (
+  rig: WalkedRig,
+  client: Client,
+  code: string,
+  verifier: string,
+  more: Record<string, string> = {},
+) =>
   tokenCall(rig, {
     grant_type: 'authorization_code',
     client_id: client.id,
@@ -171,17 +223,40 @@ export const redeem = (rig: WalkedRig, client: Client, code: string, verifier: s
     ...more,
   });
 
-export const refresh = (rig: WalkedRig, client: Client, token: string, more: Record<string, string> = {}) =>
-  tokenCall(rig, { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...more });
+export const refresh = (
+  rig: WalkedRig,
+  client: Client,
+  token: string,
+  more: Record<string, string> = {},
+) =>
+  tokenCall(rig, {
+    grant_type: 'refresh_token',
+    client_id: client.id,
+    refresh_token: token,
+    ...more,
+  });
 
 export const revoke = (rig: WalkedRig, client: Client, token: string) =>
-  httpCall(rig.api.port(), 'POST', '/oauth/revoke', FORM, new URLSearchParams({ client_id: client.id, token }).toString());
+  httpCall(
+    rig.api.port(),
+    'POST',
+    '/oauth/revoke',
+    FORM,
+    new URLSearchParams({ client_id: client.id, token }).toString(),
+  );
 
-/** A code that the person allowed, and what it needs to become tokens. `asking`: what the app asks otherwise than most. */
+/**
+ * A code that the person allowed, and what it needs to become tokens. `asking`: what the app asks
+ * otherwise than most.
+ */
 export async function codeOf(
   rig: WalkedRig,
   person: Pick<Person, 'cookie'>,
-  { account, client, asking }: { account?: string; client?: Client; asking?: Record<string, string | undefined> } = {},
+  {
+    account,
+    client,
+    asking,
+  }: { account?: string; client?: Client; asking?: Record<string, string | undefined> } = {},
 ) {
   const app = client ?? (await newClient(rig));
   const { verifier, challenge } = pkce();
@@ -192,7 +267,10 @@ export async function codeOf(
   return { client: app, code, verifier, back };
 }
 
-/** The tokens of an app that the person allowed: by default a new one, in the first of their accounts. */
+/**
+ * The tokens of an app that the person allowed: by default a new one, in the first of their
+ * accounts.
+ */
 export async function walk(
   rig: WalkedRig,
   person: Pick<Person, 'cookie'>,

@@ -11,20 +11,44 @@ export interface SignedIn {
 }
 
 /** Makes the person (their id) a member of the account (its id), which may have none yet. */
-export async function joinTeam(store: Store, account: string, user: string, role: Role): Promise<void> {
-  const team = { $push: { members: { user, role, since: new Date() } }, $setOnInsert: { invitations: [] } };
+export async function joinTeam(
+  store: Store,
+  account: string,
+  user: string,
+  role: Role,
+): Promise<void> {
+  const team = {
+    $push: { members: { user, role, since: new Date() } },
+    $setOnInsert: { invitations: [] },
+  };
   await store.console.teams.updateOne({ _id: account }, team, { upsert: true });
 }
 
 /** A new person: a member of `account` (its id) in `role`, or of none. */
 export async function signedIn(
   store: Store,
-  { account, role, operator = false }: { account: string; role?: Role | undefined; operator?: boolean | undefined },
+  {
+    account,
+    role,
+    operator = false,
+  }: { account: string; role?: Role | undefined; operator?: boolean | undefined },
 ): Promise<SignedIn> {
   const id = `usr_${randomUUID()}`;
   const email = `${randomUUID()}@example.com`;
-  await store.console.users.insertOne({ _id: id, email, name: 'A Person', operator, identities: [], createdAt: new Date() });
+  await store.console.users.insertOne({
+    _id: id,
+    email,
+    name: 'A Person',
+    operator,
+    identities: [],
+    createdAt: new Date(),
+  });
   if (role) await joinTeam(store, account, id, role);
-  const { token } = await createSessions(store).open({ user: id, method: 'password', ip: '127.0.0.1', userAgent: 'a test' });
+  const { token } = await createSessions(store).open({
+    user: id,
+    method: 'password',
+    ip: '127.0.0.1',
+    userAgent: 'a test',
+  });
   return { id, email, cookie: `__Host-pressroom-session=${token}` };
 }

@@ -1,8 +1,13 @@
-// An installation with a company's sign-in, and visitors: browsers without scripts, each with a jar of cookies.
+// An installation with a company's sign-in, and visitors: browsers without scripts, each with a jar
+// of cookies.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Answer } from '../http-call.ts';
-import { type ProviderLogin, type TestProvider, testProvider } from '../servers/identity-provider.ts';
+import {
+  type ProviderLogin,
+  type TestProvider,
+  testProvider,
+} from '../servers/identity-provider.ts';
 import { type ConsoleRig, consoleRig } from './console-rig.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
@@ -11,9 +16,22 @@ const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
 export interface Visitor {
   cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
+  post(
+    path: string,
+    fields: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Who is signed in here; undefined for nobody. */
-  me(): Promise<{ id: string; email: string; name: string; company: boolean; accounts: { id: string; role: string }[] } | undefined>;
+  me(): Promise<
+    | {
+        id: string;
+        email: string;
+        name: string;
+        company: boolean;
+        accounts: { id: string; role: string }[];
+      }
+    | undefined
+  >;
 }
 
 export interface SsoFixture extends ConsoleRig {
@@ -30,7 +48,11 @@ export interface SsoFixture extends ConsoleRig {
 /** Somebody of the company whom nobody has seen before. */
 export function somebody(claims: Record<string, unknown> = {}): ProviderLogin & { email: string } {
   const email = `${randomUUID()}@example.com`;
-  return { subject: randomUUID(), email, claims: { email, email_verified: true, name: 'Ada Lovelace', ...claims } };
+  return {
+    subject: randomUUID(),
+    email,
+    claims: { email, email_verified: true, name: 'Ada Lovelace', ...claims },
+  };
 }
 
 /** The path and query, as it is asked of the API. */
@@ -50,7 +72,12 @@ export const words = ({ body }: Answer): string =>
 
 function visitorOf(rig: ConsoleRig): Visitor {
   const cookies = new Map<string, string>();
-  async function call(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+  async function call(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<Answer> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await rig.call(method, path, { ...(cookie && { cookie }), ...headers }, body);
     for (const set of (answer.headers['set-cookie'] ?? []) as unknown as string[]) {
@@ -68,7 +95,11 @@ function visitorOf(rig: ConsoleRig): Visitor {
       call(
         'POST',
         path,
-        { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin', ...headers },
+        {
+          'content-type': 'application/x-www-form-urlencoded',
+          'sec-fetch-site': 'same-origin',
+          ...headers,
+        },
         new URLSearchParams(fields).toString(),
       ),
     me: async () => {
@@ -89,13 +120,19 @@ export async function ssoFixture({
     'log'
   > = {}): Promise<SsoFixture> {
   const provider = await testProvider({ callback: CALLBACK, ...options });
-  const rig = await consoleRig({ workers: 0, env: { ...provider.env, ...env }, ...(log && { log }) });
+  const rig = await consoleRig({
+    workers: 0,
+    env: { ...provider.env, ...env },
+    ...(log && { log }),
+  });
   // Without anybody there would be the setup first.
   await rig.person({ operator: true });
   const variants: ConsoleRig[] = [];
 
   async function leave(visitor: Visitor, next?: string): Promise<string> {
-    const { status, headers } = await visitor.get(`/app/sign-in/company${next ? `?next=${encodeURIComponent(next)}` : ''}`);
+    const { status, headers } = await visitor.get(
+      `/app/sign-in/company${next ? `?next=${encodeURIComponent(next)}` : ''}`,
+    );
     expect(status).to.equal(303);
     return headers['location']!;
   }
@@ -104,13 +141,19 @@ export async function ssoFixture({
     ...rig,
     provider,
     variant: async env => {
-      const made = await consoleRig({ workers: 0, uri: rig.uri, env: { ...provider.env, ...env }, ...(log && { log }) });
+      const made = await consoleRig({
+        workers: 0,
+        uri: rig.uri,
+        env: { ...provider.env, ...env },
+        ...(log && { log }),
+      });
       variants.push(made);
       return made;
     },
     visitor: (of = rig) => visitorOf(of),
     leave,
-    signIn: async (visitor, login, next) => visitor.get(pathOf(await provider.signIn(await leave(visitor, next), login))),
+    signIn: async (visitor, login, next) =>
+      visitor.get(pathOf(await provider.signIn(await leave(visitor, next), login))),
     stop: async () => {
       const clean = await Promise.all([rig, ...variants].map(each => each.stop()));
       await provider.stop();

@@ -5,17 +5,32 @@ import type { ConsoleRig } from './console-rig.ts';
 
 type Rig = Pick<ConsoleRig, 'store'>;
 
-async function change({ store }: Rig, kind: string, id: string, $set: { expiresAt: Date } | { consumedAt: Date }): Promise<void> {
-  expect((await store.console.oauth.updateOne({ _id: documentId(kind, id) }, { $set })).matchedCount).to.equal(1);
+async function change(
+  { store }: Rig,
+  kind: string,
+  id: string,
+  $set: { expiresAt: Date } | { consumedAt: Date },
+): Promise<void> {
+  expect(
+    (await store.console.oauth.updateOne({ _id: documentId(kind, id) }, { $set })).matchedCount,
+  ).to.equal(1);
 }
 
 /** How long from now it is kept. */
-export async function keptForMs({ store }: Rig, kind: 'AccessToken' | 'Client', id: string): Promise<number> {
-  return (await store.console.oauth.findOne({ _id: documentId(kind, id) }))!.expiresAt.getTime() - Date.now();
+export async function keptForMs(
+  { store }: Rig,
+  kind: 'AccessToken' | 'Client',
+  id: string,
+): Promise<number> {
+  return (
+    (await store.console.oauth.findOne({ _id: documentId(kind, id) }))!.expiresAt.getTime() -
+    Date.now()
+  );
 }
 
 /** As if its hour were over. */
-export const endAccess = (rig: Rig, token: string) => change(rig, 'AccessToken', token, { expiresAt: new Date(Date.now() - 1_000) });
+export const endAccess = (rig: Rig, token: string) =>
+  change(rig, 'AccessToken', token, { expiresAt: new Date(Date.now() - 1_000) });
 
 /** As if the refresh token had been used so long ago. */
 export const usedBeforeMs = (rig: Rig, token: string, ms: number) =>

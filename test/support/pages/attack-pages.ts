@@ -1,4 +1,5 @@
-// Tables of attacks: each row is a page that tries to reach the victim, and every address in it that it is sure to try is one that the guard must have refused.
+// Tables of attacks: each row is a page that tries to reach the victim, and every address in it
+// that it is sure to try is one that the guard must have refused.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../eventually.ts';
@@ -16,9 +17,10 @@ export interface Served {
 }
 
 /**
- * In every text of a row `%V` stands for a victim, a `host:port` of its own each time, which leads to another of the victim's addresses than the one before.
- * `%Q` is one that Chrome need not try, `%S` the site that the page comes from (a loopback address, which Chrome takes for safe without TLS), `%O` the
- * same server by a name, for Chrome another site.
+ * In every text of a row `%V` stands for a victim, a `host:port` of its own each time, which leads
+ * to another of the victim's addresses than the one before. `%Q` is one that Chrome need not try,
+ * `%S` the site that the page comes from (a loopback address, which Chrome takes for safe without
+ * TLS), `%O` the same server by a name, for Chrome another site.
  */
 export interface Attack {
   what: string;
@@ -29,7 +31,10 @@ export interface Attack {
   options?: Record<string, unknown>;
   /** An expression that becomes true when the page has tried all that is in `%Q`. */
   done?: string;
-  /** The page, its css or its javascript is refused as a whole; everything else is printed with what it got. */
+  /**
+   * The page, its css or its javascript is refused as a whole; everything else is printed with what
+   * it got.
+   */
   blocked?: true;
 }
 
@@ -39,15 +44,25 @@ export interface AttackSite {
   victim: AttackVictim;
   dns: DnsServer;
   pressroom: Installation;
-  /** How often the guard has said no because of an address (or of its port, where another one of the address is open), so far. */
+  /**
+   * How often the guard has said no because of an address (or of its port, where another one of the
+   * address is open), so far.
+   */
   refusals(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The attacker's site, the one thing that is open, and the victim, whose port is open and whose addresses are not. */
+/**
+ * The attacker's site, the one thing that is open, and the victim, whose port is open and whose
+ * addresses are not.
+ */
 export async function startAttackSite(env: Record<string, string> = {}): Promise<AttackSite> {
   const pages: Record<string, Page> = {};
-  const [web, victim, dns] = await Promise.all([startWebServer(pages), startAttackVictim(), startDnsServer()]);
+  const [web, victim, dns] = await Promise.all([
+    startWebServer(pages),
+    startAttackVictim(),
+    startDnsServer(),
+  ]);
   dns.set('site.example', '127.0.0.1');
   const pressroom = await installation({
     intranet: true,
@@ -82,7 +97,12 @@ const answer =
   ({ body = '', type = 'text/html; charset=utf-8', status = 200, headers = {} }: Served) =>
   (_request: IncomingMessage, response: ServerResponse) =>
     response
-      .writeHead(status, { 'content-type': type, 'access-control-allow-origin': '*', 'cache-control': 'no-store', ...headers })
+      .writeHead(status, {
+        'content-type': type,
+        'access-control-allow-origin': '*',
+        'cache-control': 'no-store',
+        ...headers,
+      })
       .end(body);
 
 let names = 0;
@@ -108,22 +128,38 @@ function aim<T>(row: T, { web, victim, dns }: AttackSite): { aimed: T; sure: str
   return { aimed: walk(row) as T, sure };
 }
 
-/** Renders the row's page and sees that the victim was refused as often as it was asked for, and never touched. */
+/**
+ * Renders the row's page and sees that the victim was refused as often as it was asked for, and
+ * never touched.
+ */
 export async function mustHold(site: AttackSite, row: Attack): Promise<void> {
   const { aimed, sure } = aim(row, site);
   const { pages, web, victim, dns, pressroom, refusals } = site;
   const before = await refusals();
-  const missing = () => sure.flatMap((name, at) => (dns.queries(name) === 0 ? [`%V number ${at + 1}`] : []));
+  const missing = () =>
+    sure.flatMap((name, at) => (dns.queries(name) === 0 ? [`%V number ${at + 1}`] : []));
   const tried = async () => missing().length === 0 && (await refusals()) >= before + sure.length;
   for (const path of Object.keys(pages)) delete pages[path];
   for (const [path, served] of Object.entries(aimed.serve ?? {}))
     pages[path] = answer(typeof served === 'string' ? { body: served } : served);
-  pages['/tried'] = async (request, response) => answer({ body: String(await tried()), type: 'application/json' })(request, response);
-  const source = aimed.html === undefined ? { url: `http://127.0.0.1:${web.port}${Object.keys(aimed.serve!)[0]}` } : { html: aimed.html };
-  const until = sure.length > 0 ? `fetch("http://127.0.0.1:${web.port}/tried").then(answer => answer.json())` : aimed.done;
-  const body = { ...source, ...(until && !row.blocked && { wait_for_expression: until }), ...aimed.options };
+  pages['/tried'] = async (request, response) =>
+    answer({ body: String(await tried()), type: 'application/json' })(request, response);
+  const source =
+    aimed.html === undefined
+      ? { url: `http://127.0.0.1:${web.port}${Object.keys(aimed.serve!)[0]}` }
+      : { html: aimed.html };
+  const until =
+    sure.length > 0
+      ? `fetch("http://127.0.0.1:${web.port}/tried").then(answer => answer.json())`
+      : aimed.done;
+  const body = {
+    ...source,
+    ...(until && !row.blocked && { wait_for_expression: until }),
+    ...aimed.options,
+  };
   const rendered = await pressroom.render(body);
-  if (row.blocked) await eventually(async () => expect(await tried(), `never tried: ${missing()}`).to.equal(true));
+  if (row.blocked)
+    await eventually(async () => expect(await tried(), `never tried: ${missing()}`).to.equal(true));
   // What the page leaves to its end is over as well.
   await pressroom.worker.until({ busy: 0, ready: 2 });
   expect(victim.touched.splice(0)).to.deep.equal([]);
@@ -132,7 +168,10 @@ export async function mustHold(site: AttackSite, row: Attack): Promise<void> {
     expect(rendered.error().code).to.equal('ssrf_blocked');
     return;
   }
-  expect(rendered.status, `${rendered.body.toString('utf8', 0, 300)}, never tried: ${missing()}`).to.equal(200);
+  expect(
+    rendered.status,
+    `${rendered.body.toString('utf8', 0, 300)}, never tried: ${missing()}`,
+  ).to.equal(200);
   expect(await pdfText(rendered.body)).to.include('PAGE');
 }
 

@@ -1,4 +1,5 @@
-// What a script can do to reach a network, for pages and for workers. `%V` and `%Q` are as in attack-pages.ts.
+// What a script can do to reach a network, for pages and for workers. `%V` and `%Q` are as in
+// attack-pages.ts.
 
 /** Everything that is in pages and in workers. */
 export const ANYWHERE = `

@@ -1,4 +1,5 @@
-// The attacker's site over HTTP/2 and TLS, with the Chrome that trusts its certificate: what servers can ask of browsers only there.
+// The attacker's site over HTTP/2 and TLS, with the Chrome that trusts its certificate: what
+// servers can ask of browsers only there.
 import { createHash, X509Certificate } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -14,7 +15,10 @@ export interface TlsSite {
   close(): Promise<void>;
 }
 
-/** Serves `page` for every path, to all names below `name`. `folder` may be read by everybody: Chrome runs as another user. Throws when there is no openssl. */
+/**
+ * Serves `page` for every path, to all names below `name`. `folder` may be read by everybody:
+ * Chrome runs as another user. Throws when there is no openssl.
+ */
 export async function startTlsSite(
   name: string,
   folder: string,
@@ -26,7 +30,11 @@ export async function startTlsSite(
   const spki = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(spki).digest('base64');
   const executable = `${folder}/chrome`;
-  writeFileSync(executable, `#!/bin/sh\nexec "${chrome}" --ignore-certificate-errors-spki-list=${pin} "$@"\n`, { mode: 0o755 });
+  writeFileSync(
+    executable,
+    `#!/bin/sh\nexec "${chrome}" --ignore-certificate-errors-spki-list=${pin} "$@"\n`,
+    { mode: 0o755 },
+  );
 
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -35,7 +43,9 @@ export async function startTlsSite(
     requests.push(`${request.authority}${request.url}`);
     page(request, response);
   });
-  server.on('session', session => session.origin(`https://inside.${name}:${(server.address() as AddressInfo).port}`));
+  server.on('session', session =>
+    session.origin(`https://inside.${name}:${(server.address() as AddressInfo).port}`),
+  );
   server.on('connection', socket => {
     sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));

@@ -1,4 +1,5 @@
-// What no page may reach: one port of this machine, on TCP and UDP and on every address that the machine has. Remembers whatever comes.
+// What no page may reach: one port of this machine, on TCP and UDP and on every address that the
+// machine has. Remembers whatever comes.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6 } from 'node:net';
@@ -36,16 +37,30 @@ export async function startAttackVictim(): Promise<AttackVictim> {
   });
   await new Promise<void>((resolve, reject) => tcp.once('error', reject).listen(0, any, resolve));
   const { port } = tcp.address() as AddressInfo;
-  const udp = createSocket(six ? 'udp6' : 'udp4', (_message, from) => touched.push(`udp from ${from.address}`));
+  const udp = createSocket(six ? 'udp6' : 'udp4', (_message, from) =>
+    touched.push(`udp from ${from.address}`),
+  );
   udp.bind(port, any);
   await once(udp, 'listening');
-  const everywhere = ['127.0.0.1', '127.0.0.2', '0.0.0.0', '127.255.255.254', '::1', '::', '::ffff:127.0.0.1', ...ownAddresses()];
+  const everywhere = [
+    '127.0.0.1',
+    '127.0.0.2',
+    '0.0.0.0',
+    '127.255.255.254',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+    ...ownAddresses(),
+  ];
   return {
     port,
     addresses: six ? everywhere : everywhere.filter(address => !isIPv6(address)),
     touched,
     close: async () => {
-      await Promise.all([new Promise(resolve => tcp.close(resolve)), new Promise<void>(resolve => udp.close(resolve))]);
+      await Promise.all([
+        new Promise(resolve => tcp.close(resolve)),
+        new Promise<void>(resolve => udp.close(resolve)),
+      ]);
     },
   };
 }

@@ -18,7 +18,10 @@ export interface ImagesOfPage {
 }
 
 export const IMAGES = 60;
-/** One is enough when images wait for connections, which they do some time after the first was asked for. */
+/**
+ * One is enough when images wait for connections, which they do some time after the first was asked
+ * for.
+ */
 const CHANGES = 40;
 const CHANGE_MS = 50;
 
@@ -40,9 +43,11 @@ const ip = (...args: string[]) => promisify(execFile)('ip', args);
 function webByProxy() {
   const held: ServerResponse[] = [];
   let released = false;
-  const answer = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(IMAGE);
+  const answer = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(IMAGE);
   const server = createServer((request, response) => {
-    if (!request.url!.includes('/image')) response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+    if (!request.url!.includes('/image'))
+      response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
     else if (released) answer(response);
     else held.push(response);
   }).listen(0, '127.0.0.1');
@@ -58,8 +63,11 @@ function webByProxy() {
 }
 
 /**
- * Shows a page with more images than Chrome opens connections for, changes the addresses of the network namespace while most of them wait until one is lost or two seconds are over, and tells what became of them. With `heard`, Chrome starts without its filter, as on a machine without Perl. Only for a process in a
- * namespace of its own: elsewhere all that listens to the network hears of it.
+ * Shows a page with more images than Chrome opens connections for, changes the addresses of the
+ * network namespace while most of them wait until one is lost or two seconds are over, and tells
+ * what became of them. With `heard`, Chrome starts without its filter, as on a machine without
+ * Perl. Only for a process in a namespace of its own: elsewhere all that listens to the network
+ * hears of it.
  */
 export async function imagesThroughChange(heard: boolean): Promise<ImagesOfPage> {
   await ip('link', 'set', 'lo', 'up');
@@ -72,13 +80,31 @@ export async function imagesThroughChange(heard: boolean): Promise<ImagesOfPage>
   const { pipe, close } = await launchChrome({ ...config, executable }, silentLog);
   process.env.PATH = path;
   try {
-    const context = { proxyServer: `http://127.0.0.1:${web.port()}`, proxyBypassList: '<-loopback>' };
-    const { browserContextId } = await pipe.command<{ browserContextId: string }>('Target.createBrowserContext', context);
-    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', { url: 'http://pages.test/', browserContextId });
-    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+    const context = {
+      proxyServer: `http://127.0.0.1:${web.port()}`,
+      proxyBypassList: '<-loopback>',
+    };
+    const { browserContextId } = await pipe.command<{ browserContextId: string }>(
+      'Target.createBrowserContext',
+      context,
+    );
+    const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', {
+      url: 'http://pages.test/',
+      browserContextId,
+    });
+    const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
+      targetId,
+      flatten: true,
+    });
     const images = async () => {
       const asked = { expression: 'images', returnByValue: true };
-      return (await pipe.command<{ result: { value: ImagesOfPage } }>('Runtime.evaluate', asked, sessionId)).result.value;
+      return (
+        await pipe.command<{ result: { value: ImagesOfPage } }>(
+          'Runtime.evaluate',
+          asked,
+          sessionId,
+        )
+      ).result.value;
     };
     await eventually(() => {
       if (web.held() === 0) throw new Error('no image was asked for');

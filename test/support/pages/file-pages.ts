@@ -1,4 +1,5 @@
-// Documents that try to show files by every way that a page has. The same document, with addresses of the web in place of files, shows them.
+// Documents that try to show files by every way that a page has. The same document, with addresses
+// of the web in place of files, shows them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 
 /** A picture of one colour, as a bitmap. */
@@ -16,7 +17,9 @@ function bitmap(red: number, green: number, blue: number, side = 100): Buffer {
 }
 
 /** The files by name, each with the secret in it or in the colour that nothing else has. */
-export const secretFiles = (secret: string): Record<string, [type: string, content: string | Buffer]> => ({
+export const secretFiles = (
+  secret: string,
+): Record<string, [type: string, content: string | Buffer]> => ({
   'a.txt': ['text/plain', secret],
   'a.html': ['text/html', `<body style="background:#f0f">${secret}</body>`],
   'a.css': ['text/css', `body::after { content: "${secret}" } body { background: #f0f }`],
@@ -37,7 +40,8 @@ export const secretFiles = (secret: string): Record<string, [type: string, conte
 /** Readable by everybody, so that only Chrome's rules keep a page from them. */
 export function writeSecretFiles(folder: string, secret: string): void {
   mkdirSync(folder, { mode: 0o755 });
-  for (const [name, [, content]] of Object.entries(secretFiles(secret))) writeFileSync(`${folder}/${name}`, content, { mode: 0o644 });
+  for (const [name, [, content]] of Object.entries(secretFiles(secret)))
+    writeFileSync(`${folder}/${name}`, content, { mode: 0o644 });
 }
 
 /** What is drawn without a script. `at` names a file, in whatever spelling. */
@@ -62,7 +66,9 @@ const elements = (at: (name: string) => string): string =>
   ].join('\n');
 
 /** Tries by script, writes all that it gets into the page, and says when it is done. */
-const attempts = (addresses: string[]): string => `<pre id="got"></pre><iframe name="target"></iframe><script>(async () => {
+const attempts = (
+  addresses: string[],
+): string => `<pre id="got"></pre><iframe name="target"></iframe><script>(async () => {
   const addresses = ${JSON.stringify(addresses)};
   const got = text => { document.querySelector('#got').append(String(text)) };
   const soon = (target, good) => new Promise(resolve => { target.onerror = resolve; target[good] = event => resolve(event); setTimeout(resolve, 400) });

@@ -34,10 +34,15 @@ const MAY_RENDER: readonly Outcome[] = ['ok', ...ENDS];
 /** Little, since the machine is shared by two such pages and five innocent accounts. */
 const BURN = { cpuS: 0.2 };
 
-const at = (base: string, text: string) => text.replaceAll('$BASE', base).replaceAll('$PORT', new URL(base).port);
+const at = (base: string, text: string) =>
+  text.replaceAll('$BASE', base).replaceAll('$PORT', new URL(base).port);
 
 /** A page that is its script. The render waits for what never comes, so it ends by a bound. */
-export const endless = (name: string, script: string, takes: Partial<Footprint> = BURN): HostilePage => ({
+export const endless = (
+  name: string,
+  script: string,
+  takes: Partial<Footprint> = BURN,
+): HostilePage => ({
   name,
   html: base => `<!doctype html><body><p>x</p><script>${at(base, script)}</script>`,
   fields: { wait_for_expression: 'window.never' },
@@ -46,7 +51,11 @@ export const endless = (name: string, script: string, takes: Partial<Footprint> 
 });
 
 /** A page that is printed as soon as it is loaded, if it ever is. */
-export const printed = (name: string, html: string, takes: Partial<Footprint> = BURN): HostilePage => ({
+export const printed = (
+  name: string,
+  html: string,
+  takes: Partial<Footprint> = BURN,
+): HostilePage => ({
   name,
   html: base => `<!doctype html><body>${at(base, html)}`,
   fields: {},
@@ -54,8 +63,11 @@ export const printed = (name: string, html: string, takes: Partial<Footprint> = 
   takes,
 });
 
-export const printedScript = (name: string, script: string, takes: Partial<Footprint> = BURN): HostilePage =>
-  printed(name, `<p>x</p><script>${script}</script>`, takes);
+export const printedScript = (
+  name: string,
+  script: string,
+  takes: Partial<Footprint> = BURN,
+): HostilePage => printed(name, `<p>x</p><script>${script}</script>`, takes);
 
 /** A script that calls `body` without end and gives all other tasks their turn. */
 export const forever = (body: string): string => `const { port1, port2 } = new MessageChannel();

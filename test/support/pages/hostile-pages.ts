@@ -3,7 +3,8 @@
 import { endless, forever, type HostilePage, printed, printedScript } from './hostile-page.ts';
 
 /** (module (func (export "f") (loop (br 0)))) */
-const WASM_LOOP = '0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11';
+const WASM_LOOP =
+  '0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11';
 const WORKER = "URL.createObjectURL(new Blob(['for (;;);']))";
 const TEXT_2_MB = "const text = 'x'.repeat(2e6); let n = 0;";
 
@@ -17,7 +18,10 @@ const messages: HostilePage[] = [
 for (;;) deep(100);`,
   ),
   endless('endless errors', forever("setTimeout(() => { throw new Error('x'.repeat(1e4)); });")),
-  endless('endless rejections', forever("for (let i = 0; i < 100; i++) Promise.reject('x'.repeat(1e4));")),
+  endless(
+    'endless rejections',
+    forever("for (let i = 0; i < 100; i++) Promise.reject('x'.repeat(1e4));"),
+  ),
   endless('location.hash flood', `let n = 0; ${forever('location.hash = n++;')}`),
   endless('location.hash flood of 2 MB', `${TEXT_2_MB} ${forever('location.hash = text + n++;')}`),
   endless(
@@ -38,7 +42,10 @@ ${forever('new Image().src = text + n++;')}`,
     `onmessage = ({ data }) => postMessage(data, '*');
 for (let i = 0; i < 10_000; i++) postMessage('x'.repeat(1e3), '*');`,
   ),
-  endless('timers by the hundred thousand', 'for (let i = 0; i < 1e5; i++) setInterval(() => {}, 0);'),
+  endless(
+    'timers by the hundred thousand',
+    'for (let i = 0; i < 1e5; i++) setInterval(() => {}, 0);',
+  ),
   endless('dialogs in a loop', "for (;;) { alert(1); confirm('x'.repeat(1e6)); prompt('x'); }"),
   endless('print in a loop', 'for (;;) print();'),
   endless('popups in a loop', forever("for (let i = 0; i < 100; i++) open('about:blank#' + i);")),
@@ -49,7 +56,10 @@ icon.rel = 'icon'; document.head.append(icon);
 ${forever("document.title = text + n; icon.href = 'data:image/png,' + text + n++;")}`,
   ),
   endless('object URLs in a loop', "const b = new Blob(['x']); for (;;) URL.createObjectURL(b);"),
-  endless('permission queries in a loop', forever("for (let i = 0; i < 1e3; i++) navigator.permissions.query({ name: 'geolocation' });")),
+  endless(
+    'permission queries in a loop',
+    forever("for (let i = 0; i < 1e3; i++) navigator.permissions.query({ name: 'geolocation' });"),
+  ),
   endless(
     'downloads in a loop',
     `const a = document.createElement('a');
@@ -59,11 +69,18 @@ ${forever('a.click();')}`,
   printed('location.reload in html', '<img src="$BASE/small"><script>location.reload()</script>', {
     requests: 2,
   }),
-  printed('meta refresh of 0 s in html', '<meta http-equiv="refresh" content="0"><img src="$BASE/small">', { requests: 2 }),
+  printed(
+    'meta refresh of 0 s in html',
+    '<meta http-equiv="refresh" content="0"><img src="$BASE/small">',
+    { requests: 2 },
+  ),
   printedScript('title of 10 MB', "document.title = 'x'.repeat(1e7)", { cpuS: 0.05 }),
 ];
 
-const SVG_USES = Array.from({ length: 9 }, (_, level) => `<g id="a${level + 1}">${`<use href="#a${level}"/>`.repeat(10)}</g>`).join('');
+const SVG_USES = Array.from(
+  { length: 9 },
+  (_, level) => `<g id="a${level + 1}">${`<use href="#a${level}"/>`.repeat(10)}</g>`,
+).join('');
 const SVG_FILTER = `<filter id="f" x="0" y="0" width="1" height="1">
 <feTurbulence baseFrequency=".9" numOctaves="10"/><feMorphology radius="40"/>
 <feGaussianBlur stdDeviation="90"/></filter>`;
@@ -129,15 +146,23 @@ for (let i = 0; ; i++) {
 
 /** Memory of the renderer, of the browser process, or of the PDF. */
 const memories: HostilePage[] = [
-  endless('strings of 100 MB', "const a = []; for (;;) a.push(JSON.stringify('x'.repeat(1e8) + a.length));", {
-    memoryMib: 200,
-  }),
+  endless(
+    'strings of 100 MB',
+    "const a = []; for (;;) a.push(JSON.stringify('x'.repeat(1e8) + a.length));",
+    {
+      memoryMib: 200,
+    },
+  ),
   endless('memory to the bound', 'const a = []; for (;;) a.push(new Uint8Array(1e7).fill(1));', {
     memoryMib: 300,
   }),
-  endless('crash by a full heap', 'const a = []; for (;;) a.push(new Array(1e6).fill(a.length + 0.5));', {
-    memoryMib: 300,
-  }),
+  endless(
+    'crash by a full heap',
+    'const a = []; for (;;) a.push(new Array(1e6).fill(a.length + 0.5));',
+    {
+      memoryMib: 300,
+    },
+  ),
   endless(
     'WebAssembly memory',
     `const all = [];

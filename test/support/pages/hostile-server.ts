@@ -42,7 +42,12 @@ function pictureBomb(): Buffer {
   const rows = Buffer.alloc((PICTURE_PIXELS / 8 + 1) * PICTURE_PIXELS);
   const signature = Buffer.from('89504e470d0a1a0a', 'hex');
   const data = deflateSync(rows, { level: 1 });
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', data),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 /** Sends as fast as it is taken, until the connection ends. */
@@ -68,15 +73,18 @@ export async function startHostileServer(pages: readonly HostilePage[]): Promise
   };
   const answers: Record<string, (response: ServerResponse) => void> = {
     '/small': response => send(response, 'text/plain', 'x'),
-    '/stream': response => pour(response.writeHead(200, { 'content-type': 'application/octet-stream' })),
+    '/stream': response =>
+      pour(response.writeHead(200, { 'content-type': 'application/octet-stream' })),
     '/stream.js': response => pour(response.writeHead(200, { 'content-type': 'text/javascript' })),
     '/bomb.css': response => send(response, 'text/css', bomb, { 'content-encoding': 'gzip' }),
     '/bomb.js': response => send(response, 'text/javascript', bomb, { 'content-encoding': 'gzip' }),
     '/bomb.png': response => send(response, 'image/png', picture),
     '/burn': response => send(response, 'text/html', `<p>x</p><script>${BURN}</script>`),
     '/fill': response => send(response, 'text/html', `<p>x</p><script>${FILL}</script>`),
-    '/burn.js': response => send(response, 'text/javascript', BURN, { 'service-worker-allowed': '/' }),
-    '/download': response => send(response, 'application/octet-stream', PIECE, { 'content-disposition': 'attachment' }),
+    '/burn.js': response =>
+      send(response, 'text/javascript', BURN, { 'service-worker-allowed': '/' }),
+    '/download': response =>
+      send(response, 'application/octet-stream', PIECE, { 'content-disposition': 'attachment' }),
   };
 
   const server = createServer((request, response) => {
@@ -85,7 +93,9 @@ export async function startHostileServer(pages: readonly HostilePage[]): Promise
     const page = byPath.get(path);
     const file = files.get(path.slice('/report/'.length));
     // A page with this header has a process of its own, and so has the next one without it.
-    const own = request.url!.includes('?coop') ? { 'cross-origin-opener-policy': 'same-origin' } : {};
+    const own = request.url!.includes('?coop')
+      ? { 'cross-origin-opener-policy': 'same-origin' }
+      : {};
     if (page) send(response, 'text/html; charset=utf-8', page.html(base), own);
     else if (file) send(response, file.type, file.bytes, { 'cache-control': 'max-age=60' });
     else if (answers[path]) answers[path](response);

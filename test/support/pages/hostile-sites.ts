@@ -53,7 +53,10 @@ navigator.storage.getDirectory().then(async folder => {
   try { localStorage.setItem('k' + (n % 4), 'x'.repeat(1e6) + n); } catch { localStorage.clear(); }
 }`,
   ),
-  endless('cookies in a loop', "for (let n = 0; ; n++) document.cookie = 'c' + (n % 300) + '=' + 'x'.repeat(4e3);"),
+  endless(
+    'cookies in a loop',
+    "for (let n = 0; ; n++) document.cookie = 'c' + (n % 300) + '=' + 'x'.repeat(4e3);",
+  ),
   endless(
     'BroadcastChannel storm',
     `const text = 'x'.repeat(1e5);
@@ -62,7 +65,10 @@ b.onmessage = () => b.postMessage(text);
 a.onmessage = () => { a.postMessage(text); a.postMessage(text); };
 a.postMessage(text);`,
   ),
-  endless('history.pushState flood', `let n = 0; ${forever("try { history.pushState({}, '', '?' + n++); } catch {}")}`),
+  endless(
+    'history.pushState flood',
+    `let n = 0; ${forever("try { history.pushState({}, '', '?' + n++); } catch {}")}`,
+  ),
   endless(
     'history.pushState flood of 2 MB',
     `const text = 'x'.repeat(2e6 - 100); let n = 0;
@@ -70,7 +76,10 @@ ${forever("try { history.pushState(text, '', '?' + text + n++); } catch {}")}`,
   ),
 ];
 
-/** A frame that has a process of its own; as soon as it is there, 100 MB of events at once, and then a little more than are read. */
+/**
+ * A frame that has a process of its own; as soon as it is there, 100 MB of events at once, and then
+ * a little more than are read.
+ */
 const HIDDEN_FILL = `const data = 'data:,' + 'x'.repeat(10_000);
 let images = 0;
 const load = count => { while (count-- > 0) new Image().src = data + images++; };
@@ -127,7 +136,11 @@ for (let i = 0; i < 40; i++) {
 }`,
     { requests: 5 },
   ),
-  endless('shared workers by the hundred', "for (let i = 0; i < 200; i++) new SharedWorker('/burn.js?' + i);", { requests: 50 }),
+  endless(
+    'shared workers by the hundred',
+    "for (let i = 0; i < 200; i++) new SharedWorker('/burn.js?' + i);",
+    { requests: 50 },
+  ),
   endless(
     'frames of a hundred sites',
     `for (let i = 1; i <= 100; i++) {
@@ -137,7 +150,9 @@ for (let i = 0; i < 40; i++) {
 }`,
     { requests: 50 },
   ),
-  endless('a frame that fills memory while more events wait than are read', HIDDEN_FILL, { memoryMib: 300 }),
+  endless('a frame that fills memory while more events wait than are read', HIDDEN_FILL, {
+    memoryMib: 300,
+  }),
   endless(
     'downloads of a server in a loop',
     `let n = 0;
@@ -193,4 +208,6 @@ for (let i = 0; i < 20; i++) {
   ),
 ];
 
-export const hostileSites: readonly HostilePage[] = [...storages, ...requests, ...documents].map(served);
+export const hostileSites: readonly HostilePage[] = [...storages, ...requests, ...documents].map(
+  served,
+);

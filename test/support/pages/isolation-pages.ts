@@ -1,4 +1,5 @@
-// A web site whose first page leaves behind all that a browser lets a page leave, and whose second page says what it finds of it.
+// A web site whose first page leaves behind all that a browser lets a page leave, and whose second
+// page says what it finds of it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startWebServer, type WebServer } from '../servers/web-server.ts';
 
@@ -147,26 +148,37 @@ export async function startIsolationSite(): Promise<IsolationSite> {
       response.writeHead(200, { 'content-type': type, ...headers }).end(text);
   const page = (script: string, headers: object = {}) =>
     as('text/html', `<!doctype html><title>T</title><body>page<script>${script}</script>`, headers);
-  const take = (keep: (text: string, request: IncomingMessage) => void) => (request: IncomingMessage, response: ServerResponse) =>
-    void bodyOf(request).then(text => {
-      keep(text, request);
-      response.writeHead(204).end();
-    });
+  const take =
+    (keep: (text: string, request: IncomingMessage) => void) =>
+    (request: IncomingMessage, response: ServerResponse) =>
+      void bodyOf(request).then(text => {
+        keep(text, request);
+        response.writeHead(204).end();
+      });
   const keepBlob = take(text => {
     blob = text;
   });
   const web = await startWebServer({
-    '/leave': page(LEAVE, { 'set-cookie': 'hidden=left; HttpOnly; Max-Age=3600', 'accept-ch': 'sec-ch-ua-platform-version' }),
+    '/leave': page(LEAVE, {
+      'set-cookie': 'hidden=left; HttpOnly; Max-Age=3600',
+      'accept-ch': 'sec-ch-ua-platform-version',
+    }),
     '/look': page(LOOK),
     '/service-worker.js': as('text/javascript', SERVICE_WORKER),
     '/shared-worker.js': as('text/javascript', SHARED_WORKER),
     '/served': as('text/plain', 'the network'),
     '/cached': (_request, response) =>
-      response.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'max-age=3600' }).end(String(++given)),
+      response
+        .writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'max-age=3600' })
+        .end(String(++given)),
     '/etag': ({ headers }, response) =>
-      response.writeHead(200, { etag: '"left"', 'cache-control': 'no-cache' }).end(headers['if-none-match'] ?? 'none'),
+      response
+        .writeHead(200, { etag: '"left"', 'cache-control': 'no-cache' })
+        .end(headers['if-none-match'] ?? 'none'),
     '/locked': ({ headers }, response) =>
-      response.writeHead(headers.authorization ? 200 : 401, { 'www-authenticate': 'Basic realm="left"' }).end('locked'),
+      response
+        .writeHead(headers.authorization ? 200 : 401, { 'www-authenticate': 'Basic realm="left"' })
+        .end('locked'),
     '/blob': (request, response) => {
       if (request.method === 'GET') response.end(blob);
       else keepBlob(request, response);

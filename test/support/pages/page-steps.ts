@@ -6,32 +6,50 @@ import type { ConsoleRig, Person } from '../console/console-rig.ts';
 export const PASSWORD = 'a password of the tests';
 
 /** A person of the rig who can sign in with PASSWORD. */
-export async function personWithPassword(rig: ConsoleRig, options?: Parameters<ConsoleRig['person']>[0]): Promise<Person> {
+export async function personWithPassword(
+  rig: ConsoleRig,
+  options?: Parameters<ConsoleRig['person']>[0],
+): Promise<Person> {
   const person = await rig.person(options);
-  await rig.store.console.users.updateOne({ _id: person.id }, { $set: { password: await passwords.hash(PASSWORD, person.id) } });
+  await rig.store.console.users.updateOne(
+    { _id: person.id },
+    { $set: { password: await passwords.hash(PASSWORD, person.id) } },
+  );
   return person;
 }
 
-export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+export const press = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).click();
 
-export async function signIn(page: Page, { email }: Pick<Person, 'email'>, password = PASSWORD): Promise<void> {
+export async function signIn(
+  page: Page,
+  { email }: Pick<Person, 'email'>,
+  password = PASSWORD,
+): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await press(page, 'Sign in');
 }
 
 /** From a page of ours to the company's and back; an empty `subject` makes it fail there. */
-export async function signInAtTheCompany(page: Page, subject: string, link = 'Example account'): Promise<void> {
+export async function signInAtTheCompany(
+  page: Page,
+  subject: string,
+  link = 'Example account',
+): Promise<void> {
   await page.getByRole('link', { name: link }).click();
   await page.getByLabel('Login').fill(subject);
   await press(page, 'Go on');
 }
 
 /** Waits for the page of consent. */
-export const asked = (page: Page) => page.getByRole('heading', { name: 'Connect an app' }).waitFor();
+export const asked = (page: Page) =>
+  page.getByRole('heading', { name: 'Connect an app' }).waitFor();
 
 /** Waits for the page of the app to which a consent leads. */
-export const backAtTheApp = (page: Page) => page.getByRole('heading', { name: 'Connected' }).waitFor();
+export const backAtTheApp = (page: Page) =>
+  page.getByRole('heading', { name: 'Connected' }).waitFor();
 
 /** What the page says. */
-export const words = async (page: Page) => (await page.getByRole('main').textContent())!.replace(/\s+/g, ' ');
+export const words = async (page: Page) =>
+  (await page.getByRole('main').textContent())!.replace(/\s+/g, ' ');

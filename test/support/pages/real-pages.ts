@@ -1,4 +1,5 @@
-// Tables of pages as the web has them: each row is a page and what must come of it, and after each the worker must be as good as before.
+// Tables of pages as the web has them: each row is a page and what must come of it, and after each
+// the worker must be as good as before.
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
@@ -27,12 +28,18 @@ export interface RealPage {
   serve?: Record<string, Page> | ((site: Site) => Record<string, Page>);
   at?: keyof Site;
   options?: object;
-  /** What is wanted of the PDF: texts that are in it and texts that are not, the number of pages, and its look. */
+  /**
+   * What is wanted of the PDF: texts that are in it and texts that are not, the number of pages,
+   * and its look.
+   */
   text?: (string | RegExp)[];
   without?: string[];
   pages?: number;
   look?: (pdf: Buffer, site: Site) => Promise<unknown>;
-  /** Or the failure that is wanted, one of several where the machine's pace decides. With `page_timeout` the limit is LIMIT_S. */
+  /**
+   * Or the failure that is wanted, one of several where the machine's pace decides. With
+   * `page_timeout` the limit is LIMIT_S.
+   */
   fails?: { reason: string | string[]; message: RegExp };
 }
 
@@ -71,7 +78,10 @@ async function mustHoldNoDownload(): Promise<void> {
   }
 }
 
-/** As good as before: every slot ready, no page left over, no Chrome that died, and a plain render right away. */
+/**
+ * As good as before: every slot ready, no page left over, no Chrome that died, and a plain render
+ * right away.
+ */
 async function mustBeAsBefore({ worker, render }: Installation): Promise<void> {
   const answer = await render({ html: '<p>PLAIN AS EVER</p>' });
   expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
@@ -79,7 +89,11 @@ async function mustBeAsBefore({ worker, render }: Installation): Promise<void> {
   await worker.until({ busy: 0, ready: 2 });
   await eventually(async () => {
     const targets = await Promise.all(
-      worker.worker.chromes().map(({ pipe }) => pipe.command<{ targetInfos: { type: string; url: string }[] }>('Target.getTargets')),
+      worker.worker
+        .chromes()
+        .map(({ pipe }) =>
+          pipe.command<{ targetInfos: { type: string; url: string }[] }>('Target.getTargets'),
+        ),
     );
     for (const { targetInfos } of targets) {
       expect(targetInfos.filter(({ url }) => url !== 'about:blank')).to.deep.equal([]);
@@ -93,7 +107,8 @@ async function mustBeAsBefore({ worker, render }: Installation): Promise<void> {
   expect(samples.sum('pressroom_chrome_starts_total', { reason: 'died' })).to.equal(0);
 }
 
-const isHasty = ({ fails }: RealPage) => fails !== undefined && [fails.reason].flat().includes('page_timeout');
+const isHasty = ({ fails }: RealPage) =>
+  fails !== undefined && [fails.reason].flat().includes('page_timeout');
 
 /** A test for each row. `env` is added to the environment of API and worker. */
 export function realPages(title: string, rows: RealPage[], env: Record<string, string> = {}): void {
@@ -108,10 +123,20 @@ export function realPages(title: string, rows: RealPage[], env: Record<string, s
     let site: Site;
 
     before(async () => {
-      [web, victim, dns] = await Promise.all([startWebServer(pages), startWebServer({ '/': '<h1>SECRET</h1>' }), startDnsServer()]);
-      for (const name of ['shop.example', 'other.example', 'victim.example']) dns.set(name, '127.0.0.1');
+      [web, victim, dns] = await Promise.all([
+        startWebServer(pages),
+        startWebServer({ '/': '<h1>SECRET</h1>' }),
+        startDnsServer(),
+      ]);
+      for (const name of ['shop.example', 'other.example', 'victim.example'])
+        dns.set(name, '127.0.0.1');
       const at = (host: string, port = web.port) => `http://${host}:${port}`;
-      site = { base: at('shop.example'), other: at('other.example'), secure: at('127.0.0.1'), victim: at('victim.example', victim.port) };
+      site = {
+        base: at('shop.example'),
+        other: at('other.example'),
+        secure: at('127.0.0.1'),
+        victim: at('victim.example', victim.port),
+      };
       const open = (seconds: number) =>
         installation({
           intranet: true,
@@ -119,7 +144,8 @@ export function realPages(title: string, rows: RealPage[], env: Record<string, s
             PRESSROOM_DNS_SERVERS: dns.address,
             PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
             PRESSROOM_RENDER_TIMEOUT: `${seconds}s`,
-            // Pages of 100 MB keep Chrome busy for seconds where other tests run beside them: it is not hung.
+            // Pages of 100 MB keep Chrome busy for seconds where other tests run beside them: it is
+            // not hung.
             PRESSROOM_CHROME_PROBE_INTERVAL: '60s',
             ...env,
           },

@@ -5,10 +5,27 @@ import { join } from 'node:path';
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
 
-/** Made in `folder` for these names (`DNS:…`, `IP:…`), of which the first is the subject's too; in PEM. Throws when there is no openssl. */
-export function selfSigned(folder: string, names: readonly [string, ...string[]]): { key: string; cert: string } {
-  const about = ['-subj', `/CN=${names[0].replace(/^\w+:/, '')}`, '-addext', `subjectAltName=${names.join()}`];
-  execFileSync('openssl', ['req', '-x509', ...KEY, '-keyout', 'key.pem', '-out', 'cert.pem', ...about], { cwd: folder, stdio: 'pipe' });
-  const [key, cert] = ['key.pem', 'cert.pem'].map(file => readFileSync(join(folder, file), 'utf8')) as [string, string];
+/**
+ * Made in `folder` for these names (`DNS:…`, `IP:…`), of which the first is the subject's too; in
+ * PEM. Throws when there is no openssl.
+ */
+export function selfSigned(
+  folder: string,
+  names: readonly [string, ...string[]],
+): { key: string; cert: string } {
+  const about = [
+    '-subj',
+    `/CN=${names[0].replace(/^\w+:/, '')}`,
+    '-addext',
+    `subjectAltName=${names.join()}`,
+  ];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', ...KEY, '-keyout', 'key.pem', '-out', 'cert.pem', ...about],
+    { cwd: folder, stdio: 'pipe' },
+  );
+  const [key, cert] = ['key.pem', 'cert.pem'].map(file =>
+    readFileSync(join(folder, file), 'utf8'),
+  ) as [string, string];
   return { key, cert };
 }

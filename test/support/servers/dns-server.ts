@@ -1,4 +1,5 @@
-// A name server on loopback, UDP and TCP, whose answers a test sets and changes. It knows nothing else: other names do not exist.
+// A name server on loopback, UDP and TCP, whose answers a test sets and changes. It knows nothing
+// else: other names do not exist.
 import { createSocket } from 'node:dgram';
 import { createServer, isIPv6, type Socket } from 'node:net';
 import {
@@ -22,7 +23,10 @@ export interface DnsServer {
   readonly address: string;
   /** The name's addresses from now on: IPv4 ones answer A, IPv6 ones AAAA. */
   set(name: string, ...addresses: string[]): void;
-  /** The name's queries get these records from now on, whatever they say: aliases, other names, changing ones. */
+  /**
+   * The name's queries get these records from now on, whatever they say: aliases, other names,
+   * changing ones.
+   */
   answer(name: string, records: Records): void;
   /** From now on the name's queries of this type (both without one) are never answered, or fail. */
   misbehave(name: string, how: 'silent' | 'servfail', type?: 'A' | 'AAAA'): void;
@@ -51,7 +55,9 @@ export async function startDnsServer(): Promise<DnsServer> {
 
   const answersOf = (name: string, type: string): Behaviour | undefined => {
     const behaviour = behaviours.get(`${name} ${type}`) ?? behaviours.get(name);
-    return Array.isArray(behaviour) ? behaviour.filter(address => isIPv6(address) === (type === 'AAAA')) : behaviour;
+    return Array.isArray(behaviour)
+      ? behaviour.filter(address => isIPv6(address) === (type === 'AAAA'))
+      : behaviour;
   };
 
   /** Undefined when the query is to get no answer. */
@@ -69,7 +75,9 @@ export async function startDnsServer(): Promise<DnsServer> {
     const answers =
       typeof behaviour === 'function'
         ? behaviour(question.type, nth)
-        : addresses.map(data => ({ type: question.type, name: question.name, ttl: 300, data }) as Answer);
+        : addresses.map(
+            data => ({ type: question.type, name: question.name, ttl: 300, data }) as Answer,
+          );
     return {
       id: query.id ?? 0,
       type: 'response',
@@ -104,18 +112,24 @@ export async function startDnsServer(): Promise<DnsServer> {
   // The same port for both: the system picks it for TCP, where fewer are taken.
   await new Promise<void>(resolve => tcp.listen(0, '127.0.0.1', resolve));
   const { port } = tcp.address() as { port: number };
-  await new Promise<void>((resolve, reject) => udp.once('error', reject).bind(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) =>
+    udp.once('error', reject).bind(port, '127.0.0.1', resolve),
+  );
 
   return {
     address: `127.0.0.1:${port}`,
     set: (name, ...addresses) => void behaviours.set(name, addresses),
     answer: (name, records) => void behaviours.set(name, records),
     misbehave: (name, how, type) => void behaviours.set(type ? `${name} ${type}` : name, how),
-    queries: name => (name === undefined ? asked.length : asked.filter(each => each === name).length),
+    queries: name =>
+      name === undefined ? asked.length : asked.filter(each => each === name).length,
     asked: name => new Promise(resolve => waiting.set(name, resolve)),
     close: async () => {
       for (const socket of sockets) socket.destroy();
-      await Promise.all([new Promise(resolve => tcp.close(resolve)), new Promise<void>(resolve => udp.close(resolve))]);
+      await Promise.all([
+        new Promise(resolve => tcp.close(resolve)),
+        new Promise<void>(resolve => udp.close(resolve)),
+      ]);
     },
   };
 }

@@ -1,4 +1,5 @@
-// One port that speaks HTTP and HTTPS, and asks for HTTPS alone from then on; with the Chrome that trusts its certificate.
+// One port that speaks HTTP and HTTPS, and asks for HTTPS alone from then on; with the Chrome that
+// trusts its certificate.
 import { createHash, X509Certificate } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer as createWeb, type RequestListener } from 'node:http';
@@ -17,26 +18,43 @@ export interface HstsServer {
   close(): Promise<void>;
 }
 
-/** `folder` may be read by everybody: Chrome runs as another user. Throws when there is no openssl. */
-export async function startHstsServer(name: string, folder: string, chrome: string): Promise<HstsServer> {
+/**
+ * `folder` may be read by everybody: Chrome runs as another user. Throws when there is no openssl.
+ */
+export async function startHstsServer(
+  name: string,
+  folder: string,
+  chrome: string,
+): Promise<HstsServer> {
   chmodSync(folder, 0o755);
   const { key, cert } = selfSigned(folder, [`DNS:${name}`]);
   const spki = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(spki).digest('base64');
   const executable = `${folder}/chrome`;
-  writeFileSync(executable, `#!/bin/sh\nexec "${chrome}" --ignore-certificate-errors-spki-list=${pin} "$@"\n`, { mode: 0o755 });
+  writeFileSync(
+    executable,
+    `#!/bin/sh\nexec "${chrome}" --ignore-certificate-errors-spki-list=${pin} "$@"\n`,
+    { mode: 0o755 },
+  );
 
   const requests: string[] = [];
   const answer =
     (scheme: string): RequestListener =>
     ({ url }, response) => {
       requests.push(`${scheme} ${url}`);
-      response.writeHead(200, { 'content-type': 'text/html', 'strict-transport-security': 'max-age=3600' }).end(`<h1>${scheme}</h1>`);
+      response
+        .writeHead(200, {
+          'content-type': 'text/html',
+          'strict-transport-security': 'max-age=3600',
+        })
+        .end(`<h1>${scheme}</h1>`);
     };
   const plain = createWeb(answer('http'));
   const secure = createTls({ key, cert }, answer('https'));
   const open = (inner: Server) =>
-    new Promise<number>(resolve => inner.listen(0, '127.0.0.1', () => resolve((inner.address() as AddressInfo).port)));
+    new Promise<number>(resolve =>
+      inner.listen(0, '127.0.0.1', () => resolve((inner.address() as AddressInfo).port)),
+    );
   const [plainPort, securePort] = await Promise.all([open(plain), open(secure)]);
   const sockets = new Set<Socket>();
   const keep = (socket: Socket, other?: Socket) => {
@@ -51,7 +69,10 @@ export async function startHstsServer(name: string, folder: string, chrome: stri
   const front = createServer(socket => {
     keep(socket);
     socket.once('data', first => {
-      const inner = connect((first as Buffer)[0] === TLS_HANDSHAKE ? securePort : plainPort, '127.0.0.1');
+      const inner = connect(
+        (first as Buffer)[0] === TLS_HANDSHAKE ? securePort : plainPort,
+        '127.0.0.1',
+      );
       keep(inner, socket);
       inner.write(first);
       socket.pipe(inner).pipe(socket);
@@ -63,7 +84,9 @@ export async function startHstsServer(name: string, folder: string, chrome: stri
     executable,
     close: async () => {
       for (const socket of sockets) socket.destroy();
-      await Promise.all([front, plain, secure].map(each => new Promise(resolve => each.close(resolve))));
+      await Promise.all(
+        [front, plain, secure].map(each => new Promise(resolve => each.close(resolve))),
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
-// A company's sign-in for the tests: a real OpenID Connect provider on loopback, whose login page is answered by plain HTTP calls, with a jar of cookies for each person.
+// A company's sign-in for the tests: a real OpenID Connect provider on loopback, whose login page
+// is answered by plain HTTP calls, with a jar of cookies for each person.
 import { createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +19,10 @@ export interface TestProvider {
   clientSecret: string;
   /** The environment of an installation that signs in with it. */
   env: Record<string, string>;
-  /** Signs in on the provider's page as a browser without cookies does; where the browser is sent in the end, which is not called. */
+  /**
+   * Signs in on the provider's page as a browser without cookies does; where the browser is sent in
+   * the end, which is not called.
+   */
   signIn(authorization: string, login: ProviderLogin): Promise<URL>;
   /** Somebody who may sign in with the subject as the login. */
   knows(login: ProviderLogin): void;
@@ -26,7 +30,10 @@ export interface TestProvider {
   deny(authorization: string): Promise<URL>;
   /** Changes what the provider signs into its id tokens from now on. */
   tamper(change: ((claims: Record<string, unknown>) => Record<string, unknown>) | undefined): void;
-  /** Whether id tokens are signed by a key that is not the provider's, under the name of the one that is. */
+  /**
+   * Whether id tokens are signed by a key that is not the provider's, under the name of the one
+   * that is.
+   */
   forge(on: boolean): void;
   /** Signs with a new key from now on, and forgets the old one. */
   rotateKeys(): void;
@@ -63,7 +70,8 @@ function signed(claims: Record<string, unknown>, { kid, key }: SigningKey): stri
   return `${content}.${createSign('sha256').update(content).sign(key, 'base64url')}`;
 }
 
-const claimsOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
+const claimsOf = (jwt: string) =>
+  JSON.parse(Buffer.from(jwt.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
 
 export async function testProvider({
   callback,
@@ -89,9 +97,13 @@ export async function testProvider({
     if (request.method !== 'POST')
       return response
         .writeHead(200, { 'content-type': 'text/html' })
-        .end('<!doctype html><form method="post"><input name="login" aria-label="Login"><button>Go on</button></form>');
+        .end(
+          '<!doctype html><form method="post"><input name="login" aria-label="Login"><button>Go on</button></form>',
+        );
     const accountId = new URLSearchParams(await text(request)).get('login');
-    const result = accountId ? { login: { accountId } } : { error: 'access_denied', error_description: 'stopped by the person' };
+    const result = accountId
+      ? { login: { accountId } }
+      : { error: 'access_denied', error_description: 'stopped by the person' };
     await provider.interactionFinished(request, response, result);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -111,7 +123,9 @@ export async function testProvider({
         },
       ],
       clientAuthMethods: [clientAuth],
-      jwks: { keys: [{ ...key.key.export({ format: 'jwk' }), kid: key.kid, alg: 'RS256', use: 'sig' }] },
+      jwks: {
+        keys: [{ ...key.key.export({ format: 'jwk' }), kid: key.kid, alg: 'RS256', use: 'sig' }],
+      },
       cookies: { keys: ['a key of the tests'] },
       scopes: ['openid', 'email', 'profile'],
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -119,15 +133,32 @@ export async function testProvider({
       pkce: { required: () => true },
       features: { devInteractions: { enabled: false } },
       interactions: { url: (_ctx: unknown, { uid }: { uid: string }) => `/login/${uid}` },
-      findAccount: (_ctx: unknown, id: string) => ({ accountId: id, claims: async () => ({ ...logins.get(id)?.claims, sub: id }) }),
+      findAccount: (_ctx: unknown, id: string) => ({
+        accountId: id,
+        claims: async () => ({ ...logins.get(id)?.claims, sub: id }),
+      }),
       // Nobody is asked for consent.
-      loadExistingGrant: async ({ oidc }: { oidc: { client: { clientId: string }; session: { accountId: string } } }) => {
-        const grant = new provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+      loadExistingGrant: async ({
+        oidc,
+      }: {
+        oidc: { client: { clientId: string }; session: { accountId: string } };
+      }) => {
+        const grant = new provider.Grant({
+          clientId: oidc.client.clientId,
+          accountId: oidc.session.accountId,
+        });
         grant.addOIDCScope('openid email profile');
         await grant.save();
         return grant;
       },
-      ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
+      ttl: {
+        AccessToken: 60,
+        AuthorizationCode: 60,
+        Grant: 60,
+        IdToken: 60,
+        Interaction: 60,
+        Session: 60,
+      },
     });
     provider.use(async (ctx, next) => {
       await next();
@@ -146,7 +177,11 @@ export async function testProvider({
     const jar = new Map<string, string>();
     const go = async (url: URL, body?: URLSearchParams) => {
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-      const got = await fetch(url, { redirect: 'manual', headers: { cookie }, ...(body && { method: 'POST', body }) });
+      const got = await fetch(url, {
+        redirect: 'manual',
+        headers: { cookie },
+        ...(body && { method: 'POST', body }),
+      });
       for (const set of got.headers.getSetCookie()) {
         const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
         jar.set(name!, value!);
@@ -160,7 +195,8 @@ export async function testProvider({
       let { status, location, page } = await go(url);
       if (location === null && url.pathname.startsWith('/login/'))
         ({ status, location, page } = await go(url, new URLSearchParams({ login })));
-      if (location === null) throw new Error(`the provider answered ${status}: ${page.slice(0, 500)}`);
+      if (location === null)
+        throw new Error(`the provider answered ${status}: ${page.slice(0, 500)}`);
       url = new URL(location, issuer);
     }
     throw new Error('the provider goes round in circles');

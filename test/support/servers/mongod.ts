@@ -1,8 +1,13 @@
-// A real mongod for tests: one for the whole run, started at its first use with test commands (fail points) on, and more of them on request.
+// A real mongod for tests: one for the whole run, started at its first use with test commands (fail
+// points) on, and more of them on request.
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { findOrInstallMongod, type ManagedMongod, startMongod } from '../../../standalone/mongod.ts';
+import {
+  findOrInstallMongod,
+  type ManagedMongod,
+  startMongod,
+} from '../../../standalone/mongod.ts';
 import { folderOfThisRun } from '../temporary.ts';
 
 /** With these, `configureFailPoint: 'failCommand'` works. */
@@ -12,7 +17,9 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 
 let binary: Promise<{ path: string; version: string }> | undefined;
 
-/** The mongod that tests use: the one on PATH, the cached one or a downloaded one; looked for once. */
+/**
+ * The mongod that tests use: the one on PATH, the cached one or a downloaded one; looked for once.
+ */
 export const mongodBinary = () => {
   binary ??= findOrInstallMongod(process.env, say);
   return binary;
@@ -22,7 +29,10 @@ const MEMORY = '/dev/shm';
 /** What the data of a whole run take, and much more. */
 const ROOM_BYTES = 4 * 2 ** 30;
 
-/** In memory where there is room, since a disk that several machines share may stand still for a minute. */
+/**
+ * In memory where there is room, since a disk that several machines share may stand still for a
+ * minute.
+ */
 async function dataFolder(onDisk: boolean): Promise<string> {
   const room = await statfs(MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,
@@ -32,8 +42,9 @@ async function dataFolder(onDisk: boolean): Promise<string> {
 }
 
 /**
- * A mongod of a test's own in `dataDir` (default: a temporary folder, in memory where there is room unless `onDisk`, removed by `stop`, which then does not wait for a
- * clean shutdown). The test stops it.
+ * A mongod of a test's own in `dataDir` (default: a temporary folder, in memory where there is room
+ * unless `onDisk`, removed by `stop`, which then does not wait for a clean shutdown). The test
+ * stops it.
  */
 export async function freshMongod({
   dataDir,
@@ -50,7 +61,12 @@ export async function freshMongod({
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
   const { path } = await mongodBinary();
   try {
-    const mongod = await startMongod({ binary: path, dataDir: folder, extraArgs, ...(port === undefined ? {} : { port }) });
+    const mongod = await startMongod({
+      binary: path,
+      dataDir: folder,
+      extraArgs,
+      ...(port === undefined ? {} : { port }),
+    });
     return dataDir ? mongod : { ...mongod, stop: () => mongod.kill().then(remove) };
   } catch (error) {
     if (!dataDir) await remove();
@@ -60,7 +76,10 @@ export async function freshMongod({
 
 let shared: Promise<ManagedMongod> | undefined;
 
-/** The mongod that all tests share. Never stop it, and leave no fail point on: use `freshMongod` for that. */
+/**
+ * The mongod that all tests share. Never stop it, and leave no fail point on: use `freshMongod` for
+ * that.
+ */
 export const testMongod = () => {
   shared ??= freshMongod();
   return shared;

@@ -1,4 +1,5 @@
-// `npm start` as a person runs it: the launcher in a process group of its own, which Ctrl-C reaches as a terminal sends it.
+// `npm start` as a person runs it: the launcher in a process group of its own, which Ctrl-C reaches
+// as a terminal sends it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -26,7 +27,9 @@ export function groupMembers(group: number): { pid: number; command: string }[] 
 
 const childOf = (parent: number) =>
   eventually(() => {
-    const found = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')[0];
+    const found = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
+      .trim()
+      .split(' ')[0];
     if (!found) throw new Error(`process ${parent} has no child`);
     return Number(found);
   });
@@ -45,7 +48,10 @@ export interface NpmStart {
   ended: Promise<number | null>;
 }
 
-/** Starts on `dataDir` with free ports. `ready: false` gives it back before it is ready. Its exit is the caller's to wait for. */
+/**
+ * Starts on `dataDir` with free ports. `ready: false` gives it back before it is ready. Its exit is
+ * the caller's to wait for.
+ */
 export async function npmStart(
   dataDir: string,
   { env = {}, ready = true }: { env?: Record<string, string>; ready?: boolean } = {},
@@ -55,7 +61,14 @@ export async function npmStart(
     cwd: ROOT,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...inherited, PRESSROOM_DATA_DIR: dataDir, PRESSROOM_PORT: '0', PRESSROOM_OPERATIONS_PORT: '0', PRESSROOM_SLOTS: '2', ...env },
+    env: {
+      ...inherited,
+      PRESSROOM_DATA_DIR: dataDir,
+      PRESSROOM_PORT: '0',
+      PRESSROOM_OPERATIONS_PORT: '0',
+      PRESSROOM_SLOTS: '2',
+      ...env,
+    },
   });
   let out = '';
   for (const stream of [child.stdout, child.stderr])

@@ -1,5 +1,12 @@
-// A front before several API processes, as a load balancer without affinity is one: each request goes to the next process, whoever sent it and on whichever connection.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+// A front before several API processes, as a load balancer without affinity is one: each request
+// goes to the next process, whoever sent it and on whichever connection.
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
@@ -22,14 +29,29 @@ export interface RoundRobin {
 }
 
 /** What is said of one connection alone (RFC 9110 section 7.6.1). */
-function endToEnd({ connection: _, 'keep-alive': _keepAlive, 'transfer-encoding': _encoding, ...headers }: IncomingHttpHeaders) {
+function endToEnd({
+  connection: _,
+  'keep-alive': _keepAlive,
+  'transfer-encoding': _encoding,
+  ...headers
+}: IncomingHttpHeaders) {
   return headers;
 }
 
-/** Both directions as they come; who hangs up on one side is gone on the other. What is still sent after the answer is thrown away, as nginx does. */
+/**
+ * Both directions as they come; who hangs up on one side is gone on the other. What is still sent
+ * after the answer is thrown away, as nginx does.
+ */
 function passOn(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
   const { method, url, headers } = incoming;
-  const onward = request({ host: '127.0.0.1', port, method, path: url, headers: endToEnd(headers), agent: false });
+  const onward = request({
+    host: '127.0.0.1',
+    port,
+    method,
+    path: url,
+    headers: endToEnd(headers),
+    agent: false,
+  });
   outgoing.once('close', () => {
     incoming.unpipe(onward).resume();
     onward.destroy();

@@ -1,4 +1,5 @@
-// A worker's `/v1/status` and nothing else: a real WebSocket server on loopback that says what the test wants, or nothing at all.
+// A worker's `/v1/status` and nothing else: a real WebSocket server on loopback that says what the
+// test wants, or nothing at all.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +21,10 @@ export interface StatusServer {
   close(): Promise<void>;
 }
 
-/** `status`: what it says to whoever connects; undefined = it stays silent. `port` 0 takes a free one. */
+/**
+ * `status`: what it says to whoever connects; undefined = it stays silent. `port` 0 takes a free
+ * one.
+ */
 export async function createStatusServer(options: {
   secret: string;
   pool: string;
@@ -38,7 +42,9 @@ export async function createStatusServer(options: {
     port: options.port ?? 0,
     verifyClient({ req }: { req: IncomingMessage }) {
       const url = new URL(req.url ?? '', 'ws://worker');
-      return url.pathname === '/v1/status' && check(url.searchParams.get('ticket') ?? '', 'status').ok;
+      return (
+        url.pathname === '/v1/status' && check(url.searchParams.get('ticket') ?? '', 'status').ok
+      );
     },
   });
   server.on('connection', socket => {

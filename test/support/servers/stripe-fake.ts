@@ -1,4 +1,5 @@
-// A Stripe on loopback: answers the calls that Pressroom sends from a small world that remembers, and signs the events that a test delivers.
+// A Stripe on loopback: answers the calls that Pressroom sends from a small world that remembers,
+// and signs the events that a test delivers.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -23,7 +24,10 @@ export interface StripeFake {
   world: StripeWorld;
   /** `POST /v1/customers` and so on, in order. */
   calls: string[];
-  /** Called with each request after its answer is made and before it is sent: what it waits for makes the answer late. */
+  /**
+   * Called with each request after its answer is made and before it is sent: what it waits for
+   * makes the answer late.
+   */
   beforeAnswer: (call: string) => Promise<unknown> | unknown;
   /** What is answered instead: `cut` breaks the connection, `silent` never answers. */
   trouble: 'none' | 'cut' | 'silent' | 'unauthorized';
@@ -37,7 +41,12 @@ type Form = Record<string, string>;
 type Found = object | undefined;
 
 const missing = (what: string, param: string) => ({
-  error: { type: 'invalid_request_error', code: 'resource_missing', param, message: `No such ${what}` },
+  error: {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    param,
+    message: `No such ${what}`,
+  },
 });
 
 const listOf = (data: object[]) => ({ object: 'list', url: '/', has_more: false, data });
@@ -66,12 +75,19 @@ function answers(world: StripeWorld): [RegExp, (form: Form, id: string) => Found
         if (!known(form)) return undefined;
         const all = world.subscriptions.filter(({ customer }) => customer === form['customer']);
         // Ended ones are left out unless they are asked for.
-        return listOf(all.filter(({ status }) => form['status'] === 'all' || status !== 'canceled').reverse());
+        return listOf(
+          all.filter(({ status }) => form['status'] === 'all' || status !== 'canceled').reverse(),
+        );
       },
     ],
     [
       /^GET \/v1\/checkout\/sessions$/,
-      form => listOf(world.checkouts.filter(({ customer, status }) => customer === form['customer'] && status === form['status'])),
+      form =>
+        listOf(
+          world.checkouts.filter(
+            ({ customer, status }) => customer === form['customer'] && status === form['status'],
+          ),
+        ),
     ],
     [
       /^POST \/v1\/checkout\/sessions\/(\w+)\/expire$/,
@@ -83,15 +99,25 @@ function answers(world: StripeWorld): [RegExp, (form: Form, id: string) => Found
     [
       /^POST \/v1\/checkout\/sessions$/,
       form =>
-        known(form) && world.prices.has(form['line_items[0][price]'] ?? '') && form['mode'] === 'subscription'
-          ? world.createCheckout(form['customer']!, form['line_items[0][price]']!, metadata(form, 'subscription_data[metadata]'))
+        known(form) &&
+        world.prices.has(form['line_items[0][price]'] ?? '') &&
+        form['mode'] === 'subscription'
+          ? world.createCheckout(
+              form['customer']!,
+              form['line_items[0][price]']!,
+              metadata(form, 'subscription_data[metadata]'),
+            )
           : undefined,
     ],
     [
       /^POST \/v1\/billing_portal\/sessions$/,
       form =>
         known(form)
-          ? { id: 'bps_1', object: 'billing_portal.session', url: `https://billing.stripe.test/p?${new URLSearchParams(form)}` }
+          ? {
+              id: 'bps_1',
+              object: 'billing_portal.session',
+              url: `https://billing.stripe.test/p?${new URLSearchParams(form)}`,
+            }
           : undefined,
     ],
     [/^GET \/v1\/prices\/(\w+)$/, (_form, id) => world.prices.get(id)],
@@ -117,13 +143,26 @@ export async function stripeFake(): Promise<StripeFake> {
     if (fake.trouble === 'cut') return void request.socket.destroy();
     if (fake.trouble === 'silent') return;
     if (fake.trouble === 'unauthorized' || request.headers.authorization !== `Bearer ${SECRET_KEY}`)
-      return void send(401, { error: { type: 'invalid_request_error', message: `Invalid API Key provided: ${SECRET_KEY}` } });
+      return void send(401, {
+        error: {
+          type: 'invalid_request_error',
+          message: `Invalid API Key provided: ${SECRET_KEY}`,
+        },
+      });
     const key = request.headers['idempotency-key'] as string | undefined;
     const before = key === undefined ? undefined : remembered.get(key);
     if (before && before.body !== body)
-      return void send(400, { error: { type: 'idempotency_error', message: 'Keys for idempotent requests go with the same parameters.' } });
+      return void send(400, {
+        error: {
+          type: 'idempotency_error',
+          message: 'Keys for idempotent requests go with the same parameters.',
+        },
+      });
     if (before) return void send(200, before.answer);
-    const form = { ...Object.fromEntries(searchParams), ...Object.fromEntries(new URLSearchParams(body)) };
+    const form = {
+      ...Object.fromEntries(searchParams),
+      ...Object.fromEntries(new URLSearchParams(body)),
+    };
     const [row, make] = rows.find(([pattern]) => pattern.test(call)) ?? [];
     const found = make?.(form, row!.exec(call)![1] ?? '');
     const json = JSON.stringify(found ?? missing('thing', 'customer'));
@@ -132,13 +171,29 @@ export async function stripeFake(): Promise<StripeFake> {
     send(found ? 200 : 400, json);
   }
 
-  const server = createServer((request, response) => void answer(request, response).catch(error => request.socket.destroy(error)));
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const server = createServer(
+    (request, response) =>
+      void answer(request, response).catch(error => request.socket.destroy(error)),
+  );
+  await new Promise<void>((resolve, reject) =>
+    server.once('error', reject).listen(0, '127.0.0.1', resolve),
+  );
 
-  async function deliver(port: number, event: FakeEvent, { secret = WEBHOOK_SECRET, timestamp, body }: Delivery = {}): Promise<Answer> {
+  async function deliver(
+    port: number,
+    event: FakeEvent,
+    { secret = WEBHOOK_SECRET, timestamp, body }: Delivery = {},
+  ): Promise<Answer> {
     const payload = JSON.stringify(event);
-    const signature = signer.webhooks.generateTestHeaderString({ payload, secret, ...(timestamp !== undefined && { timestamp }) });
-    const headers = { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature };
+    const signature = signer.webhooks.generateTestHeaderString({
+      payload,
+      secret,
+      ...(timestamp !== undefined && { timestamp }),
+    });
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'stripe-signature': signature,
+    };
     return httpCall(port, 'POST', WEBHOOK_PATH, headers, body ?? payload);
   }
 

@@ -1,4 +1,5 @@
-// Stripe's own stand-in, which checks each call against the published description of the API and remembers nothing. Built with Go, once.
+// Stripe's own stand-in, which checks each call against the published description of the API and
+// remembers nothing. Built with Go, once.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -16,7 +17,9 @@ export async function stripeMock(context: Mocha.Context): Promise<StripeMock> {
   if (why !== undefined) return skip(context, `The calls to Stripe can not be checked: ${why}.`);
   context.timeout(BUILD_LIMIT_MS);
   const { 'stripe-mock': program } = await kubeBinaries(['stripe-mock']);
-  const child = spawn(program, ['-http-addr', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(program, ['-http-addr', '127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'close');
   for await (const line of createInterface({ input: child.stdout })) {
     const address = /Listening for HTTP at address: (\S+)/.exec(line)?.[1];

@@ -1,4 +1,5 @@
-// What a Stripe of the tests knows: customers, subscriptions, checkouts, prices; and what happens to them. Each change leaves its events behind, undelivered.
+// What a Stripe of the tests knows: customers, subscriptions, checkouts, prices; and what happens
+// to them. Each change leaves its events behind, undelivered.
 import { randomBytes } from 'node:crypto';
 
 const DAY_S = 86_400;
@@ -14,7 +15,13 @@ export interface FakeSubscription {
   metadata: Record<string, string>;
   items: {
     object: 'list';
-    data: { id: string; object: 'subscription_item'; price: { id: string }; current_period_start: number; current_period_end: number }[];
+    data: {
+      id: string;
+      object: 'subscription_item';
+      price: { id: string };
+      current_period_start: number;
+      current_period_end: number;
+    }[];
   };
 }
 
@@ -49,7 +56,16 @@ const id = (prefix: string) => `${prefix}_${randomBytes(8).toString('hex')}`;
 const nowS = () => Math.floor(Date.now() / 1_000);
 
 export function stripeWorld() {
-  const customers = new Map<string, { id: string; object: 'customer'; metadata: Record<string, string>; name?: string; email?: string }>();
+  const customers = new Map<
+    string,
+    {
+      id: string;
+      object: 'customer';
+      metadata: Record<string, string>;
+      name?: string;
+      email?: string;
+    }
+  >();
   const subscriptions: FakeSubscription[] = [];
   const checkouts: FakeCheckout[] = [];
   const prices = new Map<string, FakePrice>();
@@ -58,11 +74,24 @@ export function stripeWorld() {
 
   /** What is in an event is how things were then: an event that comes late tells of a past. */
   const tell = (type: string, object: object) =>
-    void events.push({ id: id('evt'), object: 'event', type, created: nowS(), data: { object: structuredClone(object) } });
-  const changed = (subscription: FakeSubscription) => tell('customer.subscription.updated', subscription);
-  const invoice = (type: string, { customer }: FakeSubscription) => tell(type, { id: id('in'), object: 'invoice', customer });
+    void events.push({
+      id: id('evt'),
+      object: 'event',
+      type,
+      created: nowS(),
+      data: { object: structuredClone(object) },
+    });
+  const changed = (subscription: FakeSubscription) =>
+    tell('customer.subscription.updated', subscription);
+  const invoice = (type: string, { customer }: FakeSubscription) =>
+    tell(type, { id: id('in'), object: 'invoice', customer });
 
-  function subscribe(customer: string, price: string, metadata: Record<string, string>, status = 'active'): FakeSubscription {
+  function subscribe(
+    customer: string,
+    price: string,
+    metadata: Record<string, string>,
+    status = 'active',
+  ): FakeSubscription {
     made += 1;
     const start = nowS();
     const item = {
@@ -104,7 +133,14 @@ export function stripeWorld() {
     addPrice(price: string, name: string, unitAmount: number, currency = 'eur') {
       const product = { id: id('prod'), object: 'product' as const, name };
       const recurring = { interval: 'month', interval_count: 1 };
-      prices.set(price, { id: price, object: 'price', currency, unit_amount: unitAmount, recurring, product });
+      prices.set(price, {
+        id: price,
+        object: 'price',
+        currency,
+        unit_amount: unitAmount,
+        recurring,
+        product,
+      });
     },
     createCustomer(metadata: Record<string, string>) {
       const customer = { id: id('cus'), object: 'customer' as const, metadata };
@@ -112,7 +148,11 @@ export function stripeWorld() {
       return customer;
     },
     /** Sessions are made from what the request said. */
-    createCheckout(customer: string, price: string, metadata: Record<string, string>): FakeCheckout {
+    createCheckout(
+      customer: string,
+      price: string,
+      metadata: Record<string, string>,
+    ): FakeCheckout {
       const name = id('cs');
       const checkout: FakeCheckout = {
         id: name,
@@ -129,7 +169,8 @@ export function stripeWorld() {
     /** The person pays on the page at `url`. */
     pay(url: string): FakeSubscription {
       const checkout = checkouts.find(each => each.url === url);
-      if (checkout?.status !== 'open') throw new Error(`the checkout is ${checkout?.status ?? 'unknown'}`);
+      if (checkout?.status !== 'open')
+        throw new Error(`the checkout is ${checkout?.status ?? 'unknown'}`);
       checkout.status = 'complete';
       const subscription = subscribe(checkout.customer, checkout.price, checkout.metadata);
       invoice('invoice.paid', subscription);
@@ -139,7 +180,10 @@ export function stripeWorld() {
     /** A renewal or a retry of one: what of the payment becomes of the subscription. */
     becomes(subscription: FakeSubscription, status: string) {
       subscription.status = status;
-      invoice(['active', 'trialing'].includes(status) ? 'invoice.paid' : 'invoice.payment_failed', subscription);
+      invoice(
+        ['active', 'trialing'].includes(status) ? 'invoice.paid' : 'invoice.payment_failed',
+        subscription,
+      );
       changed(subscription);
     },
     changePrice(subscription: FakeSubscription, price: string) {

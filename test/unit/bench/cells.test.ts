@@ -6,7 +6,9 @@ const cells = (...args: string[]) => cellsOf(readOptions(args));
 describe('the cells of the bench', () => {
   it('are the invoice with every number of callers, and all else with two', () => {
     const names = cells().map(nameOf);
-    expect(names.slice(0, 5)).to.deep.equal([1, 2, 4, 8, 32].map(callers => `invoice, ${callers} caller${callers > 1 ? 's' : ''}`));
+    expect(names.slice(0, 5)).to.deep.equal(
+      [1, 2, 4, 8, 32].map(callers => `invoice, ${callers} caller${callers > 1 ? 's' : ''}`),
+    );
     expect(names.slice(5)).to.deep.equal([
       'line, 2 callers',
       'report, 2 callers',
@@ -20,8 +22,12 @@ describe('the cells of the bench', () => {
   });
 
   it('are only those that the options ask for', () => {
-    expect(cells('--documents', 'chart', '--callers', '4').map(nameOf)).to.deep.equal(['chart, 4 callers']);
-    expect(cells('--sides', 'puppeteer,bare', '--documents', 'invoice').flatMap(({ sides }) => sides)).to.not.include('pressroom');
+    expect(cells('--documents', 'chart', '--callers', '4').map(nameOf)).to.deep.equal([
+      'chart, 4 callers',
+    ]);
+    expect(
+      cells('--sides', 'puppeteer,bare', '--documents', 'invoice').flatMap(({ sides }) => sides),
+    ).to.not.include('pressroom');
   });
 
   it('are stamped at Pressroom alone, beside bare Chrome', () => {
@@ -34,8 +40,14 @@ describe('the cells of the bench', () => {
   });
 
   for (const [args, said] of [
-    [['--documents', 'invoice,letter'], '--documents invoice,letter: `letter` is none of line, invoice, report, chart, table'],
-    [['--sides', 'bear'], '--sides bear: `bear` is none of bare, pressroom, puppeteer, puppeteer-cluster'],
+    [
+      ['--documents', 'invoice,letter'],
+      '--documents invoice,letter: `letter` is none of line, invoice, report, chart, table',
+    ],
+    [
+      ['--sides', 'bear'],
+      '--sides bear: `bear` is none of bare, pressroom, puppeteer, puppeteer-cluster',
+    ],
     [['--callers', '2,64'], '--callers 64: accepted are whole numbers from 1 to 32'],
     [['--rounds', '0'], '--rounds 0: accepted are whole numbers from 1 to 1000'],
     [['--renders', '2.5'], '--renders 2.5: accepted are whole numbers from 1 to 10000'],

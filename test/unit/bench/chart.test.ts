@@ -32,11 +32,19 @@ describe('the chart of the bench', () => {
     perSecond,
     timesMs: [1_000 / perSecond],
     done: 10,
-    spent: { byRole: Object.fromEntries(ROLES.map(role => [role, 100])) as Record<Role, number>, machine: 0 },
+    spent: {
+      byRole: Object.fromEntries(ROLES.map(role => [role, 100])) as Record<Role, number>,
+      machine: 0,
+    },
     memory: { residentMb: {}, ownMb: {}, chromeMb: 0, renderers: 0, renderersMb: 0 },
   });
-  const summaries: Summary[] = cellsOf(readOptions(['--documents', 'invoice,chart', '--callers', '1,2,8'])).map(cell =>
-    summarise({ cell, rounds: [{ bare: measured(20), pressroom: measured(25), puppeteer: measured(3) }] }),
+  const summaries: Summary[] = cellsOf(
+    readOptions(['--documents', 'invoice,chart', '--callers', '1,2,8']),
+  ).map(cell =>
+    summarise({
+      cell,
+      rounds: [{ bare: measured(20), pressroom: measured(25), puppeteer: measured(3) }],
+    }),
   );
   const svg = chartSvg(summaries, '2 cores <of a machine> & more');
   const count = (pattern: RegExp) => [...svg.matchAll(pattern)].length;
@@ -51,12 +59,22 @@ describe('the chart of the bench', () => {
   });
 
   it('names axes, units, sides and processes, and writes the machine as text', () => {
-    for (const text of ['callers', 'Renders a second', 'p50 in ms', 'CPU ms a render', 'at 2 callers', 'pressroom', 'puppeteer', 'mongod'])
+    for (const text of [
+      'callers',
+      'Renders a second',
+      'p50 in ms',
+      'CPU ms a render',
+      'at 2 callers',
+      'pressroom',
+      'puppeteer',
+      'mongod',
+    ])
       expect(svg).to.include(text);
     expect(svg).to.include('2 cores &lt;of a machine> &amp; more');
   });
 
   it('holds no figure that is no number, also without any', () => {
-    for (const text of [svg, chartSvg([], 'nothing')]) expect(text).to.not.match(/NaN|Infinity|undefined/);
+    for (const text of [svg, chartSvg([], 'nothing')])
+      expect(text).to.not.match(/NaN|Infinity|undefined/);
   });
 });

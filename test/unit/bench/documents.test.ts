@@ -17,7 +17,9 @@ describe('the documents of the bench', () => {
     const loaded = [...html.matchAll(/(?:src="|url\()([^")]{0,30})/g)].map(([, start]) => start!);
     expect(loaded).to.have.length(20 + 2);
     expect(loaded.filter(start => !start.startsWith('data:'))).to.deep.equal([]);
-    expect(jobs('report', 'url', 1, 'http://127.0.0.1:1')[0]!.source).to.deep.equal({ url: 'http://127.0.0.1:1/report?seed=1' });
+    expect(jobs('report', 'url', 1, 'http://127.0.0.1:1')[0]!.source).to.deep.equal({
+      url: 'http://127.0.0.1:1/report?seed=1',
+    });
     expect(documents.report.html(1, name => `/report/${name}`)).to.include('src="/report/0.png"');
   });
 
@@ -26,7 +28,9 @@ describe('the documents of the bench', () => {
     expect(file.toString('latin1', 1, 4)).to.equal('PNG');
     const at = file.indexOf('IDAT');
     const length = file.readUInt32BE(at - 4);
-    expect([...inflateSync(file.subarray(at + 4, at + 4 + length))]).to.deep.equal([0, 0, 20, 30, 1, 20, 30]);
+    expect([...inflateSync(file.subarray(at + 4, at + 4 + length))]).to.deep.equal([
+      0, 0, 20, 30, 1, 20, 30,
+    ]);
   });
 });
 

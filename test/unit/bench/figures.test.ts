@@ -23,7 +23,10 @@ describe('the figures of the benches', () => {
         { ...figure, atMost: 9 },
         { what: 'the rate', value: 2_000, unit: 'pairs/s', atLeast: 1_500 },
       ]),
-    ).to.deep.equal(['MISSED: the time: 10.0 ms, wanted at most 9', 'met:    the rate: 2000 pairs/s, wanted at least 1500']);
+    ).to.deep.equal([
+      'MISSED: the time: 10.0 ms, wanted at most 9',
+      'met:    the rate: 2000 pairs/s, wanted at least 1500',
+    ]);
   });
 
   it('show three digits, and the middle of a series with its ends', () => {
@@ -32,7 +35,10 @@ describe('the figures of the benches', () => {
   });
 
   it('give the slope of a line through points that lie on both of its sides', () => {
-    const points = [0, 500, 1_000, 1_500].map((x, nth) => ({ x, y: 100 + x / 500 + (nth === 1 || nth === 2 ? 0.3 : -0.3) }));
+    const points = [0, 500, 1_000, 1_500].map((x, nth) => ({
+      x,
+      y: 100 + x / 500 + (nth === 1 || nth === 2 ? 0.3 : -0.3),
+    }));
     expect(slopePerThousand(points)).to.be.closeTo(2, 1e-9);
     expect(slopePerThousand([0, 1_000].map(x => ({ x, y: 7 })))).to.equal(0);
   });

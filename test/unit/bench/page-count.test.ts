@@ -1,11 +1,16 @@
 import { expect } from 'chai';
 import { pagesOf } from '../../../bench/page-count.ts';
 
-const pdf = (...lines: string[]) => Buffer.from(['%PDF-1.4', ...lines, 'startxref', '9', '%%EOF'].join('\n'), 'latin1');
+const pdf = (...lines: string[]) =>
+  Buffer.from(['%PDF-1.4', ...lines, 'startxref', '9', '%%EOF'].join('\n'), 'latin1');
 
 describe('the pages that the bench counts', () => {
   it('are those of the root of the page tree', () => {
-    const tree = ['<</Type /Pages /Count 8 /Parent 1 0 R>>', '<</Type /Pages /Count 300 /Kids [2 0 R]>>', '<</Type /Pages /Count 4>>'];
+    const tree = [
+      '<</Type /Pages /Count 8 /Parent 1 0 R>>',
+      '<</Type /Pages /Count 300 /Kids [2 0 R]>>',
+      '<</Type /Pages /Count 4>>',
+    ];
     expect(pagesOf(pdf(...tree))).to.equal(300);
   });
 

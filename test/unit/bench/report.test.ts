@@ -7,7 +7,8 @@ import { showSummary, showVerdicts } from '../../../bench/show.ts';
 import { judge } from '../../../bench/wanted.ts';
 
 const cells = cellsOf(readOptions([]));
-const invoiceAt = (callers: number) => cells.find(({ document, callers: count }) => document === 'invoice' && count === callers)!;
+const invoiceAt = (callers: number) =>
+  cells.find(({ document, callers: count }) => document === 'invoice' && count === callers)!;
 
 interface Told {
   perSecond?: number;
@@ -17,25 +18,43 @@ interface Told {
   memory?: Partial<Memory>;
 }
 
-const measured = ({ perSecond = 20, timesMs = [50], done = 10, cpu = {}, memory = {} }: Told): Measured => ({
+const measured = ({
+  perSecond = 20,
+  timesMs = [50],
+  done = 10,
+  cpu = {},
+  memory = {},
+}: Told): Measured => ({
   perSecond,
   timesMs,
   done,
-  spent: { byRole: Object.fromEntries(ROLES.map(role => [role, cpu[role] ?? 0])) as Record<Role, number>, machine: 1_000 },
+  spent: {
+    byRole: Object.fromEntries(ROLES.map(role => [role, cpu[role] ?? 0])) as Record<Role, number>,
+    machine: 1_000,
+  },
   memory: { residentMb: {}, ownMb: {}, chromeMb: 0, renderers: 0, renderersMb: 0, ...memory },
 });
 
 const result = (callers: number, ...rounds: [bare: Told, pressroom: Told][]): Result => ({
   cell: invoiceAt(callers),
-  rounds: rounds.map(([bare, pressroom]) => ({ bare: measured(bare), pressroom: measured(pressroom) })),
+  rounds: rounds.map(([bare, pressroom]) => ({
+    bare: measured(bare),
+    pressroom: measured(pressroom),
+  })),
 });
 
 describe('the report of the bench', () => {
-  const ofPressroom = (told: Result) => summarise(told).sides.find(({ side }) => side === 'pressroom')!;
+  const ofPressroom = (told: Result) =>
+    summarise(told).sides.find(({ side }) => side === 'pressroom')!;
 
   it('compares each round with bare Chrome in the same round', () => {
     const { ratio, perSecond } = ofPressroom(
-      result(2, [{ perSecond: 20 }, { perSecond: 20 }], [{ perSecond: 10 }, { perSecond: 12 }], [{ perSecond: 20 }, { perSecond: 18 }]),
+      result(
+        2,
+        [{ perSecond: 20 }, { perSecond: 20 }],
+        [{ perSecond: 10 }, { perSecond: 12 }],
+        [{ perSecond: 20 }, { perSecond: 18 }],
+      ),
     );
     expect(ratio!.throughput).to.deep.equal({ min: 0.9, median: 1, max: 1.2 });
     expect(perSecond).to.equal(18);
@@ -44,13 +63,19 @@ describe('the report of the bench', () => {
   it('takes quantiles over the renders of all rounds', () => {
     const first = Array.from({ length: 50 }, (_, n) => n + 1);
     const second = Array.from({ length: 50 }, (_, n) => n + 51);
-    const { p50Ms, p95Ms, p99Ms } = ofPressroom(result(2, [{}, { timesMs: first }], [{}, { timesMs: second }]));
+    const { p50Ms, p95Ms, p99Ms } = ofPressroom(
+      result(2, [{}, { timesMs: first }], [{}, { timesMs: second }]),
+    );
     expect([p50Ms, p95Ms, p99Ms]).to.deep.equal([50, 95, 99]);
   });
 
   it('spreads the CPU over all renders that were done, by process', () => {
     const { cpuMs, machineMs } = ofPressroom(
-      result(2, [{}, { done: 10, cpu: { api: 10, chrome: 600 } }], [{}, { done: 30, cpu: { api: 70, chrome: 1_800 } }]),
+      result(
+        2,
+        [{}, { done: 10, cpu: { api: 10, chrome: 600 } }],
+        [{}, { done: 30, cpu: { api: 70, chrome: 1_800 } }],
+      ),
     );
     expect(cpuMs.api).to.equal(2);
     expect(cpuMs.chrome).to.equal(60);
@@ -61,11 +86,36 @@ describe('the report of the bench', () => {
     const { memory } = ofPressroom(
       result(
         2,
-        [{}, { memory: { residentMb: { api: 100, worker: 90 }, chromeMb: 300, renderers: 3, renderersMb: 90 } }],
-        [{}, { memory: { residentMb: { api: 90, worker: 95 }, chromeMb: 200, renderers: 4, renderersMb: 100 } }],
+        [
+          {},
+          {
+            memory: {
+              residentMb: { api: 100, worker: 90 },
+              chromeMb: 300,
+              renderers: 3,
+              renderersMb: 90,
+            },
+          },
+        ],
+        [
+          {},
+          {
+            memory: {
+              residentMb: { api: 90, worker: 95 },
+              chromeMb: 200,
+              renderers: 4,
+              renderersMb: 100,
+            },
+          },
+        ],
       ),
     );
-    expect(memory).to.deep.include({ residentMb: { api: 100, worker: 95 }, chromeMb: 300, renderers: 3, renderersMb: 90 });
+    expect(memory).to.deep.include({
+      residentMb: { api: 100, worker: 95 },
+      chromeMb: 300,
+      renderers: 3,
+      renderersMb: 90,
+    });
   });
 
   it('leaves out a side that took no part, and a ratio that has no pair', () => {
@@ -77,7 +127,11 @@ describe('the report of the bench', () => {
   it('shows every side in a row, with what a busy slot takes of the memory', () => {
     const told = result(8, [
       { perSecond: 25 },
-      { perSecond: 27.51, cpu: { api: 15 }, memory: { chromeMb: 300, renderers: 4, renderersMb: 100 } },
+      {
+        perSecond: 27.51,
+        cpu: { api: 15 },
+        memory: { chromeMb: 300, renderers: 4, renderersMb: 100 },
+      },
     ]);
     const lines = showSummary(summarise(told), () => 2);
     expect(lines[0]).to.equal('invoice, 8 callers (6 rounds)');
@@ -95,7 +149,10 @@ describe('the figures that are wanted', () => {
     cpu: { api: 19, worker: 20, mongod: 10, client: 500 },
     memory: { residentMb: { api: 149, worker: 119 } },
   };
-  const all = (told: Told) => [1, 2, 4, 8, 32].map(callers => summarise(result(callers, [{ perSecond: 20 }, { ...good, ...told }])));
+  const all = (told: Told) =>
+    [1, 2, 4, 8, 32].map(callers =>
+      summarise(result(callers, [{ perSecond: 20 }, { ...good, ...told }])),
+    );
   const missed = (told: Told) =>
     judge(all(told))
       .filter(({ met }) => met === false)
@@ -106,13 +163,29 @@ describe('the figures that are wanted', () => {
   });
 
   for (const [what, told, said] of [
-    ['fewer renders than bare Chrome', { perSecond: 18.9 }, 'throughput at 2 callers, as a share of'],
-    ['not enough more renders than bare Chrome', { perSecond: 22.9 }, 'throughput at 2 callers, ahead of'],
+    [
+      'fewer renders than bare Chrome',
+      { perSecond: 18.9 },
+      'throughput at 2 callers, as a share of',
+    ],
+    [
+      'not enough more renders than bare Chrome',
+      { perSecond: 22.9 },
+      'throughput at 2 callers, ahead of',
+    ],
     ['a late answer to one caller', { timesMs: [38] }, 'p50 at 1 caller'],
-    ['too much CPU beside Chrome', { cpu: { api: 15, worker: 30, mongod: 6 } }, 'CPU of all but Chrome at 4 callers'],
+    [
+      'too much CPU beside Chrome',
+      { cpu: { api: 15, worker: 30, mongod: 6 } },
+      'CPU of all but Chrome at 4 callers',
+    ],
     ['too much CPU of the API', { cpu: { api: 21 } }, 'CPU of the API at 8 callers'],
     ['a large API', { memory: { residentMb: { api: 150 } } }, "the API's resident memory"],
-    ['a large worker', { memory: { residentMb: { worker: 120 } } }, "resident memory of the worker's Node"],
+    [
+      'a large worker',
+      { memory: { residentMb: { worker: 120 } } },
+      "resident memory of the worker's Node",
+    ],
   ] as const)
     it(`are missed by ${what}`, () => {
       expect(missed(told).some(each => each.startsWith(said))).to.equal(true);
@@ -120,7 +193,12 @@ describe('the figures that are wanted', () => {
     });
 
   it('are neither met nor missed by a run that did not measure them', () => {
-    const verdicts = judge([summarise({ cell: cells.find(({ document }) => document === 'chart')!, rounds: [{ bare: measured({}) }] })]);
+    const verdicts = judge([
+      summarise({
+        cell: cells.find(({ document }) => document === 'chart')!,
+        rounds: [{ bare: measured({}) }],
+      }),
+    ]);
     expect(new Set(verdicts.map(({ met }) => met))).to.deep.equal(new Set([undefined]));
     expect(showVerdicts(verdicts)[0]).to.equal(
       "not measured  throughput at 2 callers, as a share of bare Chrome's: nothing; wanted is at least 0.95",

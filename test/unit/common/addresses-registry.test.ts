@@ -3,7 +3,8 @@ import { isPrivateUseAddress, isPublicAddress } from '../../../common/addresses.
 
 // https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry and, for the rest of IPv6,
 // https://www.iana.org/assignments/ipv6-address-space. A line is: block | its first and last address | what lies before it | what lies behind it | source.
-// `closed` neighbours belong to another block. Every row was computed with Python's ipaddress module, none with the code under test.
+// `closed` neighbours belong to another block. Every row was computed with Python's ipaddress
+// module, none with the code under test.
 const IPV4 = `
   0.0.0.0/8 | 0.0.0.0 0.255.255.255 | none | public 1.0.0.0 | RFC 791 this network
   10.0.0.0/8 | 10.0.0.0 10.255.255.255 | public 9.255.255.255 | public 11.0.0.0 | RFC 1918 private use
@@ -93,7 +94,16 @@ const CLOUD_SERVICES: [cloud: string, addresses: string][] = [
   ['Linode', '169.254.169.254 fd00:a9fe:a9fe::1'],
 ];
 
-const EMBEDDED = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '8.8.8.8', '93.184.216.34', '0.0.0.0', '255.255.255.255'];
+const EMBEDDED = [
+  '127.0.0.1',
+  '10.0.0.1',
+  '169.254.169.254',
+  '192.168.1.1',
+  '8.8.8.8',
+  '93.184.216.34',
+  '0.0.0.0',
+  '255.255.255.255',
+];
 
 /** The two halves of an IPv4 address, as IPv6 writes them. */
 const hex = (v4: string) => {
@@ -135,13 +145,21 @@ const NEAR_ISATAP = [
 
 describe('the registries of special addresses', () => {
   for (const line of `${IPV4}${IPV6}`.split('\n').filter(text => text.trim() !== '')) {
-    const [block, ends, before, after, source] = line.split('|').map(part => part.trim()) as [string, string, string, string, string];
+    const [block, ends, before, after, source] = line.split('|').map(part => part.trim()) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     for (const address of ends.split(' ')) {
-      it(`close ${address} of ${block} (${source})`, () => expect(isPublicAddress(address)).to.equal(false));
+      it(`close ${address} of ${block} (${source})`, () =>
+        expect(isPublicAddress(address)).to.equal(false));
     }
     for (const neighbour of [before, after].filter(text => text !== 'none')) {
       const [verdict, address] = neighbour.split(' ') as [string, string];
-      it(`leave ${address}, beside ${block}, ${verdict}`, () => expect(isPublicAddress(address)).to.equal(verdict === 'public'));
+      it(`leave ${address}, beside ${block}, ${verdict}`, () =>
+        expect(isPublicAddress(address)).to.equal(verdict === 'public'));
     }
   }
 });
@@ -168,5 +186,6 @@ describe('an IPv6 address that holds an IPv4 address', () => {
   }
 
   for (const address of NEAR_ISATAP)
-    it(`is not every one that looks like it: ${address}`, () => expect(isPublicAddress(address)).to.equal(true));
+    it(`is not every one that looks like it: ${address}`, () =>
+      expect(isPublicAddress(address)).to.equal(true));
 });

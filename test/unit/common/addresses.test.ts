@@ -111,8 +111,10 @@ const NO_ADDRESS = [
 ];
 
 describe('addresses', () => {
-  for (const address of PUBLIC) it(`calls ${address} public`, () => expect(isPublicAddress(address)).to.equal(true));
-  for (const address of NOT_PUBLIC) it(`does not call ${address} public`, () => expect(isPublicAddress(address)).to.equal(false));
+  for (const address of PUBLIC)
+    it(`calls ${address} public`, () => expect(isPublicAddress(address)).to.equal(true));
+  for (const address of NOT_PUBLIC)
+    it(`does not call ${address} public`, () => expect(isPublicAddress(address)).to.equal(false));
   for (const text of NO_ADDRESS) {
     it(`takes ${JSON.stringify(text)} for no address`, () => {
       expect(isPublicAddress(text)).to.equal(false);
@@ -133,12 +135,23 @@ describe('addresses', () => {
       ['198.18.0.0', '198.19.255.255', '198.17.255.255', '198.20.0.0'],
       ['224.0.0.0', '255.255.255.255', '223.255.255.255', undefined],
       ['2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff', undefined, '2001:200::'],
-      ['2002::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2003::'],
-      ['3fff::', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff', '3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '3fff:1000::'],
+      [
+        '2002::',
+        '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+        '2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+        '2003::',
+      ],
+      [
+        '3fff::',
+        '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff',
+        '3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+        '3fff:1000::',
+      ],
     ] as const;
     for (const [first, last, before, after] of ranges) {
       expect([first, last].filter(isPublicAddress), `${first} - ${last}`).to.deep.equal([]);
-      for (const neighbour of [before, after]) if (neighbour) expect(isPublicAddress(neighbour), neighbour).to.equal(true);
+      for (const neighbour of [before, after])
+        if (neighbour) expect(isPublicAddress(neighbour), neighbour).to.equal(true);
     }
   });
 
@@ -193,7 +206,8 @@ describe('addresses', () => {
       ['http://127.0.0.1.example.com/', undefined],
       ['http://localhost/', undefined],
     ];
-    for (const [url, literal] of cases) expect(literalAddress(new URL(url).hostname), url).to.equal(literal);
+    for (const [url, literal] of cases)
+      expect(literalAddress(new URL(url).hostname), url).to.equal(literal);
   });
 
   it('normalises an address to the one text to count by', () => {
@@ -257,11 +271,15 @@ describe('addresses', () => {
       ['nonsense', '0.0.0.0/0', false],
     ];
     for (const [address, network, inside] of cases)
-      expect(inNetwork(address, parseNetwork(network)!), `${address} in ${network}`).to.equal(inside);
+      expect(inNetwork(address, parseNetwork(network)!), `${address} in ${network}`).to.equal(
+        inside,
+      );
   });
 
   it("tells a company's own addresses from this machine, the link and the cloud's services", () => {
-    const own = words('10.0.0.1 172.16.5.4 172.31.255.255 192.168.1.1 100.64.0.1 100.100.100.199 fd12:3456::1 fc00::1');
+    const own = words(
+      '10.0.0.1 172.16.5.4 172.31.255.255 192.168.1.1 100.64.0.1 100.100.100.199 fd12:3456::1 fc00::1',
+    );
     const others = words(
       '127.0.0.1 ::1 0.0.0.0 :: 169.254.169.254 fe80::1 168.63.129.16 192.0.0.192 100.100.100.200 fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fd00:42::42 fd00:c1::a9fe:a9fe 224.0.0.1 198.18.0.1 255.255.255.255 8.8.8.8 2606:4700::1 fec0::1 64:ff9b::a00:1 ::ffff:10.0.0.1 x',
     );
@@ -285,5 +303,6 @@ describe('who is counted as one subscriber', () => {
     ['', ''],
   ];
   for (const [address, subscriber] of cases)
-    it(`of ${address || 'nothing'} is ${subscriber || 'nothing'}`, () => expect(subscriberOf(address)).to.equal(subscriber));
+    it(`of ${address || 'nothing'} is ${subscriber || 'nothing'}`, () =>
+      expect(subscriberOf(address)).to.equal(subscriber));
 });

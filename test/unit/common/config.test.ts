@@ -4,7 +4,19 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { readApiConfig } from '../../../api/config.ts';
-import { bytes, ConfigError, choice, duration, integer, list, onOff, ports, readConfig, secret, text } from '../../../common/config.ts';
+import {
+  bytes,
+  ConfigError,
+  choice,
+  duration,
+  integer,
+  list,
+  onOff,
+  ports,
+  readConfig,
+  secret,
+  text,
+} from '../../../common/config.ts';
 import { parseBytes, parseDurationMs } from '../../../common/units.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
 
@@ -45,11 +57,21 @@ describe('the configuration', () => {
   });
 
   it('takes an empty value for an absent one', () => {
-    expect(readConfig(schema, { A_TIME: '', A_SECRET: '', A_WORD: '' })).to.include({ A_TIME: 30_000, A_WORD: 'red' });
+    expect(readConfig(schema, { A_TIME: '', A_SECRET: '', A_WORD: '' })).to.include({
+      A_TIME: 30_000,
+      A_WORD: 'red',
+    });
   });
 
   it('reports every wrong variable at once, with its value and what is accepted', () => {
-    const message = problemsOf({ A_TIME: '5', A_SIZE: '10MB', A_NUMBER: '10', A_SWITCH: 'yes', A_WORD: 'blue', SOME_PORTS: '80,x' });
+    const message = problemsOf({
+      A_TIME: '5',
+      A_SIZE: '10MB',
+      A_NUMBER: '10',
+      A_SWITCH: 'yes',
+      A_WORD: 'blue',
+      SOME_PORTS: '80,x',
+    });
     for (const part of [
       'A_TIME=5',
       'A_SIZE=10MB',
@@ -68,7 +90,10 @@ describe('the configuration', () => {
 
   it('never shows a secret', () => {
     const message = problemsOf({ A_SECRET: 'hunter2' });
-    expect(message).to.include('A_SECRET=(secret)').and.to.include('8 characters').and.to.not.include('hunter2');
+    expect(message)
+      .to.include('A_SECRET=(secret)')
+      .and.to.include('8 characters')
+      .and.to.not.include('hunter2');
   });
 
   it('reads a secret from a file, and says when it cannot', () => {
@@ -76,7 +101,9 @@ describe('the configuration', () => {
     writeFileSync(file, 'from the file\n');
     try {
       expect(readConfig(schema, { A_SECRET_FILE: file }).A_SECRET).to.equal('from the file');
-      expect(readConfig(schema, { A_SECRET_FILE: file, A_SECRET: 'from the variable' }).A_SECRET).to.equal('from the variable');
+      expect(
+        readConfig(schema, { A_SECRET_FILE: file, A_SECRET: 'from the variable' }).A_SECRET,
+      ).to.equal('from the variable');
     } finally {
       rmSync(file);
     }
@@ -87,7 +114,11 @@ describe('the configuration', () => {
   });
 
   it('of the worker names what is wrong in the parts that it parses itself', () => {
-    const wrong = { PRESSROOM_EGRESS_ALLOW: 'a b', PRESSROOM_DNS_SERVERS: 'not-an-address', PRESSROOM_EGRESS_PROXY: 'ftp://user:pass@x' };
+    const wrong = {
+      PRESSROOM_EGRESS_ALLOW: 'a b',
+      PRESSROOM_DNS_SERVERS: 'not-an-address',
+      PRESSROOM_EGRESS_PROXY: 'ftp://user:pass@x',
+    };
     const message = (() => {
       try {
         readWorkerConfig(wrong);
@@ -103,13 +134,18 @@ describe('the configuration', () => {
   });
 
   it('of the API takes the ports of the allow-list', () => {
-    const { egress } = readApiConfig({ PRESSROOM_EGRESS_ALLOW: 'wiki.corp:8000,10.0.0.0/8,[fd00::1]:9000,fd00::/8' });
+    const { egress } = readApiConfig({
+      PRESSROOM_EGRESS_ALLOW: 'wiki.corp:8000,10.0.0.0/8,[fd00::1]:9000,fd00::/8',
+    });
     expect(egress.allowPorts).to.deep.equal([8_000, 9_000]);
   });
 
   for (const url of ['ftp://x', 'pressroom.example', 'http://'])
     it(`of the API refuses ${url} as its public address`, () => {
-      expect(() => readApiConfig({ PRESSROOM_PUBLIC_URL: url })).to.throw(ConfigError, 'PRESSROOM_PUBLIC_URL');
+      expect(() => readApiConfig({ PRESSROOM_PUBLIC_URL: url })).to.throw(
+        ConfigError,
+        'PRESSROOM_PUBLIC_URL',
+      );
     });
 });
 

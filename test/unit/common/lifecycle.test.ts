@@ -7,7 +7,10 @@ import { silentLog } from '../../../common/log.ts';
 
 const recorder = () => {
   const told: string[] = [];
-  const service = (name: string, faults: { start?: Error; stop?: Error; hangs?: boolean } = {}): Service => ({
+  const service = (
+    name: string,
+    faults: { start?: Error; stop?: Error; hangs?: boolean } = {},
+  ): Service => ({
     name,
     start: async () => {
       told.push(`start ${name}`);
@@ -15,7 +18,8 @@ const recorder = () => {
     },
     stop: async deadline => {
       told.push(`stop ${name}`);
-      if (faults.hangs) await new Promise<void>(resolve => deadline.addEventListener('abort', () => resolve()));
+      if (faults.hangs)
+        await new Promise<void>(resolve => deadline.addEventListener('abort', () => resolve()));
       if (faults.stop) throw faults.stop;
     },
   });
@@ -40,7 +44,10 @@ describe('the lifecycle', () => {
   it('tells only a service that still starts to give up', async () => {
     const { service } = recorder();
     const told: string[] = [];
-    const listening = (name: string, work: (signal: AbortSignal) => Promise<void> = async () => {}): Service => ({
+    const listening = (
+      name: string,
+      work: (signal: AbortSignal) => Promise<void> = async () => {},
+    ): Service => ({
       ...service(name),
       start: async signal => {
         signal!.addEventListener('abort', () => told.push(name));
@@ -52,8 +59,13 @@ describe('the lifecycle', () => {
     await whole.stop();
     expect(told).to.deep.equal([]);
 
-    const waits = (signal: AbortSignal) => once(signal, 'abort').then(() => signal.throwIfAborted());
-    const half = createLifecycle(silentLog, 1_000, [listening('a'), listening('b', waits), listening('c')]);
+    const waits = (signal: AbortSignal) =>
+      once(signal, 'abort').then(() => signal.throwIfAborted());
+    const half = createLifecycle(silentLog, 1_000, [
+      listening('a'),
+      listening('b', waits),
+      listening('c'),
+    ]);
     const starting = half.start();
     await nextTurn();
     await half.stop();
@@ -63,7 +75,11 @@ describe('the lifecycle', () => {
 
   it('stops what had started when a later one does not start, and says which', async () => {
     const { told, service } = recorder();
-    const lifecycle = createLifecycle(silentLog, 1_000, [service('a'), service('b', { start: new Error('port taken') }), service('c')]);
+    const lifecycle = createLifecycle(silentLog, 1_000, [
+      service('a'),
+      service('b', { start: new Error('port taken') }),
+      service('c'),
+    ]);
     const error = await lifecycle.start().then(
       () => undefined,
       (e: Error) => e,
@@ -75,7 +91,10 @@ describe('the lifecycle', () => {
 
   it('goes on stopping when one fails, and is then not clean', async () => {
     const { told, service } = recorder();
-    const lifecycle = createLifecycle(silentLog, 1_000, [service('a'), service('b', { stop: new Error('stuck') })]);
+    const lifecycle = createLifecycle(silentLog, 1_000, [
+      service('a'),
+      service('b', { stop: new Error('stuck') }),
+    ]);
     await lifecycle.start();
     expect(await lifecycle.stop()).to.equal(false);
     expect(told.slice(-2)).to.deep.equal(['stop b', 'stop a']);
@@ -85,7 +104,8 @@ describe('the lifecycle', () => {
     const { service } = recorder();
     const lifecycle = createLifecycle(silentLog, 30, [service('a', { hangs: true })]);
     await lifecycle.start();
-    const keepAlive = setInterval(() => {}, 1_000); // the deadline's own timer keeps no process alive
+    // the deadline's own timer keeps no process alive
+    const keepAlive = setInterval(() => {}, 1_000);
     expect(await lifecycle.stop()).to.equal(false);
     clearInterval(keepAlive);
   });
@@ -112,7 +132,10 @@ describe('the lifecycle', () => {
   it('lets a start that waits give up when it is told to stop', async () => {
     const waiting: Service = {
       name: 'database',
-      start: signal => new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('gave up')))),
+      start: signal =>
+        new Promise((_resolve, reject) =>
+          signal?.addEventListener('abort', () => reject(new Error('gave up'))),
+        ),
       stop: async () => expect.fail('it never started'),
     };
     const lifecycle = createLifecycle(silentLog, 1_000, [waiting]);
@@ -133,7 +156,9 @@ async function running(): Promise<{ child: ChildProcess; ended: Promise<unknown[
     const service = { name: 'a', start: async () => log.info('started'), stop: async () => clearInterval(timer) };
     await runUntilSignal(log, createLifecycle(log, 1_000, [service]));
   `;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
   await once(child.stdout!, 'data');
   return { child, ended };

@@ -23,6 +23,7 @@ describe('what a process tells of its event loop', () => {
     for (const end = performance.now() + HELD_MS; performance.now() < end; );
     await sleep(50);
     const seen = readSamples(await metrics.text());
-    for (const name of ['max', 'p99']) expect(seen.sum(lag(name)), name).to.be.at.least((HELD_MS - 50) / 1_000);
+    for (const name of ['max', 'p99'])
+      expect(seen.sum(lag(name)), name).to.be.at.least((HELD_MS - 50) / 1_000);
   });
 });

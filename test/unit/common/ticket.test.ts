@@ -1,16 +1,31 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { createTicketChecker, signTicket, TICKET_LIFE_MS, type Ticket } from '../../../common/ticket.ts';
+import {
+  createTicketChecker,
+  signTicket,
+  TICKET_LIFE_MS,
+  type Ticket,
+} from '../../../common/ticket.ts';
 
 const SECRET = 'the secret of the pool';
 const NOW = 1_800_000_000_000;
 const ticket = (changes: Partial<Ticket> = {}, secret = SECRET, now = NOW) =>
-  signTicket(secret, { pool: 'p', purpose: 'slot', renderId: 'r', egress: 'public', maxMs: 1_000, ...changes }, now);
+  signTicket(
+    secret,
+    { pool: 'p', purpose: 'slot', renderId: 'r', egress: 'public', maxMs: 1_000, ...changes },
+    now,
+  );
 
 describe('a ticket', () => {
   it('is accepted with what was signed', () => {
     const checked = createTicketChecker(SECRET, 'p')(ticket(), 'slot', NOW);
-    expect(checked.ok && checked.ticket).to.include({ pool: 'p', purpose: 'slot', renderId: 'r', egress: 'public', maxMs: 1_000 });
+    expect(checked.ok && checked.ticket).to.include({
+      pool: 'p',
+      purpose: 'slot',
+      renderId: 'r',
+      egress: 'public',
+      maxMs: 1_000,
+    });
   });
 
   it('does not carry the secret, and fits into a URL', () => {
@@ -46,7 +61,10 @@ describe('a ticket', () => {
   ];
   for (const [what, text, reason, now = NOW] of refused)
     it(`is refused as ${reason} for ${what}`, () => {
-      expect(createTicketChecker(SECRET, 'p')(text, 'slot', now)).to.deep.equal({ ok: false, reason });
+      expect(createTicketChecker(SECRET, 'p')(text, 'slot', now)).to.deep.equal({
+        ok: false,
+        reason,
+      });
     });
 
   it('opens one socket, once', () => {

@@ -6,12 +6,20 @@ import { readWorkerConfig } from '../../../worker/config.ts';
 import { browserPool, POOL_SPEC } from '../../support/pools.ts';
 
 function made(spec: Partial<BrowserPoolSpecInput> = {}, pods = 3) {
-  const children = ownedResourcesOf(browserPool({ spec }), pods).map(({ object }) => object as unknown);
-  const [service, budget, deployment] = children as [V1Service, V1PodDisruptionBudget, V1Deployment];
+  const children = ownedResourcesOf(browserPool({ spec }), pods).map(
+    ({ object }) => object as unknown,
+  );
+  const [service, budget, deployment] = children as [
+    V1Service,
+    V1PodDisruptionBudget,
+    V1Deployment,
+  ];
   const podSpec = deployment.spec!.template.spec!;
   return { service, budget, deployment, podSpec, container: podSpec.containers[0]! };
 }
-const withTemplate = (template: Partial<BrowserPoolSpecInput['template']>) => ({ template: { ...POOL_SPEC.template, ...template } });
+const withTemplate = (template: Partial<BrowserPoolSpecInput['template']>) => ({
+  template: { ...POOL_SPEC.template, ...template },
+});
 
 describe('what a pool is made into', () => {
   it('is a Deployment, a headless Service and a PodDisruptionBudget of one name, which go with the pool', () => {
@@ -36,7 +44,9 @@ describe('what a pool is made into', () => {
   });
 
   it('selects its own pods and no others, by labels that the template has', () => {
-    const { service, budget, deployment } = made(withTemplate({ labels: { team: 'billing', 'pressroom.dev/pool': 'another' } }));
+    const { service, budget, deployment } = made(
+      withTemplate({ labels: { team: 'billing', 'pressroom.dev/pool': 'another' } }),
+    );
     const { labels } = deployment.spec!.template.metadata!;
     const selector = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
     expect(labels).to.include({ ...selector, team: 'billing' });
@@ -62,63 +72,109 @@ describe('what a pool is made into', () => {
   it('has the seccomp profile and the switch of Chrome that the mode of the sandbox means', () => {
     const of = (chromeSandbox: NonNullable<BrowserPoolSpecInput['template']['chromeSandbox']>) => {
       const { podSpec, container } = made(withTemplate({ chromeSandbox }));
-      return [podSpec.securityContext!.seccompProfile, container.env!.find(({ name }) => name === 'PRESSROOM_CHROME_SANDBOX')!.value];
+      return [
+        podSpec.securityContext!.seccompProfile,
+        container.env!.find(({ name }) => name === 'PRESSROOM_CHROME_SANDBOX')!.value,
+      ];
     };
-    expect(of({ localhostProfile: 'mine/chrome.json' })).to.deep.equal([{ type: 'Localhost', localhostProfile: 'mine/chrome.json' }, 'on']);
+    expect(of({ localhostProfile: 'mine/chrome.json' })).to.deep.equal([
+      { type: 'Localhost', localhostProfile: 'mine/chrome.json' },
+      'on',
+    ]);
     expect(of({ mode: 'Unconfined' })).to.deep.equal([{ type: 'Unconfined' }, 'on']);
     expect(of({ mode: 'Off' })).to.deep.equal([{ type: 'RuntimeDefault' }, 'off']);
   });
 
   it('asks for the disk of its volume, unless the pool says how much', () => {
-    const asked = (template: Partial<BrowserPoolSpecInput['template']>) => made(withTemplate(template)).container.resources;
+    const asked = (template: Partial<BrowserPoolSpecInput['template']>) =>
+      made(withTemplate(template)).container.resources;
     expect(asked({})?.requests).to.include({ 'ephemeral-storage': '1024Mi' });
-    expect(asked({ scratchSizeLimit: '3Gi', resources: { requests: { cpu: '1' } } })).to.deep.equal({
-      requests: { cpu: '1', 'ephemeral-storage': '3Gi' },
-    });
-    for (const resources of [{ requests: { 'ephemeral-storage': '0' } }, { limits: { 'ephemeral-storage': '2Gi' } }])
+    expect(asked({ scratchSizeLimit: '3Gi', resources: { requests: { cpu: '1' } } })).to.deep.equal(
+      {
+        requests: { cpu: '1', 'ephemeral-storage': '3Gi' },
+      },
+    );
+    for (const resources of [
+      { requests: { 'ephemeral-storage': '0' } },
+      { limits: { 'ephemeral-storage': '2Gi' } },
+    ])
       expect(asked({ resources })).to.deep.equal(resources);
   });
 
   it('gives the worker variables that it takes', () => {
     const { container } = made({
       slotsPerPod: 3,
-      ...withTemplate({ terminationGracePeriodSeconds: 60, env: [{ name: 'PRESSROOM_RENDER_MEMORY', value: '2GiB' }] }),
+      ...withTemplate({
+        terminationGracePeriodSeconds: 60,
+        env: [{ name: 'PRESSROOM_RENDER_MEMORY', value: '2GiB' }],
+      }),
     });
-    const env = Object.fromEntries(container.env!.map(({ name, value }) => [name, value ?? 'a secret of sixteen']));
+    const env = Object.fromEntries(
+      container.env!.map(({ name, value }) => [name, value ?? 'a secret of sixteen']),
+    );
     const { pool, capacity, limits } = readWorkerConfig(env);
-    expect({ pool, capacity, maxBytes: limits.maxBytes }).to.deep.equal({ pool: 'main', capacity: 3, maxBytes: 2 * 2 ** 30 });
+    expect({ pool, capacity, maxBytes: limits.maxBytes }).to.deep.equal({
+      pool: 'main',
+      capacity: 3,
+      maxBytes: 2 * 2 ** 30,
+    });
     expect(env.PRESSROOM_DRAIN_TIMEOUT).to.equal('55s');
-    expect(container.env!.find(({ name }) => name === 'PRESSROOM_POOL_SECRET')!.valueFrom).to.deep.equal({
+    expect(
+      container.env!.find(({ name }) => name === 'PRESSROOM_POOL_SECRET')!.valueFrom,
+    ).to.deep.equal({
       secretKeyRef: { name: 'pressroom-secrets', key: 'pool-secret' },
     });
   });
 
   it('spreads its pods over nodes unless the pool says otherwise', () => {
     const matchLabels = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
-    const zone = { maxSkew: 2, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' };
+    const zone = {
+      maxSkew: 2,
+      topologyKey: 'topology.kubernetes.io/zone',
+      whenUnsatisfiable: 'DoNotSchedule',
+    };
     expect(made().podSpec.topologySpreadConstraints).to.deep.equal([
-      { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: { matchLabels } },
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels },
+      },
     ]);
-    expect(made(withTemplate({ topologySpreadConstraints: [zone] })).podSpec.topologySpreadConstraints).to.deep.equal([
-      { labelSelector: { matchLabels }, ...zone },
-    ]);
+    expect(
+      made(withTemplate({ topologySpreadConstraints: [zone] })).podSpec.topologySpreadConstraints,
+    ).to.deep.equal([{ labelSelector: { matchLabels }, ...zone }]);
   });
 
   it('prefers nodes without a pod of its own, unless the pool has its own anti-affinity or is not spread', () => {
     const matchLabels = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
-    const podAffinityTerm = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels } };
-    const podAntiAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
-    const affinityOf = (template: Parameters<typeof withTemplate>[0]) => made(withTemplate(template)).podSpec.affinity;
+    const podAffinityTerm = {
+      topologyKey: 'kubernetes.io/hostname',
+      labelSelector: { matchLabels },
+    };
+    const podAntiAffinity = {
+      preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
+    };
+    const affinityOf = (template: Parameters<typeof withTemplate>[0]) =>
+      made(withTemplate(template)).podSpec.affinity;
     expect(affinityOf({})).to.deep.equal({ podAntiAffinity });
-    expect(affinityOf({ affinity: { nodeAffinity: {} } })).to.deep.equal({ podAntiAffinity, nodeAffinity: {} });
-    expect(affinityOf({ affinity: { podAntiAffinity: {} } })).to.deep.equal({ podAntiAffinity: {} });
+    expect(affinityOf({ affinity: { nodeAffinity: {} } })).to.deep.equal({
+      podAntiAffinity,
+      nodeAffinity: {},
+    });
+    expect(affinityOf({ affinity: { podAntiAffinity: {} } })).to.deep.equal({
+      podAntiAffinity: {},
+    });
     expect(affinityOf({ topologySpreadConstraints: [] })).to.equal(undefined);
   });
 
   it('bounds /tmp by what its slots need, unless the pool says otherwise', () => {
-    const limitOf = (spec: Partial<BrowserPoolSpecInput>) => made(spec).podSpec.volumes![0]!.emptyDir!.sizeLimit;
+    const limitOf = (spec: Partial<BrowserPoolSpecInput>) =>
+      made(spec).podSpec.volumes![0]!.emptyDir!.sizeLimit;
     expect([limitOf({}), limitOf({ slotsPerPod: 8 })]).to.deep.equal(['1024Mi', '2560Mi']);
-    expect(limitOf({ slotsPerPod: 8, ...withTemplate({ scratchSizeLimit: '3Gi' }) })).to.equal('3Gi');
+    expect(limitOf({ slotsPerPod: 8, ...withTemplate({ scratchSizeLimit: '3Gi' }) })).to.equal(
+      '3Gi',
+    );
   });
 
   it('passes on what the pool says of its pods', () => {
@@ -133,10 +189,17 @@ describe('what a pool is made into', () => {
       annotations: { note: 'x' },
     } as const;
     const { podSpec, container, deployment } = made(withTemplate(structuredClone(given) as never));
-    expect(podSpec).to.deep.include({ nodeSelector: given.nodeSelector, tolerations: given.tolerations, priorityClassName: 'high' });
+    expect(podSpec).to.deep.include({
+      nodeSelector: given.nodeSelector,
+      tolerations: given.tolerations,
+      priorityClassName: 'high',
+    });
     expect(container).to.deep.include({ imagePullPolicy: 'Always', resources: given.resources });
     expect(podSpec.volumes!.map(({ name }) => name)).to.deep.equal(['tmp', 'tls']);
-    expect(container.volumeMounts!.map(({ mountPath }) => mountPath)).to.deep.equal(['/tmp', '/tls']);
+    expect(container.volumeMounts!.map(({ mountPath }) => mountPath)).to.deep.equal([
+      '/tmp',
+      '/tls',
+    ]);
     expect(deployment.spec!.template.metadata!.annotations).to.include({ note: 'x' });
   });
 });

@@ -6,7 +6,12 @@ import { poolMetrics } from '../../../controller/controller-metrics.ts';
 import { createApplied } from '../../../controller/kubernetes/applied.ts';
 import type { PoolEvent } from '../../../controller/kubernetes/events.ts';
 import type { Pod } from '../../../controller/kubernetes/objects.ts';
-import type { Kubernetes, KubernetesObject, Resource, Written } from '../../../controller/kubernetes/resources.ts';
+import type {
+  Kubernetes,
+  KubernetesObject,
+  Resource,
+  Written,
+} from '../../../controller/kubernetes/resources.ts';
 import { KubernetesError } from '../../../controller/kubernetes/transport.ts';
 import type { PoolLoad } from '../../../controller/load/load-cache.ts';
 import { ownedResourcesOf } from '../../../controller/owned-resources.ts';
@@ -17,11 +22,19 @@ import { browserPool } from '../../support/pools.ts';
 
 const POOL = browserPool();
 const KEY = 'press/main';
-const UNKNOWN: PoolLoad = { kind: 'unknown', reason: 'no_data', message: 'nothing', busyByPod: new Map(), pageEnds: new Map() };
+const UNKNOWN: PoolLoad = {
+  kind: 'unknown',
+  reason: 'no_data',
+  message: 'nothing',
+  busyByPod: new Map(),
+  pageEnds: new Map(),
+};
 
 type Any = KubernetesObject & { spec?: Json; status?: Json };
 
-/** An API server in few words, and watches of it that tell of a change only when the test says so. */
+/**
+ * An API server in few words, and watches of it that tell of a change only when the test says so.
+ */
 function fakeCluster() {
   const objects = new Map<string, Any>();
   const seen = new Map<string, Any>();
@@ -29,8 +42,10 @@ function fakeCluster() {
   const reads: string[] = [];
   let version = 1;
   let refusal: (resource: Resource) => KubernetesError | undefined = () => undefined;
-  const keyOf = (resource: Resource, { metadata }: { metadata: { name: string } }) => `${resource}/${metadata.name}`;
-  const refuse = (resource: Resource, status: number) => new KubernetesError({ verb: 'apply', resource, path: '' }, status, '');
+  const keyOf = (resource: Resource, { metadata }: { metadata: { name: string } }) =>
+    `${resource}/${metadata.name}`;
+  const refuse = (resource: Resource, status: number) =>
+    new KubernetesError({ verb: 'apply', resource, path: '' }, status, '');
 
   function put(resource: Resource, object: Json): Any {
     const before = objects.get(keyOf(resource, object));
@@ -39,7 +54,12 @@ function fakeCluster() {
       ...object,
       spec,
       status,
-      metadata: { uid: `uid-of-${resource}`, ...before?.metadata, ...metadata, resourceVersion: `${++version}` },
+      metadata: {
+        uid: `uid-of-${resource}`,
+        ...before?.metadata,
+        ...metadata,
+        resourceVersion: `${++version}`,
+      },
     };
     objects.set(keyOf(resource, object), made);
     return made;
@@ -56,7 +76,8 @@ function fakeCluster() {
       if (refused) throw refused;
       const before = objects.get(keyOf(resource, object));
       const wanted = object.metadata.resourceVersion;
-      if (wanted !== undefined && wanted !== before?.metadata.resourceVersion) throw refuse(resource, 409);
+      if (wanted !== undefined && wanted !== before?.metadata.resourceVersion)
+        throw refuse(resource, 409);
       writes.push(resource);
       return put(resource, object) as T;
     },
@@ -75,7 +96,8 @@ function fakeCluster() {
     find: (resource: Resource, _namespace: string, name: string) => seen.get(`${resource}/${name}`),
     /** The watches hear of what happened to all objects of these kinds. */
     watch(...resources: Resource[]) {
-      for (const [key, object] of objects) if (resources.some(resource => key.startsWith(`${resource}/`))) seen.set(key, object);
+      for (const [key, object] of objects)
+        if (resources.some(resource => key.startsWith(`${resource}/`))) seen.set(key, object);
     },
     /** They hear of one object, as it was at some time. */
     show: (resource: Resource, object: Any) => void seen.set(keyOf(resource, object), object),
@@ -94,7 +116,10 @@ function rig(spec: Partial<BrowserPoolSpecInput> = {}) {
   cluster.watch('browserpools');
   const reconciler = new Reconciler({
     api: cluster.api,
-    known: { pool: () => cluster.find('browserpools', 'press', 'main') as BrowserPool | undefined, podsOf: () => pods },
+    known: {
+      pool: () => cluster.find('browserpools', 'press', 'main') as BrowserPool | undefined,
+      podsOf: () => pods,
+    },
     loads: { of: () => state.load },
     act: createAct({ api: cluster.api, applied: createApplied(cluster.api), find: cluster.find }),
     events: { report: (_, event) => void reported.push(event), flush: async () => {} },
@@ -192,7 +217,10 @@ describe('a look at a pool', () => {
     const { cluster, look, status } = rig();
     await look();
     cluster.watch(...everything);
-    cluster.put('browserpools', { metadata: { name: 'main' }, status: { ...status(), desiredReplicas: 99 } });
+    cluster.put('browserpools', {
+      metadata: { name: 'main' },
+      status: { ...status(), desiredReplicas: 99 },
+    });
     cluster.watch('browserpools');
     await look();
     expect(status().desiredReplicas).to.equal(1);
@@ -212,14 +240,19 @@ describe('a look at a pool', () => {
     spec({ replicas: 5 });
     state.now += 60_000;
     cluster.refuse(resource =>
-      resource === 'browserpools' ? new KubernetesError({ verb: 'apply', resource, path: '' }, 403, '') : undefined,
+      resource === 'browserpools'
+        ? new KubernetesError({ verb: 'apply', resource, path: '' }, 403, '')
+        : undefined,
     );
     await look();
     expect(wanted()).to.equal(5);
     cluster.refuse(() => undefined);
     state.now += 60_000;
     await look();
-    expect(status()).to.include({ desiredReplicas: 5, lastScaleTime: new Date(state.now).toISOString().replace('.000Z', 'Z') });
+    expect(status()).to.include({
+      desiredReplicas: 5,
+      lastScaleTime: new Date(state.now).toISOString().replace('.000Z', 'Z'),
+    });
   });
 
   it('shrinks a pool also when its pods cannot be ranked', async () => {
@@ -231,7 +264,11 @@ describe('a look at a pool', () => {
     await look();
     cluster.watch(...everything);
     spec({ replicas: 1 });
-    cluster.refuse(resource => (resource === 'pods' ? new KubernetesError({ verb: 'patch', resource, path: '' }, 403, '') : undefined));
+    cluster.refuse(resource =>
+      resource === 'pods'
+        ? new KubernetesError({ verb: 'patch', resource, path: '' }, 403, '')
+        : undefined,
+    );
     await look();
     expect(wanted()).to.equal(1);
   });
@@ -243,7 +280,9 @@ describe('a look at a pool', () => {
     const { lastScaleTime } = status();
     spec({ replicas: 5 });
     cluster.refuse(resource =>
-      resource === 'deployments' ? new KubernetesError({ verb: 'apply', resource, path: '' }, 422, '{"message":"no"}') : undefined,
+      resource === 'deployments'
+        ? new KubernetesError({ verb: 'apply', resource, path: '' }, 422, '{"message":"no"}')
+        : undefined,
     );
     await fails();
     cluster.watch('browserpools');
@@ -261,7 +300,9 @@ describe('a look at a pool', () => {
     left(cluster, 7, { labels: {} });
     await look();
     expect(wanted()).to.equal(7);
-    expect(cluster.get('deployments', 'main-workers').metadata.labels).to.include({ 'pressroom.dev/pool': 'main' });
+    expect(cluster.get('deployments', 'main-workers').metadata.labels).to.include({
+      'pressroom.dev/pool': 'main',
+    });
   });
 
   it('asks for nothing and makes nothing while the pool is paused', async () => {
@@ -292,6 +333,8 @@ describe('a look at a pool', () => {
   it('says which field of a spec is wrong that no API server should have taken', async () => {
     const { fails, spec } = rig();
     spec({ slotsPerPod: 0 });
-    expect((await fails()).message).to.match(/^the spec of pool press\/main is wrong: slotsPerPod: /);
+    expect((await fails()).message).to.match(
+      /^the spec of pool press\/main is wrong: slotsPerPod: /,
+    );
   });
 });

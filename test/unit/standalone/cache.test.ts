@@ -3,7 +3,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { cacheFolder, closedToOthers, findOnPath, installOnce } from '../../../standalone/cache.ts';
-import { dataFolder, keepSecret, openDataFolder, readPrivate, writePrivate } from '../../../standalone/state.ts';
+import {
+  dataFolder,
+  keepSecret,
+  openDataFolder,
+  readPrivate,
+  writePrivate,
+} from '../../../standalone/state.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const failure = (promise: Promise<unknown>): Promise<Error> =>
@@ -35,7 +41,10 @@ describe('the folders of an installation', () => {
   it('are named with the variable when they cannot be made', async () => {
     await writeFile(at('file'), '');
     const error = await failure(openDataFolder(at('file', 'data')));
-    expect(error.message).to.include(at('file', 'data')).and.include('ENOTDIR').and.include('PRESSROOM_DATA_DIR');
+    expect(error.message)
+      .to.include(at('file', 'data'))
+      .and.include('ENOTDIR')
+      .and.include('PRESSROOM_DATA_DIR');
   });
 
   it('keep a secret in a file that only its owner reads, and the same one ever after', async () => {
@@ -61,7 +70,9 @@ describe('the cache of programs', () => {
 
   it('holds what a filling left, and runs no second filling over it', async () => {
     const both = await Promise.all(
-      ['first', 'second'].map(text => installOnce(at('cache'), 'tool', folder => writeFile(join(folder, 'text'), text))),
+      ['first', 'second'].map(text =>
+        installOnce(at('cache'), 'tool', folder => writeFile(join(folder, 'text'), text)),
+      ),
     );
     expect(both).to.deep.equal([at('cache', 'tool'), at('cache', 'tool')]);
     expect(await readFile(at('cache', 'tool', 'text'), 'utf8')).to.be.oneOf(['first', 'second']);
@@ -81,7 +92,9 @@ describe('the cache of programs', () => {
   });
 
   it('can be entered by every user, since Chrome runs as another one', async () => {
-    const folder = await installOnce(at('cache'), 'open', file => writeFile(join(file, 'chrome'), '', { mode: 0o755 }));
+    const folder = await installOnce(at('cache'), 'open', file =>
+      writeFile(join(file, 'chrome'), '', { mode: 0o755 }),
+    );
     expect((await stat(folder)).mode & 0o777).to.equal(0o755);
     expect(await closedToOthers('/bin/sh')).to.equal(undefined);
     // A temporary folder is closed to others: the way to the file is named as far as it is open.

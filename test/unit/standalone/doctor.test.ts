@@ -24,13 +24,23 @@ import { temporaryFolder } from '../../support/temporary.ts';
 
 /** Where this machine keeps fonts of Latin letters, and no others. */
 function latinFolders(test: Mocha.Context): string[] {
-  const folders = ['/usr/share/fonts/truetype/liberation', '/usr/share/fonts/truetype/liberation2', '/usr/share/fonts/truetype/dejavu'];
+  const folders = [
+    '/usr/share/fonts/truetype/liberation',
+    '/usr/share/fonts/truetype/liberation2',
+    '/usr/share/fonts/truetype/dejavu',
+  ];
   const there = folders.filter(folder => existsSync(folder));
-  return there.length > 1 ? there : skip(test, 'the fonts of Debian (fonts-liberation, fonts-dejavu-core) are not where Debian keeps them');
+  return there.length > 1
+    ? there
+    : skip(
+        test,
+        'the fonts of Debian (fonts-liberation, fonts-dejavu-core) are not where Debian keeps them',
+      );
 }
 
 const GIB = 2 ** 30;
-const chromeConfig = (env: Record<string, string> = {}) => readWorkerConfig({ PATH: process.env.PATH, ...env }).chrome;
+const chromeConfig = (env: Record<string, string> = {}) =>
+  readWorkerConfig({ PATH: process.env.PATH, ...env }).chrome;
 
 describe('the doctor', () => {
   it('wants Node 24', () => {
@@ -55,24 +65,45 @@ describe('the doctor', () => {
     expect(checkProcesses(1_300, 8)).to.include({ level: 'ok' });
     expect(checkProcesses(1_299, 8)).to.include({ level: 'warn' });
     expect(checkProcesses(200, 2)).to.include({ level: 'fail' });
-    expect(checkProcesses(1_024, 8).text).to.include('1024 processes').and.include('PRESSROOM_SLOTS');
+    expect(checkProcesses(1_024, 8).text)
+      .to.include('1024 processes')
+      .and.include('PRESSROOM_SLOTS');
   });
 
-  const OWN = 'Limit  Soft Limit  Hard Limit  Units\nMax processes             4096                 8192                 processes\n';
+  const OWN =
+    'Limit  Soft Limit  Hard Limit  Units\nMax processes             4096                 8192                 processes\n';
   for (const [what, files, limit] of [
     ['its own', { '/proc/self/limits': OWN }, 4_096],
     [
       'that of its cgroup',
-      { '/proc/self/limits': OWN, '/proc/self/cgroup': '0::/a.slice\n', '/sys/fs/cgroup/a.slice/pids.max': '512\n' },
+      {
+        '/proc/self/limits': OWN,
+        '/proc/self/cgroup': '0::/a.slice\n',
+        '/sys/fs/cgroup/a.slice/pids.max': '512\n',
+      },
       512,
     ],
-    ['that of its container', { '/proc/self/cgroup': '0::/\n', '/sys/fs/cgroup/pids.max': '1024\n' }, 1_024],
+    [
+      'that of its container',
+      { '/proc/self/cgroup': '0::/\n', '/sys/fs/cgroup/pids.max': '1024\n' },
+      1_024,
+    ],
     [
       'that of its container by version 1',
-      { '/proc/self/cgroup': '9:name=systemd:/\n8:pids:/of/the/host\n0::/\n', '/sys/fs/cgroup/pids/pids.max': '300\n' },
+      {
+        '/proc/self/cgroup': '9:name=systemd:/\n8:pids:/of/the/host\n0::/\n',
+        '/sys/fs/cgroup/pids/pids.max': '300\n',
+      },
       300,
     ],
-    ['none', { '/proc/self/limits': 'Max processes  unlimited  unlimited  processes\n', '/sys/fs/cgroup/pids.max': 'max\n' }, undefined],
+    [
+      'none',
+      {
+        '/proc/self/limits': 'Max processes  unlimited  unlimited  processes\n',
+        '/sys/fs/cgroup/pids.max': 'max\n',
+      },
+      undefined,
+    ],
     ['none that is known', {}, undefined],
   ] as [string, Record<string, string>, number | undefined][])
     it(`reads the limit of processes: ${what}`, () => {
@@ -85,26 +116,41 @@ describe('the doctor', () => {
     ['http://10.0.0.5:8080', 'warn', 'Give it https'],
     ['http://10.0.0.5:8080', 'ok', '10.0.0.5', { PRESSROOM_DASHBOARD: 'off' }],
     ['https://corp.example/pdf', 'warn', 'without a path'],
-    ['https://pdf.corp.example', 'ok', 'PRESSROOM_PUBLIC_URL is https://pdf.corp.example', { PRESSROOM_MCP: 'off' }],
+    [
+      'https://pdf.corp.example',
+      'ok',
+      'PRESSROOM_PUBLIC_URL is https://pdf.corp.example',
+      { PRESSROOM_MCP: 'off' },
+    ],
   ] as const)
     it(`says of the address ${publicUrl}${Object.keys(env).map(name => ` without ${name}`)} who can come there`, () => {
-      const { level: given, text } = checkPublicUrl(readApiConfig({ PRESSROOM_PUBLIC_URL: publicUrl, ...env }));
+      const { level: given, text } = checkPublicUrl(
+        readApiConfig({ PRESSROOM_PUBLIC_URL: publicUrl, ...env }),
+      );
       expect(given).to.equal(level);
       expect(text).to.include(words);
-      if ('PRESSROOM_MCP' in env || 'PRESSROOM_DASHBOARD' in env) expect(text).not.to.include('/mcp');
+      if ('PRESSROOM_MCP' in env || 'PRESSROOM_DASHBOARD' in env)
+        expect(text).not.to.include('/mcp');
     });
 
   describe('of fonts', () => {
     const at = temporaryFolder();
     /** A Chrome that sees no other fonts than those in `folders`. */
     const chromeWith = async (folders: string[]) => {
-      const places = [...folders.map(folder => `<dir>${folder}</dir>`), `<cachedir>${at('cache')}</cachedir>`];
+      const places = [
+        ...folders.map(folder => `<dir>${folder}</dir>`),
+        `<cachedir>${at('cache')}</cachedir>`,
+      ];
       await writeFile(
         at('fonts.conf'),
         `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${places.join('')}</fontconfig>`,
       );
       const real = await findChrome(process.env);
-      await writeFile(at('chrome'), `#!/bin/sh\nFONTCONFIG_FILE="${at('fonts.conf')}" exec "${real}" "$@"\n`, { mode: 0o755 });
+      await writeFile(
+        at('chrome'),
+        `#!/bin/sh\nFONTCONFIG_FILE="${at('fonts.conf')}" exec "${real}" "$@"\n`,
+        { mode: 0o755 },
+      );
       await chmod(at(), 0o755);
       return { ...process.env, PRESSROOM_CHROME: at('chrome') };
     };
@@ -134,10 +180,9 @@ describe('the doctor', () => {
     });
 
     it('waits for a Chrome', async () => {
-      expect(await checkFonts({ PATH: '/nowhere', PRESSROOM_CACHE_DIR: '/nowhere' }, chromeConfig())).to.have.nested.property(
-        '[0].level',
-        'warn',
-      );
+      expect(
+        await checkFonts({ PATH: '/nowhere', PRESSROOM_CACHE_DIR: '/nowhere' }, chromeConfig()),
+      ).to.have.nested.property('[0].level', 'warn');
     });
   });
 
@@ -149,7 +194,10 @@ describe('the doctor', () => {
     server.close();
     await once(server, 'close');
     expect(taken.level).to.equal('warn');
-    expect(taken.text).to.include(String(port)).and.include(`process ${process.pid}`).and.include('PRESSROOM_PORT');
+    expect(taken.text)
+      .to.include(String(port))
+      .and.include(`process ${process.pid}`)
+      .and.include('PRESSROOM_PORT');
     expect(await checkPort(port, 'PRESSROOM_PORT', 'the API')).to.include({ level: 'ok' });
   });
 
@@ -164,10 +212,16 @@ describe('the doctor', () => {
   });
 
   it('fails on a configured Chrome that is not there or is none', async () => {
-    const none = await checkChrome({ ...process.env, PRESSROOM_CHROME: '/nowhere/chrome' }, chromeConfig());
+    const none = await checkChrome(
+      { ...process.env, PRESSROOM_CHROME: '/nowhere/chrome' },
+      chromeConfig(),
+    );
     expect(none.level).to.equal('fail');
     expect(none.text).to.include('PRESSROOM_CHROME=/nowhere/chrome');
-    const other = await checkChrome({ ...process.env, PRESSROOM_CHROME: '/bin/false' }, chromeConfig());
+    const other = await checkChrome(
+      { ...process.env, PRESSROOM_CHROME: '/bin/false' },
+      chromeConfig(),
+    );
     expect(other.level).to.equal('fail');
   });
 
@@ -181,7 +235,10 @@ describe('the doctor', () => {
   it('advises, without a warning, a newer mongod than 6.0', async () => {
     await mkdir(at('old'), { recursive: true });
     await writeFile(at('old', 'mongod'), '#!/bin/sh\necho "db version v6.0.5"\n', { mode: 0o755 });
-    const { level, text } = await checkMongo({ PATH: at('old'), PRESSROOM_CACHE_DIR: '/nowhere' }, undefined);
+    const { level, text } = await checkMongo(
+      { PATH: at('old'), PRESSROOM_CACHE_DIR: '/nowhere' },
+      undefined,
+    );
     expect(level).to.equal('ok');
     expect(text)
       .to.match(/^mongod 6\.0\.5 \(.*\)\. .*install MongoDB 7\.0 or newer/)
@@ -189,7 +246,10 @@ describe('the doctor', () => {
   });
 
   it('fails when MONGODB_URI does not answer, without showing its password', async () => {
-    const finding = await checkMongo({}, 'mongodb://someone:hidden@127.0.0.1:1/?serverSelectionTimeoutMS=300');
+    const finding = await checkMongo(
+      {},
+      'mongodb://someone:hidden@127.0.0.1:1/?serverSelectionTimeoutMS=300',
+    );
     expect(finding.level).to.equal('fail');
     expect(finding.text).to.include('MONGODB_URI').and.not.include('hidden');
   });

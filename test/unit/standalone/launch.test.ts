@@ -47,7 +47,10 @@ describe('the launcher', () => {
     await mkdir(at('standalone'));
     await mkdir(at('near'));
     for (const file of ['launch.mjs', 'bootstrap.mjs', 'parent-watch.mjs'])
-      await cp(fileURLToPath(new URL(`../../../standalone/${file}`, import.meta.url)), at('standalone', file));
+      await cp(
+        fileURLToPath(new URL(`../../../standalone/${file}`, import.meta.url)),
+        at('standalone', file),
+      );
     await writeFile(
       at('package.json'),
       JSON.stringify({
@@ -69,13 +72,23 @@ describe('the launcher', () => {
     for (const child of started.splice(0)) child.kill('SIGKILL');
   });
 
-  /** In a process group of its own, as a terminal's foreground job is; `npm` is `npm start`, which listens. */
+  /**
+   * In a process group of its own, as a terminal's foreground job is; `npm` is `npm start`, which
+   * listens.
+   */
   function launch(...args: string[]) {
     // A script that npm started is one only when npm says so: these tests run under npm themselves.
     const { npm_lifecycle_event: _event, ...env } = process.env;
     const [command, line] =
-      args[0] === 'npm' ? ['npm', ['--silent', 'start']] : [process.execPath, [at('standalone/bootstrap.mjs'), ...args]];
-    const child = spawn(command, line, { cwd: at(), env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+      args[0] === 'npm'
+        ? ['npm', ['--silent', 'start']]
+        : [process.execPath, [at('standalone/bootstrap.mjs'), ...args]];
+    const child = spawn(command, line, {
+      cwd: at(),
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     started.push(child);
     let out = '';
     child.stdout.on('data', chunk => {
@@ -86,7 +99,10 @@ describe('the launcher', () => {
       for (;;) {
         const match = what.exec(out);
         if (match) return match;
-        const [ended] = await Promise.race([once(child.stdout, 'data').then(() => []), once(child, 'close')]);
+        const [ended] = await Promise.race([
+          once(child.stdout, 'data').then(() => []),
+          once(child, 'close'),
+        ]);
         if (ended !== undefined && !what.test(out)) throw new Error(`no ${what} in: ${out}`);
       }
     };
@@ -130,7 +146,11 @@ describe('the launcher', () => {
   it('runs the Node of its packages, to which npm 10 leaves no link', async () => {
     const folder = at('node_modules', `node-linux-${process.arch}`, 'bin');
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'node'), `#!/bin/sh\necho ours >&2\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+    await writeFile(
+      join(folder, 'node'),
+      `#!/bin/sh\necho ours >&2\nexec ${process.execPath} "$@"\n`,
+      { mode: 0o755 },
+    );
     expect(await fails()).to.equal('ours\n');
     await rm(dirname(folder), { recursive: true });
   });
@@ -154,7 +174,8 @@ describe('the launcher', () => {
     process.kill(-child.pid!, 'SIGINT');
     process.kill(child.pid!, 'SIGINT');
     await saw(/SIGINT/);
-    // The launcher takes what comes within a second for the same Ctrl-C: time itself is what is tested here.
+    // The launcher takes what comes within a second for the same Ctrl-C: time itself is what is
+    // tested here.
     await new Promise(resolve => setTimeout(resolve, 1_100));
     expect(out().match(/SIGINT/g)).to.have.length(1);
     process.kill(-child.pid!, 'SIGINT');
@@ -199,6 +220,8 @@ describe('the launcher', () => {
     const { ended } = launch('litter.ts');
     expect(await ended).to.deep.equal([137, null]);
     // What an earlier test ended may have gone meanwhile: only what is new counts.
-    await eventually(() => expect(leakedProcesses().filter(process => !before.includes(process))).to.deep.equal([]));
+    await eventually(() =>
+      expect(leakedProcesses().filter(process => !before.includes(process))).to.deep.equal([]),
+    );
   });
 });

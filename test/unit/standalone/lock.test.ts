@@ -46,7 +46,9 @@ describe('the lock of a data folder', () => {
   it('is free again when its holder is killed', async () => {
     const script = `const { takeLock } = await import(${JSON.stringify(new URL('../../../standalone/lock.ts', import.meta.url).href)});
       await takeLock(${JSON.stringify(at())}, 'standalone'); process.stdout.write('held'); setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout, 'data');
     const holder = (await takeLock(at(), 'command')) as LockHolder;
     expect(holder).to.include({ held: false, pid: child.pid });
@@ -66,7 +68,9 @@ describe('a port', () => {
     try {
       expect(await portIsFree('127.0.0.1', port)).to.equal(false);
       expect(await whoListens(port)).to.deep.include({ pid: process.pid });
-      const error = await mustBeFree('127.0.0.1', port, 'PRESSROOM_PORT').catch((reason: Error) => reason);
+      const error = await mustBeFree('127.0.0.1', port, 'PRESSROOM_PORT').catch(
+        (reason: Error) => reason,
+      );
       expect((error as Error).message)
         .to.include(`Port ${port}`)
         .and.include(`process ${process.pid}`)

@@ -11,11 +11,18 @@ describe('a command that is run', () => {
   const at = temporaryFolder();
 
   it('gives what it wrote', async () => {
-    expect(await sh('echo one; echo two >&2')).to.deep.equal({ ok: true, stdout: 'one\n', why: '' });
+    expect(await sh('echo one; echo two >&2')).to.deep.equal({
+      ok: true,
+      stdout: 'one\n',
+      why: '',
+    });
   });
 
   it('says in its last words why it failed', async () => {
-    expect(await sh('echo first >&2; echo no space left >&2; exit 3')).to.include({ ok: false, why: 'no space left' });
+    expect(await sh('echo first >&2; echo no space left >&2; exit 3')).to.include({
+      ok: false,
+      why: 'no space left',
+    });
     expect(await sh('exit 3')).to.include({ ok: false, why: 'ended with 3' });
   });
 
@@ -28,15 +35,26 @@ describe('a command that is run', () => {
   });
 
   it('is ended when its time is over, also when it does not listen to SIGTERM', async () => {
-    expect(await sh('exec sleep 60', { timeoutMs: 100 })).to.include({ ok: false, why: 'still not done after 0 s' });
-    expect(await sh("trap '' TERM; while :; do sleep 0.1; done", { timeoutMs: 100 })).to.include({ ok: false });
+    expect(await sh('exec sleep 60', { timeoutMs: 100 })).to.include({
+      ok: false,
+      why: 'still not done after 0 s',
+    });
+    expect(await sh("trap '' TERM; while :; do sleep 0.1; done", { timeoutMs: 100 })).to.include({
+      ok: false,
+    });
   });
 
   it('is ended when the folder it fills does not grow, and not as long as it grows', async () => {
     await writeFile(at('before'), 'x');
     const idle = { folder: at(), ms: 700 };
-    expect(await sh('exec sleep 60', { idle })).to.include({ ok: false, why: 'nothing arrived for 1 s' });
-    const slow = await sh(`for i in 1 2 3 4 5 6 7 8; do echo more >> "${at('file')}"; sleep 0.2; done`, { idle });
+    expect(await sh('exec sleep 60', { idle })).to.include({
+      ok: false,
+      why: 'nothing arrived for 1 s',
+    });
+    const slow = await sh(
+      `for i in 1 2 3 4 5 6 7 8; do echo more >> "${at('file')}"; sleep 0.2; done`,
+      { idle },
+    );
     expect(slow).to.include({ ok: true });
   });
 

@@ -17,9 +17,13 @@ describe('the table of limits that callers share', () => {
     });
 
   it('has every bound with shares that the API makes', () => {
-    const files = globSync('**/*.ts', { cwd: API }).filter(file => MAKES_BOUND.test(readFileSync(API + file, 'utf8')));
+    const files = globSync('**/*.ts', { cwd: API }).filter(file =>
+      MAKES_BOUND.test(readFileSync(API + file, 'utf8')),
+    );
     expect(files).to.include('queue/fair-queue.ts');
     const sources = new Set(limitRows().map(({ source }) => source));
-    expect(files.filter(file => !sources.has(file) && !BUILT_ON_OTHERS.includes(file))).to.deep.equal([]);
+    expect(
+      files.filter(file => !sources.has(file) && !BUILT_ON_OTHERS.includes(file)),
+    ).to.deep.equal([]);
   });
 });

@@ -1,11 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { LifecycleState } from '../../../common/lifecycle.ts';
-import { createMetrics, lifecycleMetrics, type MetricDescription } from '../../../common/operations.ts';
+import {
+  createMetrics,
+  lifecycleMetrics,
+  type MetricDescription,
+} from '../../../common/operations.ts';
 import { allMetrics } from '../../../tools/all-metrics.ts';
 import { metricProblems } from '../../support/metric-rules.ts';
 
-const good: MetricDescription = { name: 'pressroom_renders_total', type: 'counter', help: 'Renders.', labels: ['outcome'] };
+const good: MetricDescription = {
+  name: 'pressroom_renders_total',
+  type: 'counter',
+  help: 'Renders.',
+  labels: ['outcome'],
+};
 
 describe('the metrics of the product', () => {
   const metrics = allMetrics();
@@ -42,18 +51,34 @@ describe('the rules of metrics', () => {
     ['capitals', { name: 'pressroom_rendersDone_total' }, /lower case/],
     ['a counter that is no total', { name: 'pressroom_renders' }, /ends in `_total`/],
     ['a gauge that is a total', { type: 'gauge' }, /only a counter/],
-    ['a histogram without a unit', { type: 'histogram', name: 'pressroom_render_duration' }, /ends in its unit/],
+    [
+      'a histogram without a unit',
+      { type: 'histogram', name: 'pressroom_render_duration' },
+      /ends in its unit/,
+    ],
     ['milliseconds', { name: 'pressroom_wait_ms_total' }, /base unit/],
     ['mebibytes', { type: 'gauge', name: 'pressroom_memory_mib' }, /base unit/],
     ['a percentage', { type: 'gauge', name: 'pressroom_use_percent' }, /base unit/],
-    ['an ending of the format', { type: 'gauge', name: 'pressroom_renders_count' }, /by the format/],
+    [
+      'an ending of the format',
+      { type: 'gauge', name: 'pressroom_renders_count' },
+      /by the format/,
+    ],
     ['a type in the name', { type: 'gauge', name: 'pressroom_renders_gauge' }, /says the type/],
     ['a help that does not end', { help: 'Renders' }, /full stop/],
     ['no help', { help: '' }, /full stop/],
     ['a label that is not closed', { labels: ['account'] }, /`account` is not in the list/],
     ['a label twice', { labels: ['outcome', 'outcome'] }, /twice/],
-    ['a queue without its pool', { type: 'gauge', name: 'pressroom_queue_depth', labels: [] }, /carries `pool`/],
-    ['slots without their pool', { type: 'gauge', name: 'pressroom_slots', labels: ['state'] }, /carries `pool`/],
+    [
+      'a queue without its pool',
+      { type: 'gauge', name: 'pressroom_queue_depth', labels: [] },
+      /carries `pool`/,
+    ],
+    [
+      'slots without their pool',
+      { type: 'gauge', name: 'pressroom_slots', labels: ['state'] },
+      /carries `pool`/,
+    ],
   ];
   for (const [what, change, problem] of bad)
     it(`refuse ${what}`, () => {
@@ -63,24 +88,36 @@ describe('the rules of metrics', () => {
   it('refuse a second metric of one name', () => {
     const metrics = createMetrics({ processDefaults: false });
     metrics.counter('pressroom_renders_total', 'Renders.');
-    expect(() => metrics.gauge('pressroom_renders_total', 'Renders.')).to.throw('already been registered');
+    expect(() => metrics.gauge('pressroom_renders_total', 'Renders.')).to.throw(
+      'already been registered',
+    );
   });
 });
 
 describe('a process', () => {
   it('tells its release and Node’s own numbers', async () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+    const { version } = JSON.parse(
+      readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+    );
     const text = await createMetrics().text();
-    expect(text).to.include(`pressroom_build_info{version="${version}",protocol="`).and.include('process_resident_memory_bytes ');
+    expect(text)
+      .to.include(`pressroom_build_info{version="${version}",protocol="`)
+      .and.include('process_resident_memory_bytes ');
   });
 
   it('puts its own labels on every series, below what a metric says itself', async () => {
     const metrics = createMetrics({ labels: { pool: 'a' } });
     metrics.counter('pressroom_ends_total', 'Ends.').inc();
-    metrics.histogram('pressroom_life_seconds', 'Lives.', ['phase'], [1]).observe({ phase: 'all' }, 2);
+    metrics
+      .histogram('pressroom_life_seconds', 'Lives.', ['phase'], [1])
+      .observe({ phase: 'all' }, 2);
     metrics.gauge('pressroom_others', 'Others.', ['pool']).set({ pool: 'b' }, 1);
-    const series = (await metrics.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'));
-    expect(series).to.include('pressroom_ends_total{pool="a"} 1').and.include('pressroom_others{pool="b"} 1');
+    const series = (await metrics.text())
+      .split('\n')
+      .filter(line => line !== '' && !line.startsWith('#'));
+    expect(series)
+      .to.include('pressroom_ends_total{pool="a"} 1')
+      .and.include('pressroom_others{pool="b"} 1');
     expect(series.filter(line => !/[{,]pool="[ab]"[,}]/.test(line))).to.deep.equal([]);
   });
 
@@ -101,7 +138,9 @@ describe('a process', () => {
 describe('a counter by a closed list', () => {
   it('shows every value from the start, and counts one at a time', async () => {
     const metrics = createMetrics({ processDefaults: false });
-    const count = metrics.counterBy('pressroom_ends_total', 'Ends.', 'reason', ['died', 'left'], { pool: 'a' });
+    const count = metrics.counterBy('pressroom_ends_total', 'Ends.', 'reason', ['died', 'left'], {
+      pool: 'a',
+    });
     expect(await metrics.text())
       .to.include('{pool="a",reason="died"} 0')
       .and.include('{pool="a",reason="left"} 0');

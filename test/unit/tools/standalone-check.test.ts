@@ -11,7 +11,10 @@ describe('the check of generated files', () => {
   const at = temporaryFolder();
 
   it('names a file that is missing or differs, until it is made anew', async () => {
-    const files = ['a/one.txt', 'two.txt'].map(name => ({ file: relative(ROOT, at(name)), text: () => `made for ${name}\n` }));
+    const files = ['a/one.txt', 'two.txt'].map(name => ({
+      file: relative(ROOT, at(name)),
+      text: () => `made for ${name}\n`,
+    }));
     await writeFile(at('two.txt'), 'changed by hand\n');
     expect(await staleFiles(files)).to.deep.equal(files.map(({ file }) => file));
     await generate(files);

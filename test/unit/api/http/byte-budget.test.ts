@@ -93,7 +93,10 @@ describe('the budget of bytes', () => {
     mine.take(75);
     expect(mine.take(1)).to.equal(false);
     expect(mine.overBudget()).to.include({ code: 'concurrency_limit', status: 429 });
-    expect(mine.overBudget().headers).to.deep.equal({ 'Retry-After': '2', 'X-Concurrency-Limit': '4' });
+    expect(mine.overBudget().headers).to.deep.equal({
+      'Retry-After': '2',
+      'X-Concurrency-Limit': '4',
+    });
     expect(others.take(25)).to.equal(true);
     expect(others.take(1)).to.equal(false);
     expect(others.overBudget()).to.include({ code: 'render_failed', reason: 'overloaded' });

@@ -15,7 +15,11 @@ const memoryBytes = () => {
 };
 
 const KIB = 1_024;
-const LIMITS = { maxBytes: 1_000 * KIB, tooLarge: () => new Error('too large'), total: { ms: 5_000, late: () => new Error('late') } };
+const LIMITS = {
+  maxBytes: 1_000 * KIB,
+  tooLarge: () => new Error('too large'),
+  total: { ms: 5_000, late: () => new Error('late') },
+};
 
 describe('the bytes of a request', () => {
   let request: EventEmitter;
@@ -57,7 +61,8 @@ describe('the bytes of a request', () => {
   it('hold no object for each piece, however small the pieces are', async () => {
     const whole = collect();
     const beforeBytes = memoryBytes();
-    for (let index = 0; index < 300_000; index++) send(Buffer.allocUnsafeSlow(1).fill(48 + (index % 10)));
+    for (let index = 0; index < 300_000; index++)
+      send(Buffer.allocUnsafeSlow(1).fill(48 + (index % 10)));
     expect((memoryBytes() - beforeBytes) / 2 ** 20, 'MiB').to.be.lessThan(10);
     request.emit('end');
     expect((await whole).subarray(0, 12).toString()).to.equal('012345678901');
@@ -65,7 +70,9 @@ describe('the bytes of a request', () => {
 
   it('end at the first block that is refused', async () => {
     let blocks = 0;
-    const whole = collect(undefined, { reserve: () => (++blocks > 2 ? new Error('no room') : undefined) });
+    const whole = collect(undefined, {
+      reserve: () => (++blocks > 2 ? new Error('no room') : undefined),
+    });
     const failed = whole.catch((error: Error) => error.message);
     send(Buffer.alloc(100 * KIB));
     expect(await failed).to.equal('no room');
@@ -75,7 +82,11 @@ describe('the bytes of a request', () => {
   for (const bound of ['silent', 'slow', 'total'] as const)
     it(`are read, not taken for ${bound}, when it was this process that stood still`, async () => {
       const [ms, late] = [50, () => new Error('late')];
-      const bounds = { silent: { ms, late }, slow: { graceMs: ms, bytesPerS: 1, late }, total: { ms, late } };
+      const bounds = {
+        silent: { ms, late },
+        slow: { graceMs: ms, bytesPerS: 1, late },
+        total: { ms, late },
+      };
       const server = createServer().listen(0, '127.0.0.1');
       await once(server, 'listening');
       const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -94,13 +105,16 @@ describe('the bytes of a request', () => {
     });
 
   it('end when nothing comes, also by a timer that fires early', async () => {
-    // A timer counts whole milliseconds: while the event loop turns it can fire some tenths of one early.
+    // A timer counts whole milliseconds: while the event loop turns it can fire some tenths of one
+    // early.
     let turns = true;
     const turn = () => void (turns && setImmediate(turn));
     turn();
     const silent = { ms: 3, late: () => new Error('silent') };
     for (let round = 0; round < 50; round++)
-      expect(await collect(undefined, { silent }).catch((error: Error) => error.message)).to.equal('silent');
+      expect(await collect(undefined, { silent }).catch((error: Error) => error.message)).to.equal(
+        'silent',
+      );
     turns = false;
   });
 

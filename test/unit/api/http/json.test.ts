@@ -49,10 +49,34 @@ describe('a JSON body', () => {
   it('is never quoted in the message, whatever is broken in it', () => {
     const secret = 'SECRET is not valid JSON (line 1 column 2)';
     const broken = fc
-      .tuple(fc.nat(), fc.constantFrom('', '"', '{', '}', ']', ',', ':', '\\', '0', '-', '\n', '\u0007', 'nul', ' in JSON at position 1'))
+      .tuple(
+        fc.nat(),
+        fc.constantFrom(
+          '',
+          '"',
+          '{',
+          '}',
+          ']',
+          ',',
+          ':',
+          '\\',
+          '0',
+          '-',
+          '\n',
+          '\u0007',
+          'nul',
+          ' in JSON at position 1',
+        ),
+      )
       .map(([at, put]) => {
-        const text = JSON.stringify({ html: secret, [secret]: [secret, 1, null], css: `"${secret}"` });
-        return text.slice(0, at % (text.length + 1)) + put + text.slice((at % (text.length + 1)) + 1);
+        const text = JSON.stringify({
+          html: secret,
+          [secret]: [secret, 1, null],
+          css: `"${secret}"`,
+        });
+        return (
+          text.slice(0, at % (text.length + 1)) + put + text.slice((at % (text.length + 1)) + 1)
+        );
       });
     fc.assert(
       fc.property(fc.oneof(broken, fc.constant(secret), fc.constant(`{"a": ${secret}`)), text => {
@@ -68,7 +92,9 @@ describe('a JSON body', () => {
   });
 
   it('is never quoted in the message in a form that Node does not have yet', () => {
-    expect(mistakeIn('Unexpected "SECRET" in JSON at position 1 (line 1 column 2)')).to.equal('Unexpected token');
+    expect(mistakeIn('Unexpected "SECRET" in JSON at position 1 (line 1 column 2)')).to.equal(
+      'Unexpected token',
+    );
     expect(mistakeIn('"SECRET" is not valid JSON')).to.equal('Unexpected token');
   });
 
@@ -80,7 +106,11 @@ describe('a JSON body', () => {
     ['brackets', '['.repeat(1e6), '32 levels'],
     ['arrays in a field', `{"html":${'['.repeat(40)}${']'.repeat(40)}}`, '32 levels'],
     ['objects', '{"a":'.repeat(33), '32 levels'],
-    ['fields', `{${Array.from({ length: 20_000 }, (_, i) => `"a${i}":1`).join()}}`, '10000 members'],
+    [
+      'fields',
+      `{${Array.from({ length: 20_000 }, (_, i) => `"a${i}":1`).join()}}`,
+      '10000 members',
+    ],
     ['elements', `[${'1,'.repeat(20_000)}1]`, '10000 members'],
   ];
   for (const [what, text, words] of tooMuch)
@@ -91,7 +121,9 @@ describe('a JSON body', () => {
 
   it('may have brackets, commas and quotes in its strings as it likes', () => {
     const html = '[{,\\"\\\\'.repeat(20_000);
-    expect(parseJson(Buffer.from(`{"html":"${html}"}`))).to.deep.equal({ html: JSON.parse(`"${html}"`) });
+    expect(parseJson(Buffer.from(`{"html":"${html}"}`))).to.deep.equal({
+      html: JSON.parse(`"${html}"`),
+    });
   });
 
   it('is the same value, or the same mistake, when others have their turns between', async () => {

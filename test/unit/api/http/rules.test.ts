@@ -21,27 +21,58 @@ describe('the bearer token', () => {
     ['', undefined],
     [undefined, undefined],
   ];
-  for (const [header, token] of read) it(`of ${JSON.stringify(header)} is ${token}`, () => expect(bearerToken(header)).to.equal(token));
+  for (const [header, token] of read)
+    it(`of ${JSON.stringify(header)} is ${token}`, () =>
+      expect(bearerToken(header)).to.equal(token));
 });
 
 describe('the client address', () => {
   const trusted = parseTrustedProxies(['10.0.0.0/8', 'fd00::/8', '192.0.2.1']);
   const cases: [string, string, string | undefined, string][] = [
     ['is the socket when nothing is forwarded', '203.0.113.9', undefined, '203.0.113.9'],
-    ['is the socket when the peer is no trusted proxy', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    [
+      'is the socket when the peer is no trusted proxy',
+      '203.0.113.9',
+      '198.51.100.1',
+      '203.0.113.9',
+    ],
     ['is what a trusted proxy says', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
-    ['is the right-most untrusted one, not what the caller invented', '10.1.2.3', '1.1.1.1, 198.51.100.1, 10.9.9.9', '198.51.100.1'],
+    [
+      'is the right-most untrusted one, not what the caller invented',
+      '10.1.2.3',
+      '1.1.1.1, 198.51.100.1, 10.9.9.9',
+      '198.51.100.1',
+    ],
     ['is the left-most proxy when all are trusted', '10.1.2.3', '10.0.0.7, 192.0.2.1', '10.0.0.7'],
-    ['is IPv4 when the socket says it in IPv6', '::ffff:10.1.2.3', '::ffff:198.51.100.1', '198.51.100.1'],
+    [
+      'is IPv4 when the socket says it in IPv6',
+      '::ffff:10.1.2.3',
+      '::ffff:198.51.100.1',
+      '198.51.100.1',
+    ],
     ['is read without the port', '10.1.2.3', '198.51.100.1:4711', '198.51.100.1'],
     ['is read without brackets and port', 'fd00::1', '[2001:db8::7]:443', '2001:db8::7'],
-    ['is the last known hop when an entry is no address', '10.1.2.3', '198.51.100.1, unknown', '10.1.2.3'],
-    ['is the last known hop when an entry is empty', '10.1.2.3', '198.51.100.1,, 10.4.4.4', '10.4.4.4'],
+    [
+      'is the last known hop when an entry is no address',
+      '10.1.2.3',
+      '198.51.100.1, unknown',
+      '10.1.2.3',
+    ],
+    [
+      'is the last known hop when an entry is empty',
+      '10.1.2.3',
+      '198.51.100.1,, 10.4.4.4',
+      '10.4.4.4',
+    ],
   ];
-  for (const [what, peer, forwarded, client] of cases) it(what, () => expect(clientIp(peer, forwarded, trusted)).to.equal(client));
+  for (const [what, peer, forwarded, client] of cases)
+    it(what, () => expect(clientIp(peer, forwarded, trusted)).to.equal(client));
 
   it('refuses a trusted proxy that is no network, by its name', () => {
-    expect(() => parseTrustedProxies(['10.0.0.0/8', 'proxy.example'])).to.throw(ConfigError, 'PRESSROOM_TRUSTED_PROXIES: `proxy.example`');
+    expect(() => parseTrustedProxies(['10.0.0.0/8', 'proxy.example'])).to.throw(
+      ConfigError,
+      'PRESSROOM_TRUSTED_PROXIES: `proxy.example`',
+    );
   });
 });
 
@@ -58,18 +89,45 @@ describe('the headers of a body', () => {
     it(`are good with ${what}`, () => expect(checkBodyHeaders(headers, 10)).to.equal(2));
   }
   it('are good with chunks of unknown length', () => {
-    expect(checkBodyHeaders({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' }, 10)).to.equal(undefined);
+    expect(
+      checkBodyHeaders({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' }, 10),
+    ).to.equal(undefined);
   });
 
   const refused: [string, IncomingHttpHeaders, string, string][] = [
     ['no body', { 'content-type': 'application/json' }, 'validation_error', 'body is missing'],
     ['an empty body', { ...good, 'content-length': '0' }, 'validation_error', 'body is missing'],
     ['no type', { 'content-length': '2' }, 'validation_error', '`Content-Type` is missing'],
-    ['another type', { ...good, 'content-type': 'text/html' }, 'validation_error', '`Content-Type`'],
-    ['a type that only begins so', { ...good, 'content-type': 'application/json-patch' }, 'validation_error', '`Content-Type`'],
-    ['a form', { ...good, 'content-type': 'application/x-www-form-urlencoded' }, 'validation_error', 'application/json'],
-    ['another charset', { ...good, 'content-type': 'application/json; charset=latin1' }, 'validation_error', 'charset'],
-    ['a compressed body', { ...good, 'content-encoding': 'gzip' }, 'validation_error', '`Content-Encoding`'],
+    [
+      'another type',
+      { ...good, 'content-type': 'text/html' },
+      'validation_error',
+      '`Content-Type`',
+    ],
+    [
+      'a type that only begins so',
+      { ...good, 'content-type': 'application/json-patch' },
+      'validation_error',
+      '`Content-Type`',
+    ],
+    [
+      'a form',
+      { ...good, 'content-type': 'application/x-www-form-urlencoded' },
+      'validation_error',
+      'application/json',
+    ],
+    [
+      'another charset',
+      { ...good, 'content-type': 'application/json; charset=latin1' },
+      'validation_error',
+      'charset',
+    ],
+    [
+      'a compressed body',
+      { ...good, 'content-encoding': 'gzip' },
+      'validation_error',
+      '`Content-Encoding`',
+    ],
     ['too long a body', { ...good, 'content-length': '11' }, 'payload_too_large', '10 bytes'],
   ];
   for (const [what, headers, code, words] of refused) {
@@ -91,7 +149,9 @@ describe('the map from errors to answers', () => {
   });
 
   it('shows code, message, request id, and a reason with render_failed only', () => {
-    expect(JSON.parse(envelope(renderFailed('queue_full', 'Full.'), 'id').toString())).to.deep.equal({
+    expect(
+      JSON.parse(envelope(renderFailed('queue_full', 'Full.'), 'id').toString()),
+    ).to.deep.equal({
       error: { code: 'render_failed', message: 'Full.', request_id: 'id', reason: 'queue_full' },
     });
     expect(JSON.parse(envelope(new ApiError('not_found', 'No.'), 'id').toString())).to.deep.equal({

@@ -1,4 +1,5 @@
-// An answer that is sent piece by piece: what a reader must take at a time is small, however large the pieces are.
+// An answer that is sent piece by piece: what a reader must take at a time is small, however large
+// the pieces are.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

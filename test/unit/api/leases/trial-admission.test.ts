@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { createTrialAdmission, type TrialAdmission } from '../../../../api/leases/trial-admission.ts';
+import {
+  createTrialAdmission,
+  type TrialAdmission,
+} from '../../../../api/leases/trial-admission.ts';
 import { trialSlotsOf } from '../../../../api/leases/trial-leases.ts';
 import type { ApiError } from '../../../../common/contract/errors.ts';
 
@@ -28,7 +31,11 @@ describe('the admission of trial calls', () => {
     const used = visit('a');
     admission.full();
     for (const refused of [used, visit('b')])
-      expect(refused).to.deep.include({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '60' } });
+      expect(refused).to.deep.include({
+        code: 'rate_limited',
+        status: 429,
+        headers: { 'Retry-After': '60' },
+      });
     expect(used!.message).to.contain('5 trial calls a minute');
   });
 
@@ -101,5 +108,6 @@ describe('the places of trial renders', () => {
     [1, 400, 1],
   ];
   for (const [parallel, slots, places] of cases)
-    it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () => expect(trialSlotsOf(parallel, slots)).to.equal(places));
+    it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () =>
+      expect(trialSlotsOf(parallel, slots)).to.equal(places));
 });

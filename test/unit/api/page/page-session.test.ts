@@ -41,7 +41,11 @@ const renderOn = (session: Session, spentMs = 0) =>
 describe('a page session in which Chrome refuses a command', () => {
   it('fails with the end of the slot, when that is told a moment later', async () => {
     const end = Promise.withResolvers<Awaited<Session['ended']>>();
-    const crash = () => setTimeout(end.resolve, 5, { reason: 'renderer_crashed', message: "the page's process crashed" });
+    const crash = () =>
+      setTimeout(end.resolve, 5, {
+        reason: 'renderer_crashed',
+        message: "the page's process crashed",
+      });
     const error = await errorOf(renderOn(refusingSession(end.promise, crash)));
     expect(error).to.be.instanceOf(SlotLost).and.include({ end: 'renderer_crashed' });
   });
@@ -55,7 +59,12 @@ describe('a page session in which Chrome refuses a command', () => {
 
 describe('the time limit of a page session', () => {
   it('includes what an earlier attempt has used', async () => {
-    const silent = { frameId: 'frame', ended: new Promise(() => {}), on: () => {}, command: () => new Promise(() => {}) };
+    const silent = {
+      frameId: 'frame',
+      ended: new Promise(() => {}),
+      on: () => {},
+      command: () => new Promise(() => {}),
+    };
     const error = await errorOf(renderOn(silent as unknown as Session, 9_990));
     expect(error).to.include({ code: 'render_failed', reason: 'page_timeout' });
     expect(error!.message).to.match(/^The render took longer than 10 s: /);

@@ -4,16 +4,24 @@ import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
 const rules = (request: object) =>
-  pageSizeOverrides(renderSettings(parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false })));
+  pageSizeOverrides(
+    renderSettings(
+      parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false }),
+    ),
+  );
 
 describe('the rules that hold over a page’s own', () => {
   it('are none where the page can have none', () => {
     expect(rules({ html: '<h1>x</h1>' })).to.equal(undefined);
-    expect(rules({ html: '<h1>x</h1>', margin: { top: '1in' }, header: { html: 'x' } })).to.equal(undefined);
+    expect(rules({ html: '<h1>x</h1>', margin: { top: '1in' }, header: { html: 'x' } })).to.equal(
+      undefined,
+    );
   });
   it('are none where the page only names its own sheet', () => {
     expect(rules({ html: '<style>@page { size: A4 }</style>' })).to.equal(undefined);
-    expect(rules({ html: '<style>@page{size:letter;}</style>', format: 'Letter' })).to.equal(undefined);
+    expect(rules({ html: '<style>@page{size:letter;}</style>', format: 'Letter' })).to.equal(
+      undefined,
+    );
   });
   it('are there where the page has or may have its own', () => {
     for (const html of [
@@ -29,16 +37,22 @@ describe('the rules that hold over a page’s own', () => {
       expect(rules({ html }), html).to.equal('@page{size:auto!important}');
     expect(rules({ url: 'http://a.example/' })).to.equal('@page{size:auto!important}');
     expect(rules({ html: 'x', css: '@page{margin:0}' })).to.equal('@page{size:auto!important}');
-    expect(rules({ html: '<style>@page{size:A4}</style>', landscape: true })).to.equal('@page{size:auto!important}');
+    expect(rules({ html: '<style>@page{size:A4}</style>', landscape: true })).to.equal(
+      '@page{size:auto!important}',
+    );
   });
   it('have the margins in them that somebody asked for', () => {
     const html = '<style>@page{margin:0}</style>';
     const held = '@page{size:auto!important;margin:0.4in 0.4in 0.4in 1in!important}';
     expect(rules({ html, margin: { left: '1in' } })).to.equal(held);
     expect(rules({ html, header: { html: 'x' } })).to.equal(held.replace(' 1in', ' 0.4in'));
-    expect(rules({ html, footer: { height: '2in' } })).to.equal('@page{size:auto!important;margin:0.4in 0.4in 2in 0.4in!important}');
+    expect(rules({ html, footer: { height: '2in' } })).to.equal(
+      '@page{size:auto!important;margin:0.4in 0.4in 2in 0.4in!important}',
+    );
   });
   it('keep a single page in one piece', () => {
-    expect(rules({ html: 'x', single_page: true })).to.match(/margin:0\.4in 0\.4in 0\.4in 0\.4in!important.*break-before:auto!important/);
+    expect(rules({ html: 'x', single_page: true })).to.match(
+      /margin:0\.4in 0\.4in 0\.4in 0\.4in!important.*break-before:auto!important/,
+    );
   });
 });

@@ -27,7 +27,8 @@ function movingPage(
       listeners[event] = [...(listeners[event] ?? []), listener];
     },
     command: async (method: string) => {
-      if (method === 'IO.read') return { data: dataOf(calls.prints), eof: true, base64Encoded: false };
+      if (method === 'IO.read')
+        return { data: dataOf(calls.prints), eof: true, base64Encoded: false };
       atPrint(++calls.prints, tell);
       return { stream: 'a' };
     },
@@ -43,10 +44,20 @@ function movingPage(
     },
     overBudget: overloaded,
   };
-  const page = { session, navigation, settings: renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)) } as unknown as Page;
-  return { calls, tell, navigation, print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room) };
+  const page = {
+    session,
+    navigation,
+    settings: renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)),
+  } as unknown as Page;
+  return {
+    calls,
+    tell,
+    navigation,
+    print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room),
+  };
 }
-const moved = (tell: (event: string, params: object) => void) => tell('Page.frameNavigated', { frame: { id: 'main' } });
+const moved = (tell: (event: string, params: object) => void) =>
+  tell('Page.frameNavigated', { frame: { id: 'main' } });
 const loaded = (tell: (event: string, params: object) => void) => tell('Page.loadEventFired', {});
 const move = (tell: (event: string, params: object) => void) => {
   moved(tell);
@@ -120,18 +131,30 @@ describe('the navigation of a page', () => {
     return errorOf(page.navigation.loaded());
   };
   const NAVIGATED: [string, object] = ['Page.frameNavigated', { frame: { id: 'main' } }];
-  const LEAVES: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'main', disposition: 'currentTab' }];
+  const LEAVES: [string, object] = [
+    'Page.frameRequestedNavigation',
+    { frameId: 'main', disposition: 'currentTab' },
+  ];
   const STOPPED: [string, object] = ['Page.frameStoppedLoading', { frameId: 'main' }];
 
   it('takes a document that stops by its own will for loaded', async () => {
     expect(await at([NAVIGATED, STOPPED])).to.equal(undefined);
   });
   it('fails for a document that is cut off by a download', async () => {
-    expect(await at([NAVIGATED, LEAVES, STOPPED])).to.include({ code: 'render_failed', reason: 'page_unreachable' });
+    expect(await at([NAVIGATED, LEAVES, STOPPED])).to.include({
+      code: 'render_failed',
+      reason: 'page_unreachable',
+    });
   });
   it('is not misled by a window that was to be opened, or by another frame', async () => {
-    const popup: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'main', disposition: 'newTab' }];
-    const other: [string, object] = ['Page.frameRequestedNavigation', { frameId: 'other', disposition: 'currentTab' }];
+    const popup: [string, object] = [
+      'Page.frameRequestedNavigation',
+      { frameId: 'main', disposition: 'newTab' },
+    ];
+    const other: [string, object] = [
+      'Page.frameRequestedNavigation',
+      { frameId: 'other', disposition: 'currentTab' },
+    ];
     expect(await at([NAVIGATED, popup, other, STOPPED])).to.equal(undefined);
   });
   it('goes on with the next document when a move did come to something', async () => {

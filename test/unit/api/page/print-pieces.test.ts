@@ -12,8 +12,9 @@ const MIB = 2 ** 20;
 const PIECE = MIB / 2;
 
 /**
- * Answers as Chrome does: as many bytes as were asked for, or all that are left; the end only when none is left. `short`: so many fewer, but for the last, as it is with bytes that
- * could be a part of a character.
+ * Answers as Chrome does: as many bytes as were asked for, or all that are left; the end only when
+ * none is left. `short`: so many fewer, but for the last, as it is with bytes that could be a part
+ * of a character.
  */
 function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
   let reads = 0;
@@ -39,7 +40,12 @@ function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
     },
     overBudget: overloaded,
   };
-  const printed = print(session, renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)), { maxBytes, tagged: false }, room);
+  const printed = print(
+    session,
+    renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)),
+    { maxBytes, tagged: false },
+    room,
+  );
   return { printed, reads: () => reads, held: () => held };
 }
 
@@ -74,7 +80,10 @@ describe('the pieces of a PDF', () => {
 
   it('are refused when they end before their PDF does', async () => {
     const { printed, held } = printing(leastPdf(2_000).slice(0, 1_500));
-    expect(await errorOf(printed)).to.have.property('message', 'what Chrome printed is not a whole PDF');
+    expect(await errorOf(printed)).to.have.property(
+      'message',
+      'what Chrome printed is not a whole PDF',
+    );
     expect(held()).to.equal(0);
   });
 

@@ -5,12 +5,22 @@ import { pageWords } from '../../../../api/page/javascript.ts';
 import type { CookieSetting, RenderSettings } from '../../../../api/page/render-settings.ts';
 
 describe('the headers of a request that is held back', () => {
-  const source: RenderSettings['source'] = { kind: 'url', url: 'https://shop.example/a?b', raiseForStatus: 'errors' };
-  const planned = (more: Partial<RenderSettings>) => ({ source, headers: {}, ...more }) as RenderSettings;
-  const at = (url: string, headers: Record<string, string> = { Accept: '*/*' }) => ({ url, headers });
+  const source: RenderSettings['source'] = {
+    kind: 'url',
+    url: 'https://shop.example/a?b',
+    raiseForStatus: 'errors',
+  };
+  const planned = (more: Partial<RenderSettings>) =>
+    ({ source, headers: {}, ...more }) as RenderSettings;
+  const at = (url: string, headers: Record<string, string> = { Accept: '*/*' }) => ({
+    url,
+    headers,
+  });
 
   it('stay as they are when nothing is added', () => {
-    expect(headersFor(planned({ authorization: 'x' }), at('https://other.example/'))).to.equal(undefined);
+    expect(headersFor(planned({ authorization: 'x' }), at('https://other.example/'))).to.equal(
+      undefined,
+    );
   });
 
   const foreign = [
@@ -29,30 +39,56 @@ describe('the headers of a request that is held back', () => {
     });
 
   it('have it on the way to the page’s origin, written in any way', () => {
-    for (const url of ['https://shop.example/', 'https://shop.example:443/x', 'https://SHOP.example/'])
-      expect(headersFor(planned({ authorization: 'x' }), at(url))).to.deep.include({ name: 'Authorization', value: 'x' });
+    for (const url of [
+      'https://shop.example/',
+      'https://shop.example:443/x',
+      'https://SHOP.example/',
+    ])
+      expect(headersFor(planned({ authorization: 'x' }), at(url))).to.deep.include({
+        name: 'Authorization',
+        value: 'x',
+      });
   });
 
   it('keep an Authorization of the page’s own', () => {
-    expect(headersFor(planned({ authorization: 'x' }), at('https://shop.example/', { authorization: 'own' }))).to.equal(undefined);
+    expect(
+      headersFor(
+        planned({ authorization: 'x' }),
+        at('https://shop.example/', { authorization: 'own' }),
+      ),
+    ).to.equal(undefined);
   });
 
   it('have each name once', () => {
-    expect(headersFor(planned({ headers: { 'user-agent': 'b' } }), at('http://a/', { 'User-Agent': 'a', Accept: 'c' }))).to.deep.equal([
+    expect(
+      headersFor(
+        planned({ headers: { 'user-agent': 'b' } }),
+        at('http://a/', { 'User-Agent': 'a', Accept: 'c' }),
+      ),
+    ).to.deep.equal([
       { name: 'Accept', value: 'c' },
       { name: 'user-agent', value: 'b' },
     ]);
   });
 
   it('stay as they are when the page’s own are too long for a command', () => {
-    expect(headersFor(planned({ headers: { a: 'b' } }), at('http://a/', { x: 'x'.repeat(900_000) }))).to.equal(undefined);
+    expect(
+      headersFor(planned({ headers: { a: 'b' } }), at('http://a/', { x: 'x'.repeat(900_000) })),
+    ).to.equal(undefined);
     const many = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`x${at}`, '']));
     expect(headersFor(planned({ headers: { a: 'b' } }), at('http://a/', many))).to.equal(undefined);
   });
 });
 
 describe('a cookie as Chrome takes it', () => {
-  const cookie: CookieSetting = { name: 'a', value: '1', domain: 'shop.example', path: '/', secure: false, httpOnly: false };
+  const cookie: CookieSetting = {
+    name: 'a',
+    value: '1',
+    domain: 'shop.example',
+    path: '/',
+    secure: false,
+    httpOnly: false,
+  };
   const taken = (more: Partial<CookieSetting>, kind: RenderSettings['source']['kind'] = 'url') =>
     asChromeTakes({ ...cookie, ...more }, kind);
 
@@ -66,21 +102,28 @@ describe('a cookie as Chrome takes it', () => {
   });
 
   it('is for other sites when nothing is said, for a document that has no site', () => {
-    expect(taken({}, 'html')).to.include({ sameSite: 'None', secure: true, url: 'https://shop.example/' });
+    expect(taken({}, 'html')).to.include({
+      sameSite: 'None',
+      secure: true,
+      url: 'https://shop.example/',
+    });
     expect(taken({ sameSite: 'Lax' }, 'html')).to.include({ sameSite: 'Lax', secure: false });
     expect(taken({})).to.not.have.property('sameSite');
   });
 });
 
 describe('what a page says of an exception', () => {
-  const words = (exception: object | undefined, text = 'Uncaught') => pageWords({ exception, text } as never);
+  const words = (exception: object | undefined, text = 'Uncaught') =>
+    pageWords({ exception, text } as never);
 
   it('is its first line, or its value, in quotes', () => {
     expect(words({ type: 'object', description: 'Error: no\n    at x' })).to.equal('"Error: no"');
     expect(words({ type: 'string', value: 'say "no"' })).to.equal('"say \\"no\\""');
     expect(words({ type: 'undefined' })).to.equal('"undefined"');
     expect(words({ type: 'object', subtype: 'null', value: null })).to.equal('"null"');
-    expect(words({ type: 'bigint', unserializableValue: '1n', description: '1n' })).to.equal('"1n"');
+    expect(words({ type: 'bigint', unserializableValue: '1n', description: '1n' })).to.equal(
+      '"1n"',
+    );
   });
 
   it('is in Chrome’s own words for a script of another origin', () => {

@@ -21,7 +21,11 @@ async function commandsOf(body: object): Promise<string[]> {
     },
   };
   const navigation = { documents: () => 1, loaded: async () => {} };
-  await load({ session, settings: renderSettings(parseRenderRequest(body, PUBLIC)), navigation } as unknown as Page);
+  await load({
+    session,
+    settings: renderSettings(parseRenderRequest(body, PUBLIC)),
+    navigation,
+  } as unknown as Page);
   return said;
 }
 
@@ -30,7 +34,11 @@ const url = 'https://example.com/';
 
 describe('the commands that a render begins with', () => {
   it('are three for a plain document, none of which is waited for', async () => {
-    expect(await commandsOf({ html })).to.deep.equal(['Pressroom.still', 'Emulation.setEmulatedMedia', 'Page.setDocumentContent']);
+    expect(await commandsOf({ html })).to.deep.equal([
+      'Pressroom.still',
+      'Emulation.setEmulatedMedia',
+      'Page.setDocumentContent',
+    ]);
   });
 
   it('write a document in pieces when its JSON would hold the event loop', async () => {
@@ -40,16 +48,25 @@ describe('the commands that a render begins with', () => {
     };
     expect(await opening(WHOLE_CHARS)).to.deep.equal(['Page.setDocumentContent']);
     const pieces = WHOLE_CHARS / PIECE_CHARS + 1;
-    expect(await opening(WHOLE_CHARS + 1)).to.deep.equal(Array(pieces + 1).fill('Runtime.callFunctionOn'));
+    expect(await opening(WHOLE_CHARS + 1)).to.deep.equal(
+      Array(pieces + 1).fill('Runtime.callFunctionOn'),
+    );
     for (let shift = 0; shift < 3; shift++) {
       const html = 'x'.repeat(shift) + '€😀'.repeat(PIECE_CHARS);
       const cut = [...inPieces(html)];
-      expect(cut.join('') === html && cut.every(each => each.isWellFormed() && each.length <= PIECE_CHARS)).to.equal(true);
+      expect(
+        cut.join('') === html &&
+          cut.every(each => each.isWellFormed() && each.length <= PIECE_CHARS),
+      ).to.equal(true);
     }
   });
 
   it('are three for a plain page', async () => {
-    expect(await commandsOf({ url })).to.deep.equal(['Emulation.setEmulatedMedia', 'Network.enable', 'Page.navigate']);
+    expect(await commandsOf({ url })).to.deep.equal([
+      'Emulation.setEmulatedMedia',
+      'Network.enable',
+      'Page.navigate',
+    ]);
   });
 
   const more: [string, object, string[]][] = [
@@ -63,7 +80,11 @@ describe('the commands that a render begins with', () => {
     ],
     ['a sheet from an address', { css: 'https://example.com/a.css' }, ['Page.setBypassCSP']],
     ['a script from an address', { javascript: 'https://example.com/a.js' }, ['Page.setBypassCSP']],
-    ['a sheet that loads a font', { css: '@font-face { font-family: f; src: url(f.woff) }' }, ['Page.setBypassCSP']],
+    [
+      'a sheet that loads a font',
+      { css: '@font-face { font-family: f; src: url(f.woff) }' },
+      ['Page.setBypassCSP'],
+    ],
     ['a sheet that imports another', { css: '@IMPORT "a.css"' }, ['Page.setBypassCSP']],
     ['an inline sheet and an inline script', { css: 'p { color: red }', javascript: '1' }, []],
   ];
@@ -100,7 +121,17 @@ describe('the steps of a render', () => {
       ),
     );
     const words = STEPS.filter(step => step.wanted(all)).map(({ waitingFor }) => waitingFor);
-    const order = [/load event/, /fonts/, /^css/, /^javascript/, /lazy_load/, /selector/, /expression/, /network_idle/, /delay/];
+    const order = [
+      /load event/,
+      /fonts/,
+      /^css/,
+      /^javascript/,
+      /lazy_load/,
+      /selector/,
+      /expression/,
+      /network_idle/,
+      /delay/,
+    ];
     expect(words).to.have.lengthOf(order.length);
     order.forEach((pattern, at) => void expect(words[at]).to.match(pattern));
   });

@@ -3,7 +3,9 @@ import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { invoice } from '../../../../bench/invoice.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
-const isStatic = (body: object) => renderSettings(parseRenderRequest(body, { ports: [80], intranet: false, allowPorts: [] })).isStatic;
+const isStatic = (body: object) =>
+  renderSettings(parseRenderRequest(body, { ports: [80], intranet: false, allowPorts: [] }))
+    .isStatic;
 
 describe('a static document', () => {
   const yes: [string, string][] = [

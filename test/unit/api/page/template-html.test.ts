@@ -13,7 +13,8 @@ describe('the html of a header', () => {
     '日本語 😀',
     '',
   ];
-  for (const html of same) it(`stays as it is: ${html}`, () => expect(templateHtml(html)).to.equal(html));
+  for (const html of same)
+    it(`stays as it is: ${html}`, () => expect(templateHtml(html)).to.equal(html));
 
   const changed: [string, string][] = [
     ['a<script>if (1<2) "</b>"</script>b', 'ab'],
@@ -26,19 +27,29 @@ describe('the html of a header', () => {
     ['<style>@import "x"; b{color:red}</style>', '<style>@no-import "x"; b{color:red}</style>'],
     ['<style>@IMPORT url(x)', '<style>@no-import url(data:,)'],
     ['<style>@\\69 mp\\6Frt "x"</style>', '<style>@no-import "x"</style>'],
-    ['<style>a{background:url( "http://x/(1).png" ) red}</style>', '<style>a{background:url(data:, ) red}</style>'],
+    [
+      '<style>a{background:url( "http://x/(1).png" ) red}</style>',
+      '<style>a{background:url(data:, ) red}</style>',
+    ],
     [
       '<style>@font-face{font-family:F;src:url(#f),url(x.woff) format("woff")}</style>',
       '<style>@font-face{font-family:F;src:url(data:,),url(data:,) format("woff")}</style>',
     ],
     ['<b style="clip-path:u\\72 l(http://x/#a)">x</b>', '<b style="clip-path:url(data:,)">x</b>'],
-    ['<svg><rect fill="url(http://x/#a)" y=\'"\'/></svg>', '<svg><rect fill="url(data:,)" y="&quot;"/></svg>'],
-    ['<svg><style>&#64;import "x&lt;"</style></svg>', '<svg><style>@no-import &quot;x&lt;&quot;</style></svg>'],
+    [
+      '<svg><rect fill="url(http://x/#a)" y=\'"\'/></svg>',
+      '<svg><rect fill="url(data:,)" y="&quot;"/></svg>',
+    ],
+    [
+      '<svg><style>&#64;import "x&lt;"</style></svg>',
+      '<svg><style>@no-import &quot;x&lt;&quot;</style></svg>',
+    ],
     ['<svg><script href=x></script></svg>y', '<svg></svg>y'],
     ['<svg><style>@import "x"</svg><link>y', '<svg><style>@no-import &quot;x&quot;</svg>y'],
   ];
   for (const [html, clean] of changed)
-    it(`has nothing in it that loads or runs: ${html}`, () => expect(templateHtml(html)).to.equal(clean));
+    it(`has nothing in it that loads or runs: ${html}`, () =>
+      expect(templateHtml(html)).to.equal(clean));
 
   it('does not grow, nor takes the square of its length, whatever is in it', () => {
     const hostile = [

@@ -23,7 +23,12 @@ describe('the finish of a PDF', () => {
   const adding: WatermarkPool['add'] = async pdf => Buffer.from(pdf);
   const finish = (
     bytes: Buffer[],
-    { sandbox = false, maxBytes = 1024 * KIB, budget = createByteBudget(1024 * KIB), add = adding } = {},
+    {
+      sandbox = false,
+      maxBytes = 1024 * KIB,
+      budget = createByteBudget(1024 * KIB),
+      add = adding,
+    } = {},
   ) => {
     const watermarks = { add };
     const room = budget.open(accountHolder('account'));
@@ -60,7 +65,9 @@ describe('the finish of a PDF', () => {
 
   it('is overloaded, and holds nothing, when there is no room for the whole beside the pieces', async () => {
     const budget = createByteBudget(150 * KIB);
-    expect(await failure(finish([await pdfOf([[72, 72]], 100 * KIB)], { budget }))).to.include({ reason: 'overloaded' });
+    expect(await failure(finish([await pdfOf([[72, 72]], 100 * KIB)], { budget }))).to.include({
+      reason: 'overloaded',
+    });
     expect(budget.used()).to.equal(0);
   });
 
@@ -71,7 +78,11 @@ describe('the finish of a PDF', () => {
       during = budget.used() / pdf.length;
       return Buffer.concat([pdf, Buffer.alloc(1_000)]);
     };
-    const finished = await finish([await pdfOf([[72, 72]], 100 * KIB)], { sandbox: true, budget, add });
+    const finished = await finish([await pdfOf([[72, 72]], 100 * KIB)], {
+      sandbox: true,
+      budget,
+      add,
+    });
     expect(during).to.equal(3);
     expect(budget.used()).to.equal(finished.length);
   });
@@ -79,7 +90,9 @@ describe('the finish of a PDF', () => {
   it('is overloaded when there is no room for a watermark', async () => {
     const budget = createByteBudget(250 * KIB, { shareBytes: 250 * KIB });
     const pdf = await pdfOf([[72, 72]], 100 * KIB);
-    expect(await failure(finish([Buffer.from(pdf)], { sandbox: true, budget }))).to.include({ reason: 'overloaded' });
+    expect(await failure(finish([Buffer.from(pdf)], { sandbox: true, budget }))).to.include({
+      reason: 'overloaded',
+    });
     expect(budget.used()).to.equal(0);
     await finish([pdf], { budget });
   });
@@ -96,14 +109,18 @@ describe('the finish of a PDF', () => {
   it('holds nothing when the watermark fails', async () => {
     const budget = createByteBudget(1024 * KIB);
     const add: WatermarkPool['add'] = () => Promise.reject(new Error('broken'));
-    expect((await failure(finish([await pdfOf([[72, 72]])], { sandbox: true, budget, add }))).message).to.equal('broken');
+    expect(
+      (await failure(finish([await pdfOf([[72, 72]])], { sandbox: true, budget, add }))).message,
+    ).to.equal('broken');
     expect(budget.used()).to.equal(0);
   });
 });
 
 describe('the watermark', () => {
   it('is drawn once for all pages of a size', async () => {
-    const pdf = Buffer.from(await addWatermark(await pdfOf([...Array(50).fill([595, 842]), [842, 595]])));
+    const pdf = Buffer.from(
+      await addWatermark(await pdfOf([...Array(50).fill([595, 842]), [842, 595]])),
+    );
     expect(pdf.toString('latin1').match(/\/Subtype \/Form/g)).to.have.length(2);
     expect((await pdfInfo(pdf)).pages).to.equal(51);
   });
@@ -131,7 +148,8 @@ describe('the watermark', () => {
   });
 
   it('is repeated in both directions, never more than 298 mm apart', () => {
-    const words = (width: number, height: number) => watermarkDrawing(width, height).match(/^q /gm)!.length;
+    const words = (width: number, height: number) =>
+      watermarkDrawing(width, height).match(/^q /gm)!.length;
     expect(words(595, 842)).to.equal(1);
     expect(words(595, 845)).to.equal(2);
     expect(words(595, 14_400)).to.equal(18);

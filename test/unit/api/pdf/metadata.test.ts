@@ -28,7 +28,9 @@ function chromePdf({
 }
 
 const pieces = (pdf: Buffer, size: number) =>
-  Array.from({ length: Math.ceil(pdf.length / size) }, (_, i) => pdf.subarray(i * size, (i + 1) * size));
+  Array.from({ length: Math.ceil(pdf.length / size) }, (_, i) =>
+    pdf.subarray(i * size, (i + 1) * size),
+  );
 
 describe('a PDF of Chrome’s', () => {
   it('is read the same in one piece and in many', () => {
@@ -57,7 +59,8 @@ describe('a PDF of Chrome’s', () => {
 });
 
 describe('the metadata', () => {
-  const update = (metadata: object, pdf = chromePdf()) => metadataUpdate(readChromePdf([pdf]), metadata).toString('latin1');
+  const update = (metadata: object, pdf = chromePdf()) =>
+    metadataUpdate(readChromePdf([pdf]), metadata).toString('latin1');
 
   it('replaces the maker, keeps the rest, and refers to what was there', () => {
     const pdf = chromePdf();
@@ -69,7 +72,10 @@ describe('the metadata', () => {
   });
   it('stands where its own table says', () => {
     const pdf = chromePdf();
-    const whole = Buffer.concat([pdf, Buffer.from(update({ title: 'New' }, pdf), 'latin1')]).toString('latin1');
+    const whole = Buffer.concat([
+      pdf,
+      Buffer.from(update({ title: 'New' }, pdf), 'latin1'),
+    ]).toString('latin1');
     const tableAt = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(whole)![1]);
     const entry = /^xref\n1 1\n(\d{10}) 00000 n \n/.exec(whole.slice(tableAt))![1];
     expect(whole.slice(Number(entry))).to.match(/^1 0 obj\n<<\/Title \(New\)/);
@@ -87,12 +93,17 @@ describe('the metadata', () => {
     ['encoded', `<${'0041'.repeat(5 * 2 ** 13)}>`],
   ] as const)
     it(`leaves out a title of 120 KiB or more, ${what}, and keeps what follows it`, () => {
-      const text = update({}, chromePdf({ info: `/Title ${title}\n/Creator (Chromium)\n/CreationDate (D:20261121)` }));
+      const text = update(
+        {},
+        chromePdf({ info: `/Title ${title}\n/Creator (Chromium)\n/CreationDate (D:20261121)` }),
+      );
       expect(text).to.not.include('/Title');
       expect(text).to.include('/CreationDate (D:20261121)').and.to.include('/Creator (Pressroom)');
     });
   it('reads no more than 256 KiB of a title, so that a long one does not hold the event loop', () => {
-    const read = readChromePdf([chromePdf({ info: `/Title (/Author <41>${'x\\)'.repeat(2 ** 20)})\n/Creator (Chromium)` })]);
+    const read = readChromePdf([
+      chromePdf({ info: `/Title (/Author <41>${'x\\)'.repeat(2 ** 20)})\n/Creator (Chromium)` }),
+    ]);
     const readBytes: number[] = [];
     const object: typeof read.object = (...asked) => {
       const text = read.object(...asked);

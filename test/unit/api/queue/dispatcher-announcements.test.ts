@@ -109,7 +109,9 @@ describe('what dispatch announces to the workers', () => {
     session.end('chrome_died');
     await loopTurn();
     await pass(1);
-    expect(sent.map(([address, waiting]) => [address, waiting?.waitedMs])).to.deep.equal([['ws://b:1', 5_001]]);
+    expect(sent.map(([address, waiting]) => [address, waiting?.waitedMs])).to.deep.equal([
+      ['ws://b:1', 5_001],
+    ]);
   });
 
   it('is that nothing waits when a slot is offered that those that wait may not take', async () => {
@@ -130,9 +132,8 @@ describe('what dispatch announces to the workers', () => {
     rig.registry.report('ws://a:1', workerStatus(1));
     rig.call('x');
     const { ticket } = await rig.slots.next();
-    expect(createTicketChecker('the secret of the pool', 'default')(ticket, 'slot')).to.have.nested.property(
-      'ticket.api',
-      rig.registry.api,
-    );
+    expect(
+      createTicketChecker('the secret of the pool', 'default')(ticket, 'slot'),
+    ).to.have.nested.property('ticket.api', rig.registry.api);
   });
 });

@@ -37,9 +37,11 @@ describe('claims of dispatch', () => {
     rig.call('x', undefined, { renderId: 'r-2' });
     const [first, second] = [await rig.slots.next(), await rig.slots.next()];
     const check = createTicketChecker('the secret of the pool', 'default');
-    expect(check(first.ticket, 'slot'))
-      .to.deep.include({ ok: true })
-      .and.nested.include({ 'ticket.renderId': 'r-1', 'ticket.egress': 'intranet', 'ticket.maxMs': 61_000 });
+    expect(check(first.ticket, 'slot')).to.deep.include({ ok: true }).and.nested.include({
+      'ticket.renderId': 'r-1',
+      'ticket.egress': 'intranet',
+      'ticket.maxMs': 61_000,
+    });
     expect(check(second.ticket, 'slot')).to.deep.include({ ok: true });
   });
 
@@ -84,7 +86,10 @@ describe('claims of dispatch', () => {
     rig.call('z', undefined, { renderId: 'third' });
     rig.registry.report('ws://b:1', workerStatus(1));
     await rig.slots.next();
-    const ticket = createTicketChecker('the secret of the pool', 'default')((await rig.slots.next()).ticket, 'slot');
+    const ticket = createTicketChecker('the secret of the pool', 'default')(
+      (await rig.slots.next()).ticket,
+      'slot',
+    );
     expect(ticket.ok && ticket.ticket.renderId).to.equal('first');
     expect(rig.slots.attempts.slice(2)).to.deep.equal(['ws://b:1']);
   });

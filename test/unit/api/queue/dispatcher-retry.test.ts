@@ -13,10 +13,17 @@ describe('the retry of dispatch', () => {
 
   afterEach(() => rig.close());
 
-  for (const end of ['chrome_died', 'worker_stopping', 'silent', 'closed'] satisfies SlotEndReason[]) {
+  for (const end of [
+    'chrome_died',
+    'worker_stopping',
+    'silent',
+    'closed',
+  ] satisfies SlotEndReason[]) {
     it(`begins a render again on another worker when its slot ends with ${end}`, async () => {
       rig.registry.report('ws://a:1', workerStatus(2));
-      const call = rig.call('x', session => (session.worker === 'ws://a:1' ? session.work() : Promise.resolve('printed')));
+      const call = rig.call('x', session =>
+        session.worker === 'ws://a:1' ? session.work() : Promise.resolve('printed'),
+      );
       const first = await rig.slots.next();
       rig.registry.report('ws://b:1', workerStatus(1));
       first.end(end);
@@ -24,11 +31,19 @@ describe('the retry of dispatch', () => {
       expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
       expect(first.isClosed).to.equal(true);
       expect(call.phases).to.deep.equal(['queued', 'running', 'queued', 'running']);
-      expect(await rig.metrics.text()).to.include('pressroom_render_retries_total{pool="default"} 1');
+      expect(await rig.metrics.text()).to.include(
+        'pressroom_render_retries_total{pool="default"} 1',
+      );
     });
   }
 
-  for (const end of ['renderer_crashed', 'memory', 'deadline', 'flooded', 'refused'] satisfies SlotEndReason[]) {
+  for (const end of [
+    'renderer_crashed',
+    'memory',
+    'deadline',
+    'flooded',
+    'refused',
+  ] satisfies SlotEndReason[]) {
     it(`does not begin a render again when its slot ends with ${end}`, async () => {
       rig.registry.report('ws://a:1', workerStatus(2));
       rig.registry.report('ws://b:1', workerStatus(2));
@@ -46,7 +61,10 @@ describe('the retry of dispatch', () => {
     rig.registry.report('ws://b:1', workerStatus(1));
     let refusals = 0;
     const call = rig.call('x', () => Promise.reject(new BrowserFailed(`refusal ${++refusals}`)));
-    expect(await failureOf(call.answer)).to.include({ name: 'BrowserFailed', message: 'refusal 2' });
+    expect(await failureOf(call.answer)).to.include({
+      name: 'BrowserFailed',
+      message: 'refusal 2',
+    });
     expect(rig.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
   });
 

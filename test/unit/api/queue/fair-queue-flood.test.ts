@@ -21,13 +21,17 @@ describe('the queue with an account that floods', () => {
   it('keeps the last free slot for the others while they are about, and gives it to them', () => {
     const { queue } = flooded();
     expect(queue.take(10_000, lastFree)).to.equal(undefined);
-    expect(queue.take(10_000, { free: 2, slots: 3 })?.job.accountId, 'there is another').to.equal('flood');
+    expect(queue.take(10_000, { free: 2, slots: 3 })?.job.accountId, 'there is another').to.equal(
+      'flood',
+    );
     queue.add(job('modest', 101), 10_000);
     expect(queue.take(10_000, lastFree)?.job.id).to.equal(101);
   });
 
   it('gives it the last one when a worker has offered it', () => {
-    expect(flooded().queue.take(10_000, { ...lastFree, offered: 1 })?.job.accountId).to.equal('flood');
+    expect(flooded().queue.take(10_000, { ...lastFree, offered: 1 })?.job.accountId).to.equal(
+      'flood',
+    );
   });
 
   it('sees it in its second second, though the others have been about for long', () => {

@@ -27,7 +27,15 @@ const action = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constantFrom('putBack' as const, 'leave' as const, 'serve' as const, 'rejoin' as const), nth: fc.nat() }),
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'putBack' as const,
+        'leave' as const,
+        'serve' as const,
+        'rejoin' as const,
+      ),
+      nth: fc.nat(),
+    }),
   },
 );
 
@@ -76,7 +84,10 @@ describe('the queue', () => {
               taken.add(entry!);
             }
           } else {
-            const entry = nth(each.do === 'leave' ? there : each.do === 'rejoin' ? gone : taken, each.nth);
+            const entry = nth(
+              each.do === 'leave' ? there : each.do === 'rejoin' ? gone : taken,
+              each.nth,
+            );
             if (!entry) return;
             if (each.do === 'putBack') {
               queue.undoTake(entry, 0);
@@ -95,7 +106,9 @@ describe('the queue', () => {
             }
           }
           expect(queue.depth()).to.equal(there.size);
-          expect(queue.bytes()).to.equal([...there].reduce((sum, entry) => sum + entry.job.bytes, 0));
+          expect(queue.bytes()).to.equal(
+            [...there].reduce((sum, entry) => sum + entry.job.bytes, 0),
+          );
           expect(queue.depth()).to.be.at.most(bounds.maxLength + rejoined);
         });
         for (const entry of taken) queue.undoTake(entry, 0);
@@ -111,10 +124,15 @@ describe('the queue', () => {
   it('serves an account in the order its jobs came, though some are put back and some leave', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('serve', 'put back', 'abort')), { maxLength: 60 }),
+        fc.array(
+          fc.tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('serve', 'put back', 'abort')),
+          { maxLength: 60 },
+        ),
         script => {
           const queue = new FairQueue<Job>(roomy);
-          const entries = script.map(([account], id) => add(queue, job(`account ${account}`, id), id));
+          const entries = script.map(([account], id) =>
+            add(queue, job(`account ${account}`, id), id),
+          );
           const abortAndTake = script.flatMap(([, act], id) => {
             if (act === 'abort') queue.remove(entries[id]!);
             const entry = act === 'put back' ? take(queue) : undefined;
@@ -133,19 +151,23 @@ describe('the queue', () => {
 
   it('serves a newcomer within one round, however many jobs the others have waiting', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }), fc.nat({ max: 30 }), (flood, served) => {
-        const queue = new FairQueue<Job>(roomy);
-        flood.forEach((account, id) => {
-          queue.add(job(`account ${account}`, id), id);
-        });
-        for (let i = 0; i < served; i++) {
-          const entry = take(queue);
-          if (entry) queue.remove(entry);
-        }
-        const others = new Set([...queue.entries()].map(entry => entry.job.accountId)).size;
-        queue.add(job('the newcomer', -1), 1_000);
-        expect(idsTaken(queue).indexOf(-1)).to.be.at.most(others);
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }),
+        fc.nat({ max: 30 }),
+        (flood, served) => {
+          const queue = new FairQueue<Job>(roomy);
+          flood.forEach((account, id) => {
+            queue.add(job(`account ${account}`, id), id);
+          });
+          for (let i = 0; i < served; i++) {
+            const entry = take(queue);
+            if (entry) queue.remove(entry);
+          }
+          const others = new Set([...queue.entries()].map(entry => entry.job.accountId)).size;
+          queue.add(job('the newcomer', -1), 1_000);
+          expect(idsTaken(queue).indexOf(-1)).to.be.at.most(others);
+        },
+      ),
     );
   });
 
@@ -163,7 +185,8 @@ describe('the queue', () => {
       [1, 0],
     ]) {
       const queue = new FairQueue<Job>(roomy);
-      for (const [id, account] of ['a', 'b', 'a', 'b', 'c'].entries()) queue.add(job(account, id), 0);
+      for (const [id, account] of ['a', 'b', 'a', 'b', 'c'].entries())
+        queue.add(job(account, id), 0);
       const taken = [take(queue)!, take(queue)!];
       for (const index of order) queue.undoTake(taken[index]!, 0);
       expect(idsTaken(queue)).to.deep.equal([0, 1, 4, 2, 3]);
@@ -186,7 +209,9 @@ describe('the queue', () => {
       [2, 4],
       [0, 1],
     ])
-      expect(queue.take(0, { free: free!, slots: slots! }), `${free} of ${slots}`).to.equal(undefined);
+      expect(queue.take(0, { free: free!, slots: slots! }), `${free} of ${slots}`).to.equal(
+        undefined,
+      );
     expect(queue.waiting()).to.equal(1);
     expect(queue.take(0, { free: 2, slots: 3 })?.job.id).to.equal(0);
     expect([queue.waiting(), queue.depth()]).to.deep.equal([0, 1]);
@@ -205,7 +230,10 @@ describe('the queue', () => {
     queue.add(job('trial', 2, { trial: true }), 1_250);
     queue.add(job('a', 3), 1_250);
     expect(take(queue, 1_250)?.job.id).to.equal(3);
-    expect(queue.take(1_250, { free: 3, slots: 4 })?.job.id, 'of four slots one is a quarter').to.equal(2);
+    expect(
+      queue.take(1_250, { free: 3, slots: 4 })?.job.id,
+      'of four slots one is a quarter',
+    ).to.equal(2);
   });
 
   it('serves first who holds less now, and lately', () => {

@@ -52,13 +52,17 @@ describe('the waits of dispatch', () => {
     const call = rig.call('x');
     await pass(29_999);
     expect(rig.dispatch.depth()).to.equal(1);
-    expect(await rig.metrics.text()).to.include('pressroom_queue_oldest_wait_seconds{pool="default"} 29.999');
+    expect(await rig.metrics.text()).to.include(
+      'pressroom_queue_oldest_wait_seconds{pool="default"} 29.999',
+    );
     await pass(1);
     expect(rig.dispatch.depth()).to.equal(0);
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ code: 'render_failed', reason: 'no_worker' });
     expect(failure.headers).to.deep.equal({ 'Retry-After': '30' });
-    expect(failure.message).to.equal('No worker had a free slot in the 30 s that this render waited. Try it again later.');
+    expect(failure.message).to.equal(
+      'No worker had a free slot in the 30 s that this render waited. Try it again later.',
+    );
   });
 
   it('end each at its own time', async () => {
@@ -81,7 +85,9 @@ describe('the waits of dispatch', () => {
     await pass(1);
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ reason: 'no_worker' });
-    expect(failure.message).to.equal('No worker was connected in the 120 s that this render waited. Try it again later.');
+    expect(failure.message).to.equal(
+      'No worker was connected in the 120 s that this render waited. Try it again later.',
+    );
   });
 
   it('last 30 s more when the first worker of a growing pool comes, busy or not', async () => {
@@ -132,7 +138,8 @@ describe('the waits of dispatch', () => {
 
   it('leave no timer behind when nobody waits', async () => {
     mock.timers.reset();
-    const timers = () => process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length;
+    const timers = () =>
+      process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length;
     rig.registry.report('ws://a:1', busy);
     const before = timers();
     const call = rig.call('x');

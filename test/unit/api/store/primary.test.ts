@@ -40,7 +40,9 @@ describe('the primary of MongoDB', () => {
         error: type instanceof Error ? type : null,
         isWritable: type === 'RSPrimary',
       }));
-      client.emit('topologyDescriptionChanged', { newDescription: { servers: new Map(servers.map(each => [each.address, each])) } });
+      client.emit('topologyDescriptionChanged', {
+        newDescription: { servers: new Map(servers.map(each => [each.address, each])) },
+      });
     };
     return { primary, seen };
   }
@@ -64,7 +66,10 @@ describe('the primary of MongoDB', () => {
     primary.watch();
     seen({ 'a:1': new Error('connect ECONNREFUSED'), 'b:1': 'RSGhost' });
     pass(25_000);
-    const members = { 'a:1': 'connect ECONNREFUSED', 'b:1': 'is starting up, or its replica set was never initiated (rs.initiate)' };
+    const members = {
+      'a:1': 'connect ECONNREFUSED',
+      'b:1': 'is starting up, or its replica set was never initiated (rs.initiate)',
+    };
     const line = (missingMs: number, level: string, calls: string) => ({
       level,
       missingMs,
@@ -72,10 +77,16 @@ describe('the primary of MongoDB', () => {
       members,
       msg: 'MongoDB has no primary that answers',
     });
-    expect(lines).to.deep.equal([line(1_000, 'warn', 'wait'), line(11_000, 'warn', 'wait'), line(21_000, 'error', 'are refused at once')]);
+    expect(lines).to.deep.equal([
+      line(1_000, 'warn', 'wait'),
+      line(11_000, 'warn', 'wait'),
+      line(21_000, 'error', 'are refused at once'),
+    ]);
     seen({ 'a:1': 'RSPrimary', 'b:1': 'RSSecondary' });
     pass(60_000);
-    expect(lines.slice(3)).to.deep.equal([{ level: 'info', missingMs: 25_000, msg: 'MongoDB has a primary again' }]);
+    expect(lines.slice(3)).to.deep.equal([
+      { level: 'info', missingMs: 25_000, msg: 'MongoDB has a primary again' },
+    ]);
     primary.stop();
   });
 
@@ -101,7 +112,9 @@ describe('the primary of MongoDB', () => {
     const patient = primary.there(new AbortController().signal);
     giveUp.abort(new Error('enough'));
     expect(await hopeless).to.equal('enough');
-    expect(await primary.there(giveUp.signal).catch((error: Error) => error.message)).to.equal('enough');
+    expect(await primary.there(giveUp.signal).catch((error: Error) => error.message)).to.equal(
+      'enough',
+    );
     seen({ 'a:1': 'RSPrimary' });
     await patient;
   });
@@ -116,7 +129,12 @@ describe('the primary of MongoDB', () => {
       seen({ 'a:1': 'RSPrimary' });
       pass(300);
     }
-    const line = { level: 'error', member: 'a:1', user: 'press', msg: 'MongoDB refuses the login, its user or password has changed' };
+    const line = {
+      level: 'error',
+      member: 'a:1',
+      user: 'press',
+      msg: 'MongoDB refuses the login, its user or password has changed',
+    };
     expect(lines).to.deep.equal([line, line]);
   });
 

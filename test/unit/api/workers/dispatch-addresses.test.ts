@@ -2,7 +2,11 @@ import { mock } from 'node:test';
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { parseWorkerSources, systemResolve, watchName } from '../../../../api/workers/worker-addresses.ts';
+import {
+  parseWorkerSources,
+  systemResolve,
+  watchName,
+} from '../../../../api/workers/worker-addresses.ts';
 import { readStatus, unusableBecause } from '../../../../api/workers/worker-status.ts';
 import { PROTOCOL } from '../../../../common/protocol.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
@@ -43,7 +47,9 @@ describe('the addresses of workers', () => {
     });
 
   it('are refused with credentials, which the message does not show', () => {
-    expect(() => parseWorkerSources(['ws://user:hush@worker:1'])).to.throw(/^(?!.*hush).*\(hidden\)/);
+    expect(() => parseWorkerSources(['ws://user:hush@worker:1'])).to.throw(
+      /^(?!.*hush).*\(hidden\)/,
+    );
   });
 });
 
@@ -68,7 +74,14 @@ describe('the watch on the name of the workers', () => {
       return answer;
     };
     const begin = () =>
-      watchName({ name: 'pool.ns.svc', port: 9222, everyMs: 2_000, resolve, log, onAddresses: found => seen.push(found) });
+      watchName({
+        name: 'pool.ns.svc',
+        port: 9222,
+        everyMs: 2_000,
+        resolve,
+        log,
+        onAddresses: found => seen.push(found),
+      });
     answers = [['10.0.0.1', 'fd00::2'], new Error('SERVFAIL'), new Error('SERVFAIL'), ['10.0.0.3']];
     watch = begin();
   });
@@ -97,10 +110,14 @@ describe('the watch on the name of the workers', () => {
     await pass(2_000);
     await pass(2_000);
     expect(seen).to.have.length(1);
-    expect(lines.map(line => line.msg)).to.deep.equal(['the name of the workers does not resolve; the known workers are kept']);
+    expect(lines.map(line => line.msg)).to.deep.equal([
+      'the name of the workers does not resolve; the known workers are kept',
+    ]);
     await pass(2_000);
     expect(seen[1]).to.deep.equal(['ws://10.0.0.3:9222']);
-    expect(lines.map(line => line.msg).slice(1)).to.deep.equal(['the name of the workers resolves again']);
+    expect(lines.map(line => line.msg).slice(1)).to.deep.equal([
+      'the name of the workers resolves again',
+    ]);
   });
 
   it('asks no more when it is closed, also in the middle of a look-up', async () => {
@@ -141,6 +158,8 @@ describe('the status of a worker', () => {
     expect(unusableBecause({ ...status, protocol: PROTOCOL - 1 }, 'default')).to.equal(undefined);
     expect(unusableBecause(status, 'other')).to.equal('it serves the pool default');
     for (const protocol of [PROTOCOL + 1, PROTOCOL - 2])
-      expect(unusableBecause({ ...status, protocol }, 'default')).to.include(`protocol ${protocol}`);
+      expect(unusableBecause({ ...status, protocol }, 'default')).to.include(
+        `protocol ${protocol}`,
+      );
   });
 });

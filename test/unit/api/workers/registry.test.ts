@@ -50,7 +50,11 @@ describe('the registry of workers', () => {
     registry.report('ws://a:1', undefined);
     registry.report('ws://a:1', workerStatus(2, { more: { capacity: 4, offered: 1 } }));
     registry.claim('ws://a:1');
-    expect(registry.capacity(), 'the offered one is claimed first').to.deep.equal({ free: 1, slots: 4, offered: 0 });
+    expect(registry.capacity(), 'the offered one is claimed first').to.deep.equal({
+      free: 1,
+      slots: 4,
+      offered: 0,
+    });
   });
 
   it('never counts more slots as free than the capacity leaves', () => {
@@ -127,7 +131,11 @@ describe('the registry of workers', () => {
     expect(registry.capacity()).to.deep.equal({ free: 2, slots: 4, offered: 0 });
     claim.cancelled();
     registry.claim('ws://b:1').unreachable();
-    expect(registry.capacity(), 'b cannot be reached').to.deep.equal({ free: 2, slots: 4, offered: 0 });
+    expect(registry.capacity(), 'b cannot be reached').to.deep.equal({
+      free: 2,
+      slots: 4,
+      offered: 0,
+    });
     registry.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
     expect(registry.capacity()).to.deep.equal({ free: 0, slots: 1, offered: 0 });
   });
@@ -135,12 +143,30 @@ describe('the registry of workers', () => {
   it('neither uses nor knows a draining worker, counts on no slot of one without a Chrome, and forgets one that is gone', () => {
     registry.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
     expect([registry.known(), registry.pick()]).to.deep.equal([false, undefined]);
-    expect(registry.totals()).to.deep.equal({ workers: 0, serving: 0, ready: 0, busy: 1, slots: 0 });
+    expect(registry.totals()).to.deep.equal({
+      workers: 0,
+      serving: 0,
+      ready: 0,
+      busy: 1,
+      slots: 0,
+    });
     registry.report('ws://a:1', workerStatus(2, { busy: 1 }));
     expect([registry.known(), registry.pick()]).to.deep.equal([true, 'ws://a:1']);
-    expect(registry.totals()).to.deep.equal({ workers: 1, serving: 1, ready: 2, busy: 1, slots: 3 });
+    expect(registry.totals()).to.deep.equal({
+      workers: 1,
+      serving: 1,
+      ready: 2,
+      busy: 1,
+      slots: 3,
+    });
     registry.report('ws://a:1', workerStatus(0, { busy: 1, more: { chrome: 'down' } }));
-    expect(registry.totals()).to.deep.equal({ workers: 1, serving: 0, ready: 0, busy: 1, slots: 0 });
+    expect(registry.totals()).to.deep.equal({
+      workers: 1,
+      serving: 0,
+      ready: 0,
+      busy: 1,
+      slots: 0,
+    });
     registry.report('ws://a:1', undefined);
     expect([registry.known(), registry.pick()]).to.deep.equal([false, undefined]);
   });

@@ -13,7 +13,11 @@ const ADDITIONS: Row[] = ['css', 'javascript'].flatMap((field): Row[] => [
   [field, '', 'not blank'],
   [field, ' \n\t', 'not blank'],
   [field, '\u3000\ufeff', 'not blank'],
-  [field, 'x'.repeat(262_145), 'must be at most 262144 characters long, not 262145; put it at a public address'],
+  [
+    field,
+    'x'.repeat(262_145),
+    'must be at most 262144 characters long, not 262145; put it at a public address',
+  ],
   [field, '\u0001'.repeat(140_000), "must be at most 786432 bytes in JSON's notation, not 840002"],
   [field, '😀'.repeat(262_144), "must be at most 786432 bytes in JSON's notation"],
   [field, `https://example.com/${'a'.repeat(8_192)}`, 'must be at most 8192 bytes long, not 8212'],
@@ -21,8 +25,16 @@ const ADDITIONS: Row[] = ['css', 'javascript'].flatMap((field): Row[] => [
   [field, ' HTTPS://me@example.com/a\n', 'must not contain a user name or a password'],
   [field, 'https://exa<mple.com/a', 'must be a valid address'],
   [field, 'http://', 'must be a valid address'],
-  [field, 'http://example.com\\a', 'must not contain white space, control characters or backslashes'],
-  [field, 'http://example.com/\u0000', 'must not contain white space, control characters or backslashes'],
+  [
+    field,
+    'http://example.com\\a',
+    'must not contain white space, control characters or backslashes',
+  ],
+  [
+    field,
+    'http://example.com/\u0000',
+    'must not contain white space, control characters or backslashes',
+  ],
   [field, 'http://example.com:22/a', 'must use one of the ports 80, 443, 8080, 8443, not 22'],
   [field, 'https://example.com:9443/a', 'must use one of the ports 80, 443, 8080, 8443, not 9443'],
 ]);
@@ -38,7 +50,11 @@ const SWITCHES: Row[] = ['lazy_load_images', 'sandbox'].flatMap((field): Row[] =
 ]);
 
 const METADATA: Row[] = [
-  ['metadata', null, 'must be an object with `title`, `author`, `subject` and `keywords`, not null'],
+  [
+    'metadata',
+    null,
+    'must be an object with `title`, `author`, `subject` and `keywords`, not null',
+  ],
   ['metadata', 'Invoice', 'not a string'],
   ['metadata', ['Invoice'], 'not an array'],
   ['metadata', 4, 'not a number'],
@@ -101,12 +117,21 @@ describe('addresses in css and javascript', () => {
   }
 
   it('name the wrong port of one before the blocked address of another', () => {
-    const error = refusal({ url: 'http://10.0.0.1/', css: 'http://example.com:22/', javascript: 'http://example.com:23/' });
+    const error = refusal({
+      url: 'http://10.0.0.1/',
+      css: 'http://example.com:22/',
+      javascript: 'http://example.com:23/',
+    });
     expect(error.code).to.equal('validation_error');
-    expect(error.message).to.contain('`css` must use').and.to.contain('`javascript` must use').and.not.to.contain('`url`');
+    expect(error.message)
+      .to.contain('`css` must use')
+      .and.to.contain('`javascript` must use')
+      .and.not.to.contain('`url`');
   });
 
   it('name the page first of several that are blocked', () => {
-    expect(refusal({ url: 'http://10.0.0.1/', css: 'http://10.0.0.2/' }).message).to.contain('`url` leads to');
+    expect(refusal({ url: 'http://10.0.0.1/', css: 'http://10.0.0.2/' }).message).to.contain(
+      '`url` leads to',
+    );
   });
 });

@@ -15,11 +15,9 @@ const WRONG_TYPES: Row[] = ['name', 'value', 'domain'].flatMap((member): Row[] =
 
 const WRONG_VALUES: Row[] = [
   ['name', '', 'must be a cookie name of letters, digits and !#$%&\'*+-.^_`|~, not ""'],
-  ...['a b', ' a', 'a=b', 'a;b', 'a,b', 'a"b', 'a/b', 'a\tb', 'a\n', 'é', '名', 'a:b', '(a)'].map(name => [
-    'name',
-    name,
-    'must be a cookie name of',
-  ]),
+  ...['a b', ' a', 'a=b', 'a;b', 'a,b', 'a"b', 'a/b', 'a\tb', 'a\n', 'é', '名', 'a:b', '(a)'].map(
+    name => ['name', name, 'must be a cookie name of'],
+  ),
   ...['a;b', ';', 'a\nb', 'a\rb', 'a\tb', 'a\u0000', 'a\u007f', '\u0085'].map(value => [
     'value',
     value,
@@ -52,14 +50,24 @@ const WRONG_VALUES: Row[] = [
     '1.2.3.256',
     `${'a'.repeat(64)}.com`,
   ].map(domain => ['domain', domain, 'without scheme, port and path, not ']),
-  ...['1', '0x7f.1', '127.1', '2130706433', '010.0.0.1'].map(domain => ['domain', domain, 'with all four numbers of an address']),
-  ...['.127.0.0.1', '.10.0.0.1'].map(domain => ['domain', domain, 'must not begin with a dot, since an address has no subdomains']),
-  ['domain', `${'a'.repeat(49)}.`.repeat(5).concat('abcd'), 'must be at most 253 characters long, not 254'],
-  ...['', 'a', 'a/b', ' /', '/a b', '/a;b', '/a?b', '/a#b', '/é', '/a\n', '/a\\b', '/"'].map(path => [
-    'path',
-    path,
-    'must be a path as in an address',
+  ...['1', '0x7f.1', '127.1', '2130706433', '010.0.0.1'].map(domain => [
+    'domain',
+    domain,
+    'with all four numbers of an address',
   ]),
+  ...['.127.0.0.1', '.10.0.0.1'].map(domain => [
+    'domain',
+    domain,
+    'must not begin with a dot, since an address has no subdomains',
+  ]),
+  [
+    'domain',
+    `${'a'.repeat(49)}.`.repeat(5).concat('abcd'),
+    'must be at most 253 characters long, not 254',
+  ],
+  ...['', 'a', 'a/b', ' /', '/a b', '/a;b', '/a?b', '/a#b', '/é', '/a\n', '/a\\b', '/"'].map(
+    path => ['path', path, 'must be a path as in an address'],
+  ),
   ['path', `/${'a'.repeat(1_024)}`, 'must be at most 1024 characters long, not 1025'],
   ['path', null, 'must be a path in a string, such as "/", not null'],
   ['path', 5, 'not a number'],
@@ -84,11 +92,31 @@ const TOGETHER: Row[] = [
     (name): Row => [{ name }, 'name', 'must not begin with `__Secure-` without `secure: true`'],
   ),
   [{ name: '__Host-a' }, 'name', 'must not begin with `__Host-` without `secure: true`'],
-  [{ name: '__host-a', secure: true, domain: '.example.com' }, 'name', 'must not begin with `__Host-` when `domain` begins with a dot'],
-  [{ name: '__Host-a', secure: true, path: '/a' }, 'name', 'must not begin with `__Host-` when `path` is not `/`'],
-  [{ name: '__Http-a', secure: true }, 'name', 'must not begin with `__Http-` without `http_only: true`'],
-  [{ name: '__Http-a', http_only: true }, 'name', 'must not begin with `__Http-` without `secure: true`'],
-  [{ name: '__Host-Http-a', secure: true }, 'name', 'must not begin with `__Host-Http-` without `http_only: true`'],
+  [
+    { name: '__host-a', secure: true, domain: '.example.com' },
+    'name',
+    'must not begin with `__Host-` when `domain` begins with a dot',
+  ],
+  [
+    { name: '__Host-a', secure: true, path: '/a' },
+    'name',
+    'must not begin with `__Host-` when `path` is not `/`',
+  ],
+  [
+    { name: '__Http-a', secure: true },
+    'name',
+    'must not begin with `__Http-` without `http_only: true`',
+  ],
+  [
+    { name: '__Http-a', http_only: true },
+    'name',
+    'must not begin with `__Http-` without `secure: true`',
+  ],
+  [
+    { name: '__Host-Http-a', secure: true },
+    'name',
+    'must not begin with `__Host-Http-` without `http_only: true`',
+  ],
   [
     { name: '__HOST-HTTP-a', secure: true, http_only: true, path: '/b' },
     'name',
@@ -99,7 +127,10 @@ const TOGETHER: Row[] = [
 describe('bad cookies', () => {
   for (const [differs, member, says] of [...WRONG_TYPES, ...WRONG_VALUES, ...TOGETHER]) {
     it(`refuses a cookie with ${shown(differs)} by its place in the list`, () => {
-      const error = refusal({ html: 'x', cookies: [GOOD, JSON.parse(JSON.stringify({ ...GOOD, ...differs }))] });
+      const error = refusal({
+        html: 'x',
+        cookies: [GOOD, JSON.parse(JSON.stringify({ ...GOOD, ...differs }))],
+      });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(new RegExp(`^\`cookies\\.1\\.${member}\` (must |is missing)`))
@@ -114,7 +145,9 @@ describe('bad cookies', () => {
     [1, 'not a number'],
   ] as const) {
     it(`refuses ${shown(list)} as the list`, () => {
-      expect(refusal({ html: 'x', cookies: list }).message).to.equal(`\`cookies\` must be an array of cookies, ${says}.`);
+      expect(refusal({ html: 'x', cookies: list }).message).to.equal(
+        `\`cookies\` must be an array of cookies, ${says}.`,
+      );
     });
   }
 
@@ -135,7 +168,10 @@ describe('bad cookies', () => {
     ['url'],
   ]) {
     it(`refuses cookies.2.${typed}${meant ? ` and suggests cookies.2.${meant}` : ''}`, () => {
-      const { message } = refusal({ html: 'x', cookies: [GOOD, GOOD, { ...GOOD, [typed!]: 'Lax' }] });
+      const { message } = refusal({
+        html: 'x',
+        cookies: [GOOD, GOOD, { ...GOOD, [typed!]: 'Lax' }],
+      });
       expect(message).to.equal(
         `\`cookies.2.${typed}\` is not a field${meant ? `; did you mean \`cookies.2.${meant}\`?` : '. /docs lists the fields.'}`,
       );
@@ -143,34 +179,55 @@ describe('bad cookies', () => {
   }
 
   it('suggests a name at whatever place in the list', () => {
-    const cookies = Array.from({ length: 124 }, (_, index) => (index === 123 ? { ...GOOD, httpOnly: true } : GOOD));
-    expect(refusal({ html: 'x', cookies }).message).to.contain('did you mean `cookies.123.http_only`?');
+    const cookies = Array.from({ length: 124 }, (_, index) =>
+      index === 123 ? { ...GOOD, httpOnly: true } : GOOD,
+    );
+    expect(refusal({ html: 'x', cookies }).message).to.contain(
+      'did you mean `cookies.123.http_only`?',
+    );
   });
 
   it('refuses more cookies than browsers keep for a site', () => {
-    const many = (count: number) => Array.from({ length: count }, (_, index) => ({ ...GOOD, name: `n${index}` }));
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...GOOD, name: `n${index}` }));
     expect(refusal({ html: 'x', cookies: many(181) }).message).to.equal(
       '`cookies` must have at most 180 cookies, not 181; browsers keep no more for a site.',
     );
   });
 
   it('refuses a list that is too long for the head of a request, however many cookies it is', () => {
-    const cookies = Array.from({ length: 80 }, (_, index) => ({ ...GOOD, name: `n${index}`, value: 'v'.repeat(4_000) }));
-    expect(refusal({ html: 'x', cookies }).message).to.match(/^`cookies` must have at most 65536 bytes in all, not 32\d{4}\.$/);
+    const cookies = Array.from({ length: 80 }, (_, index) => ({
+      ...GOOD,
+      name: `n${index}`,
+      value: 'v'.repeat(4_000),
+    }));
+    expect(refusal({ html: 'x', cookies }).message).to.match(
+      /^`cookies` must have at most 65536 bytes in all, not 32\d{4}\.$/,
+    );
   });
 
   it('counts bytes, of which a character has several', () => {
-    const cookies = Array.from({ length: 20 }, (_, index) => ({ ...GOOD, name: `n${index}`, value: '日'.repeat(1_300) }));
-    expect(refusal({ html: 'x', cookies }).message).to.match(/^`cookies` must have at most 65536 bytes in all, not 78\d{3}\.$/);
+    const cookies = Array.from({ length: 20 }, (_, index) => ({
+      ...GOOD,
+      name: `n${index}`,
+      value: '日'.repeat(1_300),
+    }));
+    expect(refusal({ html: 'x', cookies }).message).to.match(
+      /^`cookies` must have at most 65536 bytes in all, not 78\d{3}\.$/,
+    );
   });
 
   it('looks at no element of a list that is too long', () => {
-    expect(refusal({ html: 'x', cookies: Array.from({ length: 3_000_000 }, () => null) }).message).to.contain('not 3000000');
+    expect(
+      refusal({ html: 'x', cookies: Array.from({ length: 3_000_000 }, () => null) }).message,
+    ).to.contain('not 3000000');
   });
 
   it('never repeats a value', () => {
     for (const value of ['hunter2;', ' hunter2', 'hunter2\n', 'hunter2'.repeat(1_000)]) {
-      expect(refusal({ html: 'x', cookies: [{ ...GOOD, value }] }).message).not.to.contain('hunter2');
+      expect(refusal({ html: 'x', cookies: [{ ...GOOD, value }] }).message).not.to.contain(
+        'hunter2',
+      );
     }
   });
 });

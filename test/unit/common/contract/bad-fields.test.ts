@@ -5,16 +5,30 @@ import { refusal, shown } from '../../../support/refusal.ts';
 type Row = [field: string, value: unknown, says: string];
 
 const WRONG_TYPES: Row[] = [
-  ...['html', 'url', 'format', 'paper_width', 'paper_height', 'pages', 'wait_delay', 'wait_for_selector', 'wait_for_expression'].flatMap(
-    (field): Row[] => [
-      [field, null, 'in a string|a string'],
-      [field, 5, 'not a number'],
-      [field, true, 'not a boolean'],
-      [field, ['A4'], 'not an array'],
-      [field, {}, 'not an object'],
-    ],
-  ),
-  ...['landscape', 'print_background', 'single_page', 'raise_for_status', 'wait_for_network_idle'].flatMap((field): Row[] => [
+  ...[
+    'html',
+    'url',
+    'format',
+    'paper_width',
+    'paper_height',
+    'pages',
+    'wait_delay',
+    'wait_for_selector',
+    'wait_for_expression',
+  ].flatMap((field): Row[] => [
+    [field, null, 'in a string|a string'],
+    [field, 5, 'not a number'],
+    [field, true, 'not a boolean'],
+    [field, ['A4'], 'not an array'],
+    [field, {}, 'not an object'],
+  ]),
+  ...[
+    'landscape',
+    'print_background',
+    'single_page',
+    'raise_for_status',
+    'wait_for_network_idle',
+  ].flatMap((field): Row[] => [
     [field, null, 'must be true or false, not null'],
     [field, 'true', 'must be true or false, not a string'],
     [field, 1, 'must be true or false, not a number'],
@@ -90,7 +104,27 @@ const WRONG_VALUES: Row[] = [
   ['wait_for_selector', ' \n', 'a CSS selector such as `#ready`, not blank'],
   ['wait_for_expression', '', 'a JavaScript expression such as'],
   ['wait_for_expression', '\t', 'not blank'],
-  ...['', ' ', '0', '01', '3-1', '-3', '1,,2', ',1', '1,', '1-2-3', '1 2', '1--2', '1;2', 'all', '1.5', '+1', '1\t', '1-0', '９'].map(
+  ...[
+    '',
+    ' ',
+    '0',
+    '01',
+    '3-1',
+    '-3',
+    '1,,2',
+    ',1',
+    '1,',
+    '1-2-3',
+    '1 2',
+    '1--2',
+    '1;2',
+    'all',
+    '1.5',
+    '+1',
+    '1\t',
+    '1-0',
+    '９',
+  ].map(
     (value): Row => [
       'pages',
       value,
@@ -98,22 +132,38 @@ const WRONG_VALUES: Row[] = [
     ],
   ),
   ['pages', '1,'.repeat(3_000), 'at most 4096 characters long, not 6000'],
-  ...['-1', '-0.1mm', '10 mm', '10em', '10%', '', 'auto', '1,5cm', '+1', '10MM', '1e1', '.', 'NaN', 'Infinity', '0x10'].flatMap(
-    (value): Row[] => [
-      [
-        'margin.top',
-        { top: value },
-        `a length of 0 or more such as \`10mm\`, \`0.5in\` or \`20px\` (px, in, cm, mm, pt, pc; inches without a unit), not ${JSON.stringify(value)}`,
-      ],
+  ...[
+    '-1',
+    '-0.1mm',
+    '10 mm',
+    '10em',
+    '10%',
+    '',
+    'auto',
+    '1,5cm',
+    '+1',
+    '10MM',
+    '1e1',
+    '.',
+    'NaN',
+    'Infinity',
+    '0x10',
+  ].flatMap((value): Row[] => [
+    [
+      'margin.top',
+      { top: value },
+      `a length of 0 or more such as \`10mm\`, \`0.5in\` or \`20px\` (px, in, cm, mm, pt, pc; inches without a unit), not ${JSON.stringify(value)}`,
     ],
-  ),
+  ]),
 ];
 
 describe('fields of a render request', () => {
   for (const [field, value, says] of [...WRONG_TYPES, ...WRONG_VALUES]) {
     it(`refuses ${shown(value)} as ${field}`, () => {
       const [name = ''] = field.split('.');
-      const error = refusal(name === 'html' || name === 'url' ? { [name]: value } : { html: 'x', [name]: value });
+      const error = refusal(
+        name === 'html' || name === 'url' ? { [name]: value } : { html: 'x', [name]: value },
+      );
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(new RegExp(`^\`${field}\` must `))
@@ -124,7 +174,12 @@ describe('fields of a render request', () => {
   for (const side of ['paper_width', 'paper_height']) {
     for (const value of ['0.4', '0', '201', '12mm', '20000px', '-5', '5 in', 'A4', '', 'auto']) {
       it(`refuses ${shown(value)} as ${side}`, () => {
-        const error = refusal({ html: 'x', paper_width: '5in', paper_height: '5in', [side]: value });
+        const error = refusal({
+          html: 'x',
+          paper_width: '5in',
+          paper_height: '5in',
+          [side]: value,
+        });
         expect(error.code).to.equal('validation_error');
         expect(error.message)
           .to.match(new RegExp(`^\`${side}\` must `))

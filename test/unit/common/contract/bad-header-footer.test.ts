@@ -5,7 +5,8 @@ import { refusal, shown } from '../../../support/refusal.ts';
 type Row = [value: unknown, member: string, says: string];
 
 const PLACEHOLDERS = 'the placeholders are `{{page}}` and `{{total}}`';
-const only = (name: string) => `must not have an element of the class "${name}"; only "pageNumber" and "totalPages" are filled in`;
+const only = (name: string) =>
+  `must not have an element of the class "${name}"; only "pageNumber" and "totalPages" are filled in`;
 
 const SHAPES: Row[] = [
   [null, '', 'must be an object with `html` and `height`, not null'],
@@ -24,7 +25,11 @@ const SHAPES: Row[] = [
   [{ height: 15 }, '.height', 'not a number'],
   [{ height: ['15mm'] }, '.height', 'not an array'],
   ...['-1', '-1mm', '15 mm', '1em', '5%', '', 'auto', '1,5cm', '15MM', 'NaN'].map(
-    (height): Row => [{ height }, '.height', `must be a length of 0 or more such as \`10mm\`, \`0.5in\` or \`20px\``],
+    (height): Row => [
+      { height },
+      '.height',
+      `must be a length of 0 or more such as \`10mm\`, \`0.5in\` or \`20px\``,
+    ],
   ),
 ];
 
@@ -50,7 +55,10 @@ const HTML: Row[] = (
     ['<p title="{{page}}">x</p>', 'must not contain "{{page}}" in the attribute "title"'],
     ['<p title="&#123;{total}}">x</p>', 'must not contain "{{total}}" in the attribute "title"'],
     ['<p {{page}}>x</p>', 'must not contain "{{page}}" in the attribute "{{page}}"'],
-    ['<style>p::after { content: "{{page}}" }</style>', 'must not contain "{{page}}" inside <style>'],
+    [
+      '<style>p::after { content: "{{page}}" }</style>',
+      'must not contain "{{page}}" inside <style>',
+    ],
     ['<script>{{total}}</script>', 'must not contain "{{total}}" inside <script>'],
     ['<textarea>{{page}}</textarea>', 'must not contain "{{page}}" inside <textarea>'],
     ['<svg><text>{{page}}</text></svg>', 'must not contain "{{page}}" inside <svg>'],
@@ -104,11 +112,17 @@ describe('the room that headers and footers keep', () => {
       { footer: { height: '11in' }, margin: { top: '0.3in' } },
       '`margin.top` and `footer.height` leave less than 0.5 inches of a page that is 11.69 inches tall.',
     ],
-    [{ header: { height: '6in' }, footer: { height: '5.5in' } }, '`header.height` and `footer.height` leave less than 0.5 inches'],
+    [
+      { header: { height: '6in' }, footer: { height: '5.5in' } },
+      '`header.height` and `footer.height` leave less than 0.5 inches',
+    ],
     [{ header: { height: '15' } }, '`15` is 15 inches; did you mean `15px`?'],
     [{ header: { height: '6in' }, margin: { top: '11in' } }, '`margin.top` and `margin.bottom`'],
     [{ single_page: true, header: { height: '199.2in' } }, '`header.height` and `margin.bottom`'],
-    [{ format: '5x2', header: { height: '1in' }, footer: { height: '0.6in' } }, 'a page that is 2 inches tall'],
+    [
+      { format: '5x2', header: { height: '1in' }, footer: { height: '0.6in' } },
+      'a page that is 2 inches tall',
+    ],
   ];
 
   for (const [body, message] of ROOMS) {

@@ -13,16 +13,44 @@ const REFUSED: [name: string, says: string][] = [
   ['content-length', 'it is set by the browser'],
   ['Expect', 'browsers do not wait for an answer to it'],
   ['eXPECT', 'browsers do not wait for an answer to it'],
-  ...['Connection', 'Keep-Alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'connection', 'keep-alive', 'te', 'upgrade'].map(
-    (name): [string, string] => [name, 'it is about one connection'],
+  ...[
+    'Connection',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'connection',
+    'keep-alive',
+    'te',
+    'upgrade',
+  ].map((name): [string, string] => [name, 'it is about one connection']),
+  ...['Proxy-Authorization', 'proxy-connection', 'PROXY-X', 'Proxy-'].map(
+    (name): [string, string] => [
+      name,
+      'is not accepted; headers that begin with Proxy- are for proxies',
+    ],
   ),
-  ...['Proxy-Authorization', 'proxy-connection', 'PROXY-X', 'Proxy-'].map((name): [string, string] => [
-    name,
-    'is not accepted; headers that begin with Proxy- are for proxies',
-  ]),
-  ...['', ' ', 'a b', 'X-A:', 'X:A', 'é', 'X-A ', 'a(b)', 'a/b', 'a@b', 'a"b', 'a{', '[a]', 'a,b', 'a;b', 'a=b', 'a?b', 'a\\b'].map(
-    (name): [string, string] => [name, "must be a header's name of letters, digits and"],
-  ),
+  ...[
+    '',
+    ' ',
+    'a b',
+    'X-A:',
+    'X:A',
+    'é',
+    'X-A ',
+    'a(b)',
+    'a/b',
+    'a@b',
+    'a"b',
+    'a{',
+    '[a]',
+    'a,b',
+    'a;b',
+    'a=b',
+    'a?b',
+    'a\\b',
+  ].map((name): [string, string] => [name, "must be a header's name of letters, digits and"]),
   ['x'.repeat(257), 'must have a name of at most 256 characters, not 257'],
 ];
 
@@ -48,12 +76,16 @@ const VALUES: [value: unknown, says: string][] = [
 describe('bad headers of a request', () => {
   for (const [name, says] of REFUSED) {
     it(`refuses the header ${shown(name)} by name`, () => {
-      const error = refusal({ url: 'https://example.com/', extra_http_headers: { 'X-Good': '1', [name]: 'x' } });
+      const error = refusal({
+        url: 'https://example.com/',
+        extra_http_headers: { 'X-Good': '1', [name]: 'x' },
+      });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(/^`extra_http_headers\./)
         .and.to.contain(says);
-      if (name.length < 40 && !/["\\]/.test(name)) expect(error.message).to.contain(`\`extra_http_headers.${name}\``);
+      if (name.length < 40 && !/["\\]/.test(name))
+        expect(error.message).to.contain(`\`extra_http_headers.${name}\``);
     });
   }
 
@@ -93,29 +125,36 @@ describe('bad headers of a request', () => {
   });
 
   it('refuses more than 64, and looks at none of them', () => {
-    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x ${index}`, 5]));
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`x ${index}`, 5]));
     expect(refusal({ html: 'x', extra_http_headers: many(65) }).message).to.equal(
       '`extra_http_headers` must have at most 64 headers, not 65.',
     );
-    expect(refusal({ html: 'x', extra_http_headers: many(500_000) }).message).to.contain('not 500000');
+    expect(refusal({ html: 'x', extra_http_headers: many(500_000) }).message).to.contain(
+      'not 500000',
+    );
   });
 
   it('refuses more in all than goes into the head of a request', () => {
-    const headers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-${index}`, 'v'.repeat(8_000)]));
+    const headers = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`X-${index}`, 'v'.repeat(8_000)]),
+    );
     expect(refusal({ html: 'x', extra_http_headers: headers }).message).to.match(
       /^`extra_http_headers` must have at most 65536 characters in all/,
     );
   });
 
   it('refuses the name __proto__, which would get lost', () => {
-    expect(refusal(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message).to.equal(
-      '`extra_http_headers` must not have a header with the name `__proto__`.',
-    );
+    expect(
+      refusal(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message,
+    ).to.equal('`extra_http_headers` must not have a header with the name `__proto__`.');
   });
 
   it('never repeats a value', () => {
     for (const value of ['hunter2\n', 'hunter2あ', 'hunter2'.repeat(2_000)]) {
-      expect(refusal({ html: 'x', extra_http_headers: { Authorization: value } }).message).not.to.contain('hunter2');
+      expect(
+        refusal({ html: 'x', extra_http_headers: { Authorization: value } }).message,
+      ).not.to.contain('hunter2');
     }
   });
 });
@@ -133,7 +172,11 @@ describe('bad authentication', () => {
     [{ username: 5, password: 'a' }, '.username', 'not a number'],
     [{ username: 'a', password: null }, '.password', 'must be a string, not null'],
     [{ username: 'a', password: 5 }, '.password', 'not a number'],
-    [{ username: 'a:b', password: 'a' }, '.username', 'must not contain a colon or control characters'],
+    [
+      { username: 'a:b', password: 'a' },
+      '.username',
+      'must not contain a colon or control characters',
+    ],
     [{ username: ':', password: 'a' }, '.username', 'must not contain a colon'],
     [{ username: 'a\nb', password: 'a' }, '.username', 'control characters'],
     [{ username: 'a\u0000', password: 'a' }, '.username', 'control characters'],
@@ -142,10 +185,22 @@ describe('bad authentication', () => {
     [{ username: 'a', password: 'a\rb' }, '.password', 'must not contain control characters'],
     [{ username: 'a', password: 'a\u007f' }, '.password', 'must not contain control characters'],
     [{ username: 'a', password: '\udc00' }, '.password', 'must be valid Unicode'],
-    [{ username: 'a'.repeat(4_097), password: 'a' }, '.username', 'must be at most 4096 characters long, not 4097'],
-    [{ username: 'a', password: 'a'.repeat(4_097) }, '.password', 'must be at most 4096 characters long, not 4097'],
+    [
+      { username: 'a'.repeat(4_097), password: 'a' },
+      '.username',
+      'must be at most 4096 characters long, not 4097',
+    ],
+    [
+      { username: 'a', password: 'a'.repeat(4_097) },
+      '.password',
+      'must be at most 4096 characters long, not 4097',
+    ],
     [{ username: 'a', password: 'b', user: 'c' }, '.user', 'is not a field'],
-    [{ usrname: 'a', password: 'b', username: 'c' }, '.usrname', 'is not a field; did you mean `auth.username`?'],
+    [
+      { usrname: 'a', password: 'b', username: 'c' },
+      '.usrname',
+      'is not a field; did you mean `auth.username`?',
+    ],
   ];
 
   for (const [auth, member, says] of PAIRS) {
@@ -178,13 +233,21 @@ describe('authentication together with other fields', () => {
 
   for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
     it(`is refused with the header ${name}`, () => {
-      const { message } = refusal({ url: 'https://example.com/', auth, extra_http_headers: { [name]: 'Bearer x' } });
-      expect(message).to.equal(`\`auth\` cannot be combined with \`extra_http_headers.${name}\`; leave out one of the two.`);
+      const { message } = refusal({
+        url: 'https://example.com/',
+        auth,
+        extra_http_headers: { [name]: 'Bearer x' },
+      });
+      expect(message).to.equal(
+        `\`auth\` cannot be combined with \`extra_http_headers.${name}\`; leave out one of the two.`,
+      );
     });
 
     it(`is refused as the header ${name} with html`, () => {
       const { message } = refusal({ html: 'x', extra_http_headers: { [name]: 'Bearer x' } });
-      expect(message).to.match(new RegExp(`^\`extra_http_headers\\.${name}\` cannot be combined with \`html\``));
+      expect(message).to.match(
+        new RegExp(`^\`extra_http_headers\\.${name}\` cannot be combined with \`html\``),
+      );
     });
   }
 });

@@ -7,8 +7,14 @@ const COMBINATIONS: [body: object, names: string[]][] = [
   [{ html: 'x', url: 'https://example.com/' }, ['html', 'url']],
   [{ html: 'x', paper_width: '5in' }, ['paper_width', 'paper_height']],
   [{ html: 'x', paper_height: '5in' }, ['paper_height', 'paper_width']],
-  [{ html: 'x', paper_width: '5in', paper_height: '5in', format: '80mmxauto' }, ['paper_width', 'paper_height', 'format']],
-  [{ html: 'x', paper_width: '5in', paper_height: '5in', single_page: true }, ['paper_width', 'paper_height', 'single_page']],
+  [
+    { html: 'x', paper_width: '5in', paper_height: '5in', format: '80mmxauto' },
+    ['paper_width', 'paper_height', 'format'],
+  ],
+  [
+    { html: 'x', paper_width: '5in', paper_height: '5in', single_page: true },
+    ['paper_width', 'paper_height', 'single_page'],
+  ],
   [{ html: 'x', landscape: true, format: '80mmxauto' }, ['landscape', 'format']],
   [{ html: 'x', single_page: false, format: '80mmxauto' }, ['single_page', 'format']],
   [{ html: 'x', pages: '1', single_page: true }, ['pages', 'single_page']],
@@ -19,8 +25,14 @@ const COMBINATIONS: [body: object, names: string[]][] = [
   [{ html: 'x', format: '1x1', margin: { left: '0.11in' } }, ['margin.left', 'margin.right']],
   [{ html: 'x', format: '80mmxauto', margin: { left: '70mm' } }, ['margin.left', 'margin.right']],
   [{ html: 'x', format: '80mmxauto', margin: { top: '199.2in' } }, ['margin.top', 'margin.bottom']],
-  [{ html: 'x', format: '10x3', landscape: true, margin: { left: '2in', right: '2in' } }, ['margin.left', 'margin.right']],
-  [{ html: 'x', paper_width: '3in', paper_height: '10in', margin: { left: '2in', right: '2in' } }, ['margin.left', 'margin.right']],
+  [
+    { html: 'x', format: '10x3', landscape: true, margin: { left: '2in', right: '2in' } },
+    ['margin.left', 'margin.right'],
+  ],
+  [
+    { html: 'x', paper_width: '3in', paper_height: '10in', margin: { left: '2in', right: '2in' } },
+    ['margin.left', 'margin.right'],
+  ],
 ];
 
 const UNKNOWN: [body: object, field: string, nearest?: string][] = [
@@ -56,7 +68,9 @@ describe('render requests as a whole', () => {
 
   for (const [body, field, nearest] of UNKNOWN) {
     it(`refuses ${shown(body)} by the field's name${nearest ? ` and suggests ${nearest}` : ''}`, () => {
-      const error = refusal(Object.defineProperties({ html: 'x' }, Object.getOwnPropertyDescriptors(body)));
+      const error = refusal(
+        Object.defineProperties({ html: 'x' }, Object.getOwnPropertyDescriptors(body)),
+      );
       expect(error.code).to.equal('validation_error');
       expect(error.message).to.equal(
         `\`${field}\` is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`,
@@ -77,9 +91,13 @@ describe('render requests as a whole', () => {
 
 describe('the messages of refused requests', () => {
   it('hint at pixels when a bare margin is far too wide', () => {
-    expect(refusal({ html: 'x', margin: { left: '20' } }).message).to.contain('`20` is 20 inches; did you mean `20px`?');
+    expect(refusal({ html: 'x', margin: { left: '20' } }).message).to.contain(
+      '`20` is 20 inches; did you mean `20px`?',
+    );
     expect(refusal({ html: 'x', margin: { left: '20in' } }).message).not.to.contain('did you mean');
-    expect(refusal({ html: 'x', margin: { left: '4', right: '4' } }).message).not.to.contain('did you mean');
+    expect(refusal({ html: 'x', margin: { left: '4', right: '4' } }).message).not.to.contain(
+      'did you mean',
+    );
   });
 
   it('name the margins that nobody gave when a small sheet has no room for them', () => {
@@ -89,7 +107,16 @@ describe('the messages of refused requests', () => {
   });
 
   it('name five wrong fields at most, each once', () => {
-    const body = { html: '', format: 'B5', landscape: 1, scale: 9, zoom: 9, pages: '0', wait_delay: 'x', margin: { top: 1 } };
+    const body = {
+      html: '',
+      format: 'B5',
+      landscape: 1,
+      scale: 9,
+      zoom: 9,
+      pages: '0',
+      wait_delay: 'x',
+      margin: { top: 1 },
+    };
     const { message } = refusal(body);
     expect(message.match(/`(\w+)` must/g)).to.deep.equal([
       '`html` must',
@@ -102,8 +129,12 @@ describe('the messages of refused requests', () => {
 
   it('stay short whatever the request holds', () => {
     const long = 'y'.repeat(1_000_000);
-    expect(refusal({ html: 'x', format: long, wait_delay: long, [long]: 1 }).message.length).to.be.below(1_000);
-    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`unknown_${index}`, 1]));
+    expect(
+      refusal({ html: 'x', format: long, wait_delay: long, [long]: 1 }).message.length,
+    ).to.be.below(1_000);
+    const many = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`unknown_${index}`, 1]),
+    );
     expect(refusal({ html: 'x', ...many }).message.match(/is not a field/g)).to.have.length(5);
   });
 
@@ -129,11 +160,15 @@ describe('the messages of refused requests', () => {
 
   it('name the ports that an intranet account may use too', () => {
     const rules = { ports: [443], intranet: true, allowPorts: [9_000] };
-    expect(refusal({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal('`url` must use one of the ports 443, 9000, not 80.');
+    expect(refusal({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal(
+      '`url` must use one of the ports 443, 9000, not 80.',
+    );
   });
 
   it('do not offer the intranet ports to others', () => {
     const rules = { ports: [443], intranet: false, allowPorts: [9_000] };
-    expect(refusal({ url: 'http://example.com:9000/' }, rules as never).message).to.equal('`url` must use one of the ports 443, not 9000.');
+    expect(refusal({ url: 'http://example.com:9000/' }, rules as never).message).to.equal(
+      '`url` must use one of the ports 443, not 9000.',
+    );
   });
 });

@@ -21,7 +21,8 @@ function rowOf(line: string): Row {
     .split('<br>')
     .map(text => {
       const [, file, title] = PROOF.exec(text) ?? [];
-      if (file === undefined || title === undefined) throw new Error(`test/README.md: "${text}" is no "\`file\`: title"`);
+      if (file === undefined || title === undefined)
+        throw new Error(`test/README.md: "${text}" is no "\`file\`: title"`);
       return { file, title };
     });
   return { names: [...what.matchAll(/`([^`]+)`/g)].map(match => match[1]!), proofs };

@@ -51,7 +51,12 @@ const GOOD: object[] = [
     footer: { html: '<b class="pageNumber">', height: '.5in' },
   },
   { html: 'x', header: { html: 'the word class="date" and {{ alone and { {date} }' } },
-  { html: 'x', header: { html: '<p class="Date dated my-title urls" title="url">x</p><!-- {{date}} class="date" -->' } },
+  {
+    html: 'x',
+    header: {
+      html: '<p class="Date dated my-title urls" title="url">x</p><!-- {{date}} class="date" -->',
+    },
+  },
   { html: 'x', header: { html: '<b>{{page}}</b>{{total}}<svg class="pageNumber"/>{{page}}' } },
   { html: 'x', header: { html: 'x'.repeat(65_536) } },
   { html: 'x', header: { html: '😀'.repeat(65_536) } },
@@ -61,14 +66,45 @@ const GOOD: object[] = [
   { html: 'x', cookies: [{ name: 'a', value: '', domain: 'localhost' }] },
   {
     url: 'https://example.com/',
-    cookies: [{ name: "!#$%&'*+-.^_`|~aZ9", value: 'a=b, "c" \\ é 日 😀', domain: '.Example.COM', path: '/a/b.c' }],
+    cookies: [
+      {
+        name: "!#$%&'*+-.^_`|~aZ9",
+        value: 'a=b, "c" \\ é 日 😀',
+        domain: '.Example.COM',
+        path: '/a/b.c',
+      },
+    ],
   },
   {
     html: 'x',
-    cookies: [{ name: 'a', value: 'b'.repeat(4_095), domain: '192.0.2.1', secure: false, http_only: false, same_site: 'Strict' }],
+    cookies: [
+      {
+        name: 'a',
+        value: 'b'.repeat(4_095),
+        domain: '192.0.2.1',
+        secure: false,
+        http_only: false,
+        same_site: 'Strict',
+      },
+    ],
   },
-  { html: 'x', cookies: [{ name: 'a', value: 'b', domain: '[2001:DB8::1]', same_site: 'None', secure: true }] },
-  { html: 'x', cookies: [{ name: '__Host-Http-a', value: 'b', domain: 'web1', path: '/', secure: true, http_only: true }] },
+  {
+    html: 'x',
+    cookies: [{ name: 'a', value: 'b', domain: '[2001:DB8::1]', same_site: 'None', secure: true }],
+  },
+  {
+    html: 'x',
+    cookies: [
+      {
+        name: '__Host-Http-a',
+        value: 'b',
+        domain: 'web1',
+        path: '/',
+        secure: true,
+        http_only: true,
+      },
+    ],
+  },
   {
     html: 'x',
     cookies: [
@@ -80,27 +116,70 @@ const GOOD: object[] = [
   {
     html: 'x',
     cookies: [
-      { name: 'a', value: 'b', domain: `.${'a'.repeat(49)}.`.concat(`${'a'.repeat(49)}.`.repeat(4), 'abc'), path: `/${'a'.repeat(1_023)}` },
+      {
+        name: 'a',
+        value: 'b',
+        domain: `.${'a'.repeat(49)}.`.concat(`${'a'.repeat(49)}.`.repeat(4), 'abc'),
+        path: `/${'a'.repeat(1_023)}`,
+      },
     ],
   },
-  { html: 'x', cookies: Array.from({ length: 180 }, (_, index) => ({ name: `n${index}`, value: 'v', domain: 'example.com' })) },
+  {
+    html: 'x',
+    cookies: Array.from({ length: 180 }, (_, index) => ({
+      name: `n${index}`,
+      value: 'v',
+      domain: 'example.com',
+    })),
+  },
   { html: 'x', extra_http_headers: {} },
-  { html: 'x', extra_http_headers: { 'X-A': '', 'x-b': ' \t é ÿ "quoted" ', "!#$%&'*+-.^_`|~": 'x', Referer: 'https://example.com/' } },
-  { html: 'x', extra_http_headers: { 'X-A': 'v'.repeat(8_192), proxy: 'x', Cookies: 'x', constructor: 'x' } },
-  { html: 'x', extra_http_headers: Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`X-${index}`, 'v'])) },
+  {
+    html: 'x',
+    extra_http_headers: {
+      'X-A': '',
+      'x-b': ' \t é ÿ "quoted" ',
+      "!#$%&'*+-.^_`|~": 'x',
+      Referer: 'https://example.com/',
+    },
+  },
+  {
+    html: 'x',
+    extra_http_headers: { 'X-A': 'v'.repeat(8_192), proxy: 'x', Cookies: 'x', constructor: 'x' },
+  },
+  {
+    html: 'x',
+    extra_http_headers: Object.fromEntries(
+      Array.from({ length: 64 }, (_, index) => [`X-${index}`, 'v']),
+    ),
+  },
   { url: 'https://example.com/', extra_http_headers: { aUTHORIZATION: 'Bearer x' } },
   { url: 'https://example.com/', auth: { username: '', password: '' } },
   { url: 'https://example.com/', auth: { username: 'Müller', password: 'a:b 日 😀' } },
   { html: 'x', css: 'p{}', javascript: 'https' },
-  { html: 'x', css: ' https://example.com/a.css\n', javascript: 'HTTPS://EXAMPLE.com:8443/a.js?b#c' },
+  {
+    html: 'x',
+    css: ' https://example.com/a.css\n',
+    javascript: 'HTTPS://EXAMPLE.com:8443/a.js?b#c',
+  },
   { html: 'x', css: 'https://10.0.0.1/ {}', javascript: 'https://127.0.0.1/ is a label\nrun()' },
   { html: 'x', css: 'x'.repeat(262_144), javascript: '日'.repeat(262_143) },
   { html: 'x', lazy_load_images: true, sandbox: true },
   { html: 'x', lazy_load_images: false, sandbox: false },
   { html: 'x', metadata: {} },
   { html: 'x', metadata: { title: 'a\r\nb', author: 'a\tb', keywords: '\n' } },
-  { html: 'x', metadata: { title: '', author: 'Müller & 山田 😀', subject: '(a\\)', keywords: 'x'.repeat(2_048) } },
-  { html: 'x', metadata: { title: 'é'.repeat(1_024), author: '日'.repeat(682), subject: '😀'.repeat(512) } },
+  {
+    html: 'x',
+    metadata: {
+      title: '',
+      author: 'Müller & 山田 😀',
+      subject: '(a\\)',
+      keywords: 'x'.repeat(2_048),
+    },
+  },
+  {
+    html: 'x',
+    metadata: { title: 'é'.repeat(1_024), author: '日'.repeat(682), subject: '😀'.repeat(512) },
+  },
 ];
 
 describe('render requests that are accepted', () => {
@@ -117,7 +196,9 @@ describe('render requests that are accepted', () => {
 
   it('leaves private addresses of intranet accounts to the guard, and gives them more ports', () => {
     for (const url of ['http://10.0.0.1/', 'http://localhost/', 'http://[fd00::1]:9000/']) {
-      expect(parseRenderRequest({ url }, { ports: [80], intranet: true, allowPorts: [9_000] })).to.deep.equal({ url });
+      expect(
+        parseRenderRequest({ url }, { ports: [80], intranet: true, allowPorts: [9_000] }),
+      ).to.deep.equal({ url });
     }
   });
 

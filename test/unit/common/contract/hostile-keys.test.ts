@@ -2,10 +2,14 @@ import { expect } from 'chai';
 import { parseJson } from '../../../../api/http/json-text.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { ApiError } from '../../../../common/contract/errors.ts';
-import { parseRenderRequest, type RenderRequest } from '../../../../common/contract/render-request.ts';
+import {
+  parseRenderRequest,
+  type RenderRequest,
+} from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';
 
-const read = (text: string): RenderRequest => parseRenderRequest(parseJson(Buffer.from(text)), PUBLIC);
+const read = (text: string): RenderRequest =>
+  parseRenderRequest(parseJson(Buffer.from(text)), PUBLIC);
 const refused = (text: string): ApiError => {
   try {
     read(text);
@@ -16,8 +20,20 @@ const refused = (text: string): ApiError => {
   return expect.fail(`${text} was accepted`);
 };
 
-/** Names that every object has without anybody having given them, and those by which its prototype is changed. */
-const KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__', '__lookupSetter__'];
+/**
+ * Names that every object has without anybody having given them, and those by which its prototype
+ * is changed.
+ */
+const KEYS = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  '__defineGetter__',
+  '__lookupSetter__',
+];
 const VALUES = [
   '{"polluted":true}',
   '"x"',
@@ -36,8 +52,14 @@ const PLACES: [place: string, around: (member: string) => string][] = [
   ['header.', member => `{"html":"x","header":{"html":"x",${member}}}`],
   ['footer.', member => `{"html":"x","footer":{${member}}}`],
   ['metadata.', member => `{"html":"x","metadata":{"title":"x",${member}}}`],
-  ['auth.', member => `{"url":"https://example.com/","auth":{"username":"a","password":"b",${member}}}`],
-  ['cookies.0.', member => `{"html":"x","cookies":[{"name":"a","value":"b","domain":"example.com",${member}}]}`],
+  [
+    'auth.',
+    member => `{"url":"https://example.com/","auth":{"username":"a","password":"b",${member}}}`,
+  ],
+  [
+    'cookies.0.',
+    member => `{"html":"x","cookies":[{"name":"a","value":"b","domain":"example.com",${member}}]}`,
+  ],
 ];
 
 const isClean = () => {
@@ -54,14 +76,21 @@ describe('a member that an object has by itself', () => {
         for (const value of VALUES) {
           const error = refused(around(`"${key}":${value}`));
           expect(error.code).to.equal('validation_error');
-          expect(error.message).to.equal(`\`${place}${key}\` is not a field. /docs lists the fields.`);
+          expect(error.message).to.equal(
+            `\`${place}${key}\` is not a field. /docs lists the fields.`,
+          );
         }
       });
     }
   }
 
   it('is no reason to fail in telling what is wrong, nor is a value as long as a body', () => {
-    for (const value of ['{"toString":1}', '{"toString":1,"valueOf":null}', '{"__proto__":{"toString":1}}', '{"toJSON":1}'])
+    for (const value of [
+      '{"toString":1}',
+      '{"toString":1,"valueOf":null}',
+      '{"__proto__":{"toString":1}}',
+      '{"toJSON":1}',
+    ])
       expect(refused(`{"html":"x","emulate_media":${value}}`).message).to.equal(
         '`emulate_media` must be `print` or `screen`, not an object.',
       );
@@ -73,23 +102,41 @@ describe('a member that an object has by itself', () => {
 
   it('gives a request no field that it does not have', () => {
     expect(refused('{"__proto__":{"html":"x"}}').message).to.contain('`__proto__` is not a field');
-    expect(refused('{"html":"x","margin":{"__proto__":{"top":"nonsense"}}}').message).to.contain('`margin.__proto__` is not a field');
+    expect(refused('{"html":"x","margin":{"__proto__":{"top":"nonsense"}}}').message).to.contain(
+      '`margin.__proto__` is not a field',
+    );
   });
 
   it('is not read as a value', () => {
     for (const key of KEYS) {
-      expect(refused(`{"html":"x","emulate_media":"${key}"}`).message).to.contain('`emulate_media` must be');
+      expect(refused(`{"html":"x","emulate_media":"${key}"}`).message).to.contain(
+        '`emulate_media` must be',
+      );
       expect(refused(`{"html":"x","format":"${key}"}`).message).to.contain('`format` must be');
-      expect(refused(`{"html":"x","margin":{"top":"1${key}"}}`).message).to.contain('`margin.top` must be');
-      expect(refused(`{"html":"x","wait_delay":"1${key}"}`).message).to.contain('`wait_delay` must be');
-      expect(refused(`{"html":"x","header":{"html":"{{${key}}}"}}`).message).to.contain(`must not contain "{{${key}}}"`);
+      expect(refused(`{"html":"x","margin":{"top":"1${key}"}}`).message).to.contain(
+        '`margin.top` must be',
+      );
+      expect(refused(`{"html":"x","wait_delay":"1${key}"}`).message).to.contain(
+        '`wait_delay` must be',
+      );
+      expect(refused(`{"html":"x","header":{"html":"{{${key}}}"}}`).message).to.contain(
+        `must not contain "{{${key}}}"`,
+      );
     }
   });
 
   it('is a header like any other, but for the one that no object can have', () => {
-    expect(refused('{"html":"x","extra_http_headers":{"__proto__":"x"}}').message).to.contain('`__proto__`');
-    const given = read('{"html":"x","extra_http_headers":{"constructor":"a","toString":"b","prototype":"c"}}');
-    expect(renderSettings(given).headers).to.deep.equal({ constructor: 'a', toString: 'b', prototype: 'c' });
+    expect(refused('{"html":"x","extra_http_headers":{"__proto__":"x"}}').message).to.contain(
+      '`__proto__`',
+    );
+    const given = read(
+      '{"html":"x","extra_http_headers":{"constructor":"a","toString":"b","prototype":"c"}}',
+    );
+    expect(renderSettings(given).headers).to.deep.equal({
+      constructor: 'a',
+      toString: 'b',
+      prototype: 'c',
+    });
   });
 
   it('does no harm inside a value of the wrong type', () => {
@@ -108,11 +155,15 @@ describe('a member that is given twice', () => {
     expect(read('{"html":"a","html":"b"}')).to.deep.equal({ html: 'b' });
     expect(read('{"html":1,"html":"b"}')).to.deep.equal({ html: 'b' });
     expect(refused('{"html":"a","html":1}').message).to.contain('`html` must be');
-    expect(read('{"html":"x","margin":{"top":"nonsense"},"margin":{"top":"1in"}}').margin).to.deep.equal({ top: '1in' });
+    expect(
+      read('{"html":"x","margin":{"top":"nonsense"},"margin":{"top":"1in"}}').margin,
+    ).to.deep.equal({ top: '1in' });
   });
 
   it('is checked as it is used: the last address is the one that is judged', () => {
-    expect(refused('{"url":"https://example.com/","url":"http://127.0.0.1/"}').code).to.equal('ssrf_blocked');
+    expect(refused('{"url":"https://example.com/","url":"http://127.0.0.1/"}').code).to.equal(
+      'ssrf_blocked',
+    );
     const request = read('{"url":"http://127.0.0.1/","\\u0075rl":"https://example.com/"}');
     expect(renderSettings(request).source).to.include({ url: 'https://example.com/' });
   });

@@ -10,25 +10,39 @@ import {
   parseLengthIn,
 } from '../../../../common/contract/lengths.ts';
 import { editDistance } from '../../../../common/contract/nearest-name.ts';
-import { PAGES_PATTERN, pageRangesText, parsePages } from '../../../../common/contract/page-ranges.ts';
+import {
+  PAGES_PATTERN,
+  pageRangesText,
+  parsePages,
+} from '../../../../common/contract/page-ranges.ts';
 
-/** Units in the smallest common step, 1/914400 inch, as office documents count: integers all of them. */
+/**
+ * Units in the smallest common step, 1/914400 inch, as office documents count: integers all of
+ * them.
+ */
 const STEPS = { in: 914_400, px: 9_525, cm: 360_000, mm: 36_000, pt: 12_700, pc: 152_400 } as const;
 const unit = fc.constantFrom(...(Object.keys(STEPS) as (keyof typeof STEPS)[]));
 /** Thousandths as text, in one of the ways in which people write them. */
 const decimal = fc.tuple(fc.nat(500_000), fc.boolean()).map(([thousandths, short]) => {
   const text = (thousandths / 1_000).toFixed(3);
-  return { thousandths, text: short ? text.replace(/\.?0+$/, '').replace(/^0(?=\.)/, '') || '0' : text };
+  return {
+    thousandths,
+    text: short ? text.replace(/\.?0+$/, '').replace(/^0(?=\.)/, '') || '0' : text,
+  };
 });
 
-const close = (actual: number | undefined, expected: number) => Math.abs(actual! - expected) <= 1e-9 * Math.max(1, expected);
+const close = (actual: number | undefined, expected: number) =>
+  Math.abs(actual! - expected) <= 1e-9 * Math.max(1, expected);
 
 describe('lengths', () => {
   it('come to the inches that their units say', () => {
     fc.assert(
       fc.property(decimal, unit, ({ text, thousandths }, name) => {
         expect(`${text}${name}`).to.match(new RegExp(LENGTH_PATTERN));
-        return close(parseLengthIn(`${text}${name}`), (thousandths * STEPS[name]) / 1_000 / STEPS.in);
+        return close(
+          parseLengthIn(`${text}${name}`),
+          (thousandths * STEPS[name]) / 1_000 / STEPS.in,
+        );
       }),
     );
   });
@@ -38,19 +52,28 @@ describe('lengths', () => {
       fc.property(
         decimal,
         ({ text, thousandths }) =>
-          close(parseLengthIn(text), thousandths / 1_000) && close(parseLengthIn(text, 'px'), thousandths / 96_000) && isUnitless(text),
+          close(parseLengthIn(text), thousandths / 1_000) &&
+          close(parseLengthIn(text, 'px'), thousandths / 96_000) &&
+          isUnitless(text),
       ),
     );
   });
 
   it('are exact where the units are', () => {
-    expect(['25.4mm', '2.54cm', '96px', '72pt', '6pc', '1in', '1'].map(text => parseLengthIn(text))).to.deep.equal([1, 1, 1, 1, 1, 1, 1]);
+    expect(
+      ['25.4mm', '2.54cm', '96px', '72pt', '6pc', '1in', '1'].map(text => parseLengthIn(text)),
+    ).to.deep.equal([1, 1, 1, 1, 1, 1, 1]);
   });
 
   it('are nothing else than their pattern says', () => {
     const pattern = new RegExp(LENGTH_PATTERN);
-    const alphabet = fc.string({ unit: fc.constantFrom(...'0123456789.-+ epxinmctx'), maxLength: 8 });
-    fc.assert(fc.property(alphabet, text => (parseLengthIn(text) !== undefined) === pattern.test(text)));
+    const alphabet = fc.string({
+      unit: fc.constantFrom(...'0123456789.-+ epxinmctx'),
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(alphabet, text => (parseLengthIn(text) !== undefined) === pattern.test(text)),
+    );
   });
 });
 
@@ -59,7 +82,9 @@ describe('formats', () => {
     const name = fc.constantFrom(...(Object.keys(NAMED_FORMATS) as (keyof typeof NAMED_FORMATS)[]));
     const spelled = fc.tuple(name, fc.infiniteStream(fc.boolean())).map(([known, upper]) => ({
       known,
-      text: [...known].map(letter => (upper.next().value ? letter.toUpperCase() : letter.toLowerCase())).join(''),
+      text: [...known]
+        .map(letter => (upper.next().value ? letter.toUpperCase() : letter.toLowerCase()))
+        .join(''),
     }));
     fc.assert(
       fc.property(spelled, ({ known, text }) => {
@@ -70,7 +95,9 @@ describe('formats', () => {
   });
 
   it('halve from one A size to the next', () => {
-    const sizes = ['A0', 'A1', 'A2', 'A3', 'A4', 'A5', 'A6'].map(name => parseFormat(name) as { widthIn: number; heightIn: number });
+    const sizes = ['A0', 'A1', 'A2', 'A3', 'A4', 'A5', 'A6'].map(
+      name => parseFormat(name) as { widthIn: number; heightIn: number },
+    );
     for (const [index, size] of sizes.slice(1).entries()) {
       expect(size.heightIn).to.equal(sizes[index]!.widthIn);
       expect(size.widthIn).to.be.closeTo(sizes[index]!.heightIn / 2, 0.5 / 25.4 + 1e-9);
@@ -78,28 +105,50 @@ describe('formats', () => {
   });
 
   it('read each side by its own unit', () => {
-    const side = fc.tuple(decimal, fc.option(unit, { nil: undefined })).map(([{ text }, name]) => `${text}${name ?? ''}`);
+    const side = fc
+      .tuple(decimal, fc.option(unit, { nil: undefined }))
+      .map(([{ text }, name]) => `${text}${name ?? ''}`);
     fc.assert(
       fc.property(side, side, (width, height) => {
         expect(`${width}x${height}`).to.match(new RegExp(FORMAT_PATTERN));
-        expect(parseFormat(`${width}x${height}`)).to.deep.equal({ widthIn: parseLengthIn(width), heightIn: parseLengthIn(height) });
-        expect(parseFormat(`${width}xauto`)).to.deep.equal({ widthIn: parseLengthIn(width, 'px'), heightIn: 'auto' });
+        expect(parseFormat(`${width}x${height}`)).to.deep.equal({
+          widthIn: parseLengthIn(width),
+          heightIn: parseLengthIn(height),
+        });
+        expect(parseFormat(`${width}xauto`)).to.deep.equal({
+          widthIn: parseLengthIn(width, 'px'),
+          heightIn: 'auto',
+        });
       }),
     );
   });
 
   it('are nothing else than their pattern says', () => {
     const pattern = new RegExp(FORMAT_PATTERN);
-    const pieces = fc.array(fc.constantFrom('8', '.5', '.', 'x', 'px', 'mm', 'in', 'auto', 'A4', 'a', 'Legal', ' ', '-'), { maxLength: 6 });
+    const pieces = fc.array(
+      fc.constantFrom('8', '.5', '.', 'x', 'px', 'mm', 'in', 'auto', 'A4', 'a', 'Legal', ' ', '-'),
+      { maxLength: 6 },
+    );
     fc.assert(
-      fc.property(pieces, words => (parseFormat(words.join('')) !== undefined) === pattern.test(words.join(''))),
+      fc.property(
+        pieces,
+        words => (parseFormat(words.join('')) !== undefined) === pattern.test(words.join('')),
+      ),
       { numRuns: 500 },
     );
   });
 });
 
 describe('durations', () => {
-  const NANOSECONDS = { ns: 1n, us: 1_000n, µs: 1_000n, μs: 1_000n, ms: 1_000_000n, s: 1_000_000_000n, m: 60_000_000_000n } as const;
+  const NANOSECONDS = {
+    ns: 1n,
+    us: 1_000n,
+    µs: 1_000n,
+    μs: 1_000n,
+    ms: 1_000_000n,
+    s: 1_000_000_000n,
+    m: 60_000_000_000n,
+  } as const;
   const part = fc.record({
     whole: fc.nat(40),
     thousandths: fc.nat(999),
@@ -109,16 +158,23 @@ describe('durations', () => {
   it('add their parts up, and end at 30 seconds', () => {
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), parts => {
-        const text = parts.map(({ whole, thousandths, name }) => `${whole}.${String(thousandths).padStart(3, '0')}${name}`).join('');
+        const text = parts
+          .map(
+            ({ whole, thousandths, name }) =>
+              `${whole}.${String(thousandths).padStart(3, '0')}${name}`,
+          )
+          .join('');
         const picoseconds = parts.reduce(
-          (sum, { whole, thousandths, name }) => sum + BigInt(whole * 1_000 + thousandths) * NANOSECONDS[name],
+          (sum, { whole, thousandths, name }) =>
+            sum + BigInt(whole * 1_000 + thousandths) * NANOSECONDS[name],
           0n,
         );
         const ms = parseWaitDelayMs(text);
         expect(text).to.match(new RegExp(DURATION_PATTERN));
         if (picoseconds > 30_000_000_000_000n + 500n) expect(ms).to.equal(undefined);
         // Half a nanosecond at most is rounded away.
-        else if (picoseconds <= 30_000_000_000_000n) expect(ms).to.be.closeTo(Number(picoseconds) / 1e9, 0.6e-6);
+        else if (picoseconds <= 30_000_000_000_000n)
+          expect(ms).to.be.closeTo(Number(picoseconds) / 1e9, 0.6e-6);
       }),
       { numRuns: 500 },
     );
@@ -139,7 +195,8 @@ describe('durations', () => {
     ['0.5m', 30_000],
     ['29s999ms1000us', 30_000],
   ] as const) {
-    it(`reads ${text} as ${ms} ms`, () => expect(Object.is(parseWaitDelayMs(text), ms)).to.equal(true));
+    it(`reads ${text} as ${ms} ms`, () =>
+      expect(Object.is(parseWaitDelayMs(text), ms)).to.equal(true));
   }
 });
 
@@ -156,12 +213,16 @@ describe('page ranges', () => {
     text: rows
       .map(({ from, more, open, space }) => {
         const gap = space ? ' ' : '';
-        return more === undefined ? `${gap}${from}${open ? `${gap}-` : ''}${gap}` : `${gap}${from}${gap}-${gap}${from + more}${gap}`;
+        return more === undefined
+          ? `${gap}${from}${open ? `${gap}-` : ''}${gap}`
+          : `${gap}${from}${gap}-${gap}${from + more}${gap}`;
       })
       .join(','),
   }));
-  const wanted = ({ from, more, open }: { from: number; more: number | undefined; open: boolean }, page: number) =>
-    page >= from && (more === undefined ? open || page === from : page <= from + more);
+  const wanted = (
+    { from, more, open }: { from: number; more: number | undefined; open: boolean },
+    page: number,
+  ) => page >= from && (more === undefined ? open || page === from : page <= from + more);
 
   it('keep the pages that any of the ranges names, in order and apart', () => {
     fc.assert(
@@ -192,9 +253,14 @@ describe('page ranges', () => {
 
   it('match their pattern whenever they are read', () => {
     const pattern = new RegExp(PAGES_PATTERN);
-    const pieces = fc.array(fc.constantFrom('0', '1', '2', '30', ',', '-', ' ', ' ,', '- '), { maxLength: 7 });
+    const pieces = fc.array(fc.constantFrom('0', '1', '2', '30', ',', '-', ' ', ' ,', '- '), {
+      maxLength: 7,
+    });
     fc.assert(
-      fc.property(pieces, words => parsePages(words.join('')) === undefined || pattern.test(words.join(''))),
+      fc.property(
+        pieces,
+        words => parsePages(words.join('')) === undefined || pattern.test(words.join('')),
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -212,11 +278,16 @@ describe('page ranges', () => {
     [`2,5-${'9'.repeat(4_000)}`, '2,5-999999999'],
     ['99999999999999999998-99999999999999999999', '999999999'],
   ] as const) {
-    it(`are ${chrome} to Chrome when ${text} is asked for`, () => expect(pageRangesText(parsePages(text)!)).to.equal(chrome));
+    it(`are ${chrome} to Chrome when ${text} is asked for`, () =>
+      expect(pageRangesText(parsePages(text)!)).to.equal(chrome));
   }
 
   it('have the lower number first, of any count of digits', () => {
-    for (const text of ['99999999999999999999-99999999999999999998', '10000000000-9', `${'9'.repeat(4_000)}-1`])
+    for (const text of [
+      '99999999999999999999-99999999999999999998',
+      '10000000000-9',
+      `${'9'.repeat(4_000)}-1`,
+    ])
       expect(parsePages(text)).to.equal(undefined);
   });
 
@@ -247,6 +318,10 @@ describe('the distance of names', () => {
   });
 
   it('counts one for each kind of mistake', () => {
-    expect(['ladscape', 'landdscape', 'landscepe', 'landscpae'].map(text => editDistance(text, 'landscape'))).to.deep.equal([1, 1, 1, 1]);
+    expect(
+      ['ladscape', 'landdscape', 'landscepe', 'landscpae'].map(text =>
+        editDistance(text, 'landscape'),
+      ),
+    ).to.deep.equal([1, 1, 1, 1]);
   });
 });

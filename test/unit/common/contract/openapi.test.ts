@@ -1,27 +1,41 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { errorEnvelopeSchema, healthSchema, readinessSchema } from '../../../../common/contract/answers.ts';
+import {
+  errorEnvelopeSchema,
+  healthSchema,
+  readinessSchema,
+} from '../../../../common/contract/answers.ts';
 import { docsPage } from '../../../../common/contract/docs-page.ts';
 import { docsStyleSource } from '../../../../common/contract/docs-style.ts';
 import { docsScriptSource } from '../../../../common/contract/docs-try.ts';
 import { type Operation, openApi } from '../../../../common/contract/openapi.ts';
-import { description as document, requestFields as fields } from '../../../support/request-fields.ts';
+import {
+  description as document,
+  requestFields as fields,
+} from '../../../support/request-fields.ts';
 
 const operations = Object.values(document.paths).flatMap(methods => Object.values(methods));
 const render = document.paths['/v1/render']!['post']!;
 
-const refs = (value: unknown): string[] => [...JSON.stringify(value).matchAll(/"\$ref":"([^"]+)"/g)].map(match => match[1]!);
-const examplesOf = (operation: Operation, status: string) => Object.values(operation.responses[status]!.content)[0]!;
+const refs = (value: unknown): string[] =>
+  [...JSON.stringify(value).matchAll(/"\$ref":"([^"]+)"/g)].map(match => match[1]!);
+const examplesOf = (operation: Operation, status: string) =>
+  Object.values(operation.responses[status]!.content)[0]!;
 
 describe('the OpenAPI description', () => {
   it('is version 0.1.0 of OpenAPI 3.1 and survives JSON', () => {
-    expect(document).to.deep.include({ openapi: '3.1.0', servers: [{ url: 'https://pdf.example.com' }] });
+    expect(document).to.deep.include({
+      openapi: '3.1.0',
+      servers: [{ url: 'https://pdf.example.com' }],
+    });
     expect(document.info.version).to.equal('0.1.0');
     expect(JSON.parse(JSON.stringify(document))).to.deep.equal(document);
   });
 
   it('has exactly the paths of this release', () => {
-    expect(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods)])).to.deep.equal([
+    expect(
+      Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods)]),
+    ).to.deep.equal([
       ['/v1/render', ['post']],
       ['/v1/trial/render', ['post']],
       ['/healthz', ['get']],
@@ -31,8 +45,13 @@ describe('the OpenAPI description', () => {
 
   it('says where chat programs find the tool, when there is one', () => {
     expect(document.info.description).to.equal('HTML or a public URL in, a PDF out.');
-    const withTool = openApi({ publicUrl: 'https://pdf.example.com', mcpUrl: 'https://pdf.example.com/mcp' });
-    expect(withTool.info.description).to.include('`render_pdf` at `https://pdf.example.com/mcp`').and.include('in place of an API key');
+    const withTool = openApi({
+      publicUrl: 'https://pdf.example.com',
+      mcpUrl: 'https://pdf.example.com/mcp',
+    });
+    expect(withTool.info.description)
+      .to.include('`render_pdf` at `https://pdf.example.com/mcp`')
+      .and.include('in place of an API key');
     expect(docsPage(withTool)).to.include('<code>https://pdf.example.com/mcp</code>');
   });
 
@@ -48,9 +67,18 @@ describe('the OpenAPI description', () => {
   });
 
   it('has all the answers that the specification lists, each with a request id', () => {
-    expect(Object.keys(render.responses)).to.deep.equal(['200', '400', '401', '403', '422', '429', '502']);
+    expect(Object.keys(render.responses)).to.deep.equal([
+      '200',
+      '400',
+      '401',
+      '403',
+      '422',
+      '429',
+      '502',
+    ]);
     for (const { responses } of operations)
-      for (const { headers } of Object.values(responses)) expect(headers).to.have.property('X-Request-Id');
+      for (const { headers } of Object.values(responses))
+        expect(headers).to.have.property('X-Request-Id');
     expect(render.security).to.deep.equal([{ apiKey: [] }]);
     expect(Object.keys(render.responses['200']!.headers)).to.include.members([
       'X-Usage-Count',
@@ -59,7 +87,10 @@ describe('the OpenAPI description', () => {
       'Server-Timing',
       'Content-Disposition',
     ]);
-    expect(Object.keys(render.responses['429']!.headers)).to.include.members(['Retry-After', 'X-Concurrency-Limit']);
+    expect(Object.keys(render.responses['429']!.headers)).to.include.members([
+      'Retry-After',
+      'X-Concurrency-Limit',
+    ]);
     expect(Object.keys(render.responses['502']!.headers)).to.include('Retry-After');
     expect(Object.keys(render.responses['401']!.headers)).to.include('WWW-Authenticate');
   });
@@ -70,7 +101,9 @@ describe('the OpenAPI description', () => {
       .flatMap(status =>
         Object.entries(examplesOf(render, status).examples!).map(([code, { value }]) => {
           expect(errorEnvelopeSchema.parse(value).error.code).to.equal(code);
-          expect('reason' in errorEnvelopeSchema.parse(value).error).to.equal(code === 'render_failed');
+          expect('reason' in errorEnvelopeSchema.parse(value).error).to.equal(
+            code === 'render_failed',
+          );
           return `${status} ${code}`;
         }),
       );
@@ -86,8 +119,11 @@ describe('the OpenAPI description', () => {
   });
 
   it('shows health answers that fit their schemas', () => {
-    expect(healthSchema.parse(examplesOf(document.paths['/healthz']!['get']!, '200').example)).to.deep.equal({ status: 'ok' });
-    for (const status of ['200', '503']) readinessSchema.parse(examplesOf(document.paths['/readyz']!['get']!, status).example);
+    expect(
+      healthSchema.parse(examplesOf(document.paths['/healthz']!['get']!, '200').example),
+    ).to.deep.equal({ status: 'ok' });
+    for (const status of ['200', '503'])
+      readinessSchema.parse(examplesOf(document.paths['/readyz']!['get']!, status).example);
   });
 });
 
@@ -97,8 +133,11 @@ describe('the documentation page', () => {
   it('tells every field with its description, every header and every error code', () => {
     for (const [name] of fields) expect(page).to.contain(`id="field-${name}"`);
     for (const name of Object.keys(document.components.headers)) expect(page).to.contain(name);
-    for (const status of Object.keys(render.responses)) expect(page).to.contain(`>${status}</span>`);
-    expect(page).to.contain('id="field-error.reason"').and.to.contain('curl &#39;https://pdf.example.com/v1/render&#39;');
+    for (const status of Object.keys(render.responses))
+      expect(page).to.contain(`>${status}</span>`);
+    expect(page)
+      .to.contain('id="field-error.reason"')
+      .and.to.contain('curl &#39;https://pdf.example.com/v1/render&#39;');
   });
 
   it('needs no foreign host, and its one style and script are those that their hashes allow', () => {
@@ -107,11 +146,16 @@ describe('the documentation page', () => {
     expect(page).not.to.match(/https?:\/\/(?!pdf\.example\.com|example\.com)/i);
     const scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)];
     expect(page.match(/<script/g)).to.have.length(1);
-    expect(docsScriptSource).to.equal(`'sha256-${createHash('sha256').update(scripts[0]![1]!).digest('base64')}'`);
+    expect(docsScriptSource).to.equal(
+      `'sha256-${createHash('sha256').update(scripts[0]![1]!).digest('base64')}'`,
+    );
     const styles = [...page.matchAll(/<style>([\s\S]*?)<\/style>/g)];
     expect(styles).to.have.length(1);
-    expect(docsStyleSource).to.equal(`'sha256-${createHash('sha256').update(styles[0]![1]!).digest('base64')}'`);
-    for (const [, target] of page.matchAll(/href="([^"]+)"/g)) expect(target).to.match(/^(#|\/openapi\.json$)/);
+    expect(docsStyleSource).to.equal(
+      `'sha256-${createHash('sha256').update(styles[0]![1]!).digest('base64')}'`,
+    );
+    for (const [, target] of page.matchAll(/href="([^"]+)"/g))
+      expect(target).to.match(/^(#|\/openapi\.json$)/);
   });
 
   it('has a target for every link inside it, and each id once', () => {
@@ -124,6 +168,8 @@ describe('the documentation page', () => {
     const evil = `https://x.example/"><script>alert('1')</script>&`;
     const hostile = docsPage(openApi({ publicUrl: evil }));
     expect(hostile.match(/<script/g)).to.have.length(1);
-    expect(hostile).to.contain('https://x.example/&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;');
+    expect(hostile).to.contain(
+      'https://x.example/&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;',
+    );
   });
 });

@@ -1,8 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { placeholderProblem, replacePlaceholders } from '../../../../common/contract/placeholders.ts';
+import {
+  placeholderProblem,
+  replacePlaceholders,
+} from '../../../../common/contract/placeholders.ts';
 
-const SPANS = { page: '<span class="pageNumber"></span>', total: '<span class="totalPages"></span>' };
+const SPANS = {
+  page: '<span class="pageNumber"></span>',
+  total: '<span class="totalPages"></span>',
+};
 
 /** Pieces of html that leave a reader in the text of a document when they end. */
 const piece = fc.constantFrom(
@@ -33,7 +39,13 @@ describe('placeholders of a header', () => {
   it('leave html without them as it was written, whatever it is', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(piece, fc.string({ unit: 'binary' }), fc.constantFrom('<', '>', '{', '}', '&', '"', '/', '!--'))),
+        fc.array(
+          fc.oneof(
+            piece,
+            fc.string({ unit: 'binary' }),
+            fc.constantFrom('<', '>', '{', '}', '&', '"', '/', '!--'),
+          ),
+        ),
         parts => {
           const html = parts.join('').replaceAll(/\{\s*\{/g, '{');
           fc.pre(!html.includes('{{'));
@@ -47,19 +59,32 @@ describe('placeholders of a header', () => {
   it('are replaced between any tags, and the rest stays', () => {
     const placeholder = fc.constantFrom(...(['page', 'total'] as const)).map(name => ({ name }));
     fc.assert(
-      fc.property(fc.array(fc.oneof(piece, placeholder)), fc.constantFrom('', ' ', '\t '), (parts, space) => {
-        // A tag on both sides, so that nothing beside a placeholder has to be escaped anew.
-        const written = parts.map(part => (typeof part === 'string' ? part : `<i>{{${space}${part.name}${space}}}</i>`)).join('');
-        const wanted = parts.map(part => (typeof part === 'string' ? part : `<i>${SPANS[part.name]}</i>`)).join('');
-        expect(placeholderProblem(written)).to.equal(undefined);
-        expect(replacePlaceholders(written)).to.equal(wanted);
-      }),
+      fc.property(
+        fc.array(fc.oneof(piece, placeholder)),
+        fc.constantFrom('', ' ', '\t '),
+        (parts, space) => {
+          // A tag on both sides, so that nothing beside a placeholder has to be escaped anew.
+          const written = parts
+            .map(part =>
+              typeof part === 'string' ? part : `<i>{{${space}${part.name}${space}}}</i>`,
+            )
+            .join('');
+          const wanted = parts
+            .map(part => (typeof part === 'string' ? part : `<i>${SPANS[part.name]}</i>`))
+            .join('');
+          expect(placeholderProblem(written)).to.equal(undefined);
+          expect(replacePlaceholders(written)).to.equal(wanted);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
 
   it('are read in one pass, also from html whose tree would be a thousand times larger', () => {
-    const formatting = Array.from({ length: 4_000 }, (_, index) => `<b ${index.toString(36)}>`).join('');
+    const formatting = Array.from(
+      { length: 4_000 },
+      (_, index) => `<b ${index.toString(36)}>`,
+    ).join('');
     const hostile = `${formatting}${'<p>x'.repeat(9_000)}`;
     expect(replacePlaceholders(`${hostile}{{page}}`)).to.equal(`${hostile}${SPANS.page}`);
     expect(replacePlaceholders('<b>'.repeat(21_000))).to.have.length(63_000);

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import type { JsonSchema } from '../../../../common/contract/openapi.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';
-import { description, requestFields as fields, requestSchema } from '../../../support/request-fields.ts';
+import {
+  description,
+  requestFields as fields,
+  requestSchema,
+} from '../../../support/request-fields.ts';
 
 const properties = requestSchema.properties as Record<string, JsonSchema>;
 const GOOD_COOKIE = { name: 'a', value: 'b', domain: 'example.com', secure: true };
@@ -17,7 +21,8 @@ function requestWith(field: string, value: unknown): Record<string, unknown> {
   const [outer = '', inner] = field.split('.');
   if (inner === undefined) return { html: 'x', [field]: value };
   if (outer === 'cookies') return { html: 'x', cookies: [{ ...GOOD_COOKIE, [inner]: value }] };
-  if (outer === 'auth') return { url: 'https://example.com/', auth: { username: 'a', password: 'b', [inner]: value } };
+  if (outer === 'auth')
+    return { url: 'https://example.com/', auth: { username: 'a', password: 'b', [inner]: value } };
   return { html: 'x', [outer]: { [inner]: value } };
 }
 
@@ -50,17 +55,37 @@ describe('the schema of a render request', () => {
 
   it('bounds what there may be many of, and shows which names and values a header takes', () => {
     expect(properties['cookies']!.maxItems).to.equal(180);
-    const { maxProperties, propertyNames, additionalProperties } = properties['extra_http_headers']! as Record<string, JsonSchema>;
+    const { maxProperties, propertyNames, additionalProperties } = properties[
+      'extra_http_headers'
+    ]! as Record<string, JsonSchema>;
     expect(maxProperties).to.equal(64);
     expect(propertyNames).to.include({ type: 'string', maxLength: 256 });
     expect(additionalProperties).to.include({ type: 'string', maxLength: 8_192 });
-    const [name, value] = [new RegExp(propertyNames!.pattern!, 'u'), new RegExp(additionalProperties!.pattern!, 'u')];
-    expect(['X-A', 'a b', 'X:', ''].map(text => name.test(text))).to.deep.equal([true, false, false, false]);
-    expect(['', '\ta é', 'a\n', 'あ', '\u0085'].map(text => value.test(text))).to.deep.equal([true, true, false, false, false]);
+    const [name, value] = [
+      new RegExp(propertyNames!.pattern!, 'u'),
+      new RegExp(additionalProperties!.pattern!, 'u'),
+    ];
+    expect(['X-A', 'a b', 'X:', ''].map(text => name.test(text))).to.deep.equal([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(['', '\ta é', 'a\n', 'あ', '\u0085'].map(text => value.test(text))).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('bounds the length of every text', () => {
-    const lengths = Object.fromEntries(fields.flatMap(([name, { maxLength }]) => (maxLength === undefined ? [] : [[name, maxLength]])));
+    const lengths = Object.fromEntries(
+      fields.flatMap(([name, { maxLength }]) =>
+        maxLength === undefined ? [] : [[name, maxLength]],
+      ),
+    );
     expect(lengths).to.deep.equal({
       url: 8_192,
       'header.html': 65_536,
@@ -100,7 +125,9 @@ describe('the schema of a render request', () => {
       const pattern = new RegExp(schemas[field]!.pattern!, 'u');
       for (const value of values) {
         expect(pattern.test(value), `${field} ${JSON.stringify(value)}`).to.equal(false);
-        expect(() => parseRenderRequest(requestWith(field, value), PUBLIC)).to.throw(`${field.replace('cookies.', 'cookies.0.')}\``);
+        expect(() => parseRenderRequest(requestWith(field, value), PUBLIC)).to.throw(
+          `${field.replace('cookies.', 'cookies.0.')}\``,
+        );
       }
     }
   });
@@ -108,7 +135,10 @@ describe('the schema of a render request', () => {
   it('refuses unknown fields, and wants html or url and both paper sides', () => {
     expect(requestSchema.additionalProperties).to.equal(false);
     expect(requestSchema.oneOf).to.deep.equal([{ required: ['html'] }, { required: ['url'] }]);
-    expect(requestSchema['dependentRequired']).to.deep.equal({ paper_width: ['paper_height'], paper_height: ['paper_width'] });
+    expect(requestSchema['dependentRequired']).to.deep.equal({
+      paper_width: ['paper_height'],
+      paper_height: ['paper_width'],
+    });
   });
 
   it('describes every field in a sentence and with an example', () => {
@@ -119,8 +149,11 @@ describe('the schema of a render request', () => {
   });
 
   it('bounds every field that the contract bounds', () => {
-    for (const name of ['scale', 'zoom']) expect(properties[name], name).to.include({ minimum: 0.1, maximum: 2 });
-    for (const [name, schema] of fields.filter(([field]) => /^(format|paper_\w+|pages|wait_delay|url|margin\..*)$/.test(field))) {
+    for (const name of ['scale', 'zoom'])
+      expect(properties[name], name).to.include({ minimum: 0.1, maximum: 2 });
+    for (const [name, schema] of fields.filter(([field]) =>
+      /^(format|paper_\w+|pages|wait_delay|url|margin\..*)$/.test(field),
+    )) {
       expect(schema.pattern, name).to.match(/^\^/);
     }
     for (const name of ['html', 'url', 'pages', 'wait_for_selector', 'wait_for_expression'])
@@ -130,7 +163,10 @@ describe('the schema of a render request', () => {
   });
 
   for (const [name, schema] of fields) {
-    const values = [...(schema.examples ?? []), ...(schema.default === undefined ? [] : [schema.default])];
+    const values = [
+      ...(schema.examples ?? []),
+      ...(schema.default === undefined ? [] : [schema.default]),
+    ];
     it(`gives examples and a default of ${name} that are accepted and fit its pattern`, () => {
       for (const value of values) {
         parseRenderRequest(requestWith(name, value), PUBLIC);
@@ -141,7 +177,9 @@ describe('the schema of a render request', () => {
 
   it('says the defaults of the decisions', () => {
     const defaults = Object.fromEntries(
-      fields.filter(([, schema]) => schema.default !== undefined).map(([name, schema]) => [name, schema.default]),
+      fields
+        .filter(([, schema]) => schema.default !== undefined)
+        .map(([name, schema]) => [name, schema.default]),
     );
     expect(defaults).to.deep.equal({
       format: 'A4',
@@ -165,7 +203,9 @@ describe('the schema of a render request', () => {
   });
 
   it('gives whole examples that are accepted', () => {
-    const shown = Object.values(description.paths['/v1/render']!['post']!.requestBody!.content['application/json']!.examples) as {
+    const shown = Object.values(
+      description.paths['/v1/render']!['post']!.requestBody!.content['application/json']!.examples,
+    ) as {
       value: unknown;
     }[];
     expect(shown.map(({ value }) => value)).to.deep.equal(requestSchema.examples);
@@ -176,7 +216,8 @@ describe('the schema of a render request', () => {
     // zod reads JSON Schema but for the words that span fields, which are checked above.
     const { oneOf: _, dependentRequired: __, ...schema } = requestSchema;
     const readBack = z.fromJSONSchema(schema as never);
-    for (const example of requestSchema.examples as unknown[]) expect(readBack.safeParse(example).success).to.equal(true);
+    for (const example of requestSchema.examples as unknown[])
+      expect(readBack.safeParse(example).success).to.equal(true);
     for (const wrong of [
       { scale: 3 },
       { scale: '1' },
@@ -192,7 +233,9 @@ describe('the schema of a render request', () => {
       { metadata: { title: 5 } },
       { sandbox: 'yes' },
     ]) {
-      expect(readBack.safeParse({ html: 'x', ...wrong }).success, JSON.stringify(wrong)).to.equal(false);
+      expect(readBack.safeParse({ html: 'x', ...wrong }).success, JSON.stringify(wrong)).to.equal(
+        false,
+      );
     }
   });
 });

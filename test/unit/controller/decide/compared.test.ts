@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { bestAtCost, noWorse, type Result, run, runOurs, sceneOf } from '../../../../bench/autoscale-compare.ts';
+import {
+  bestAtCost,
+  noWorse,
+  type Result,
+  run,
+  runOurs,
+  sceneOf,
+} from '../../../../bench/autoscale-compare.ts';
 import { LOADS } from '../../../../bench/autoscale-loads.ts';
 import { type Autoscaler, simulate } from '../../../../bench/autoscale-pool.ts';
 import { knativeOnPrometheus, RIVALS } from '../../../../bench/autoscale-rivals.ts';
@@ -30,7 +37,13 @@ describe('the autoscaler beside others', () => {
   });
 
   it('tells a longer wait at no more cost from what is not felt', () => {
-    const result = (waitP99Ms: number): Result => ({ targetUtilization: 1, waitP50Ms: 0, waitP99Ms, podSeconds: 1, sizeChanges: 0 });
+    const result = (waitP99Ms: number): Result => ({
+      targetUtilization: 1,
+      waitP50Ms: 0,
+      waitP99Ms,
+      podSeconds: 1,
+      sizeChanges: 0,
+    });
     expect(noWorse(result(1_030), result(1_000))).to.equal(true);
     expect(noWorse(result(1_060), result(1_000))).to.equal(false);
     expect(noWorse(result(9_000), undefined)).to.equal(true);
@@ -38,7 +51,15 @@ describe('the autoscaler beside others', () => {
 });
 
 describe('the simulated pool', () => {
-  const setting = { slotsPerPod: 2, firstPods: 1, podStartMs: 10_000, scrapeMs: 5_000, apiScrapeMs: 5_000, durationMs: 60_000, seed: 1 };
+  const setting = {
+    slotsPerPod: 2,
+    firstPods: 1,
+    podStartMs: 10_000,
+    scrapeMs: 5_000,
+    apiScrapeMs: 5_000,
+    durationMs: 60_000,
+    seed: 1,
+  };
   const idle: Autoscaler = () => ({ pods: undefined, againMs: 1_000 });
   const burst = Array.from({ length: 6 }, () => ({ atMs: 1_000, serviceMs: 2_000 }));
 
@@ -51,7 +72,10 @@ describe('the simulated pool', () => {
   it('counts a pod from its order to its end, and lets none end with a render on it', () => {
     // At 30 s a second pod is asked for, and both go at 45 s, when one has a render until 52 s.
     const renders = [{ atMs: 44_000, serviceMs: 8_000 }];
-    const sizes: Autoscaler = (_view, nowMs) => ({ pods: nowMs < 30_000 ? 1 : nowMs < 45_000 ? 2 : 0, againMs: 1 });
+    const sizes: Autoscaler = (_view, nowMs) => ({
+      pods: nowMs < 30_000 ? 1 : nowMs < 45_000 ? 2 : 0,
+      againMs: 1,
+    });
     const { podSeconds, waitsMs } = simulate(renders, sizes, setting);
     expect(waitsMs[0]).to.equal(0);
     expect(podSeconds).to.be.closeTo(52 + 15, 0.01);
@@ -65,13 +89,18 @@ describe('the simulated pool', () => {
 
   it('shows what the rules of others are known for', () => {
     const step = sceneOf(loadNamed('step'), 15_000, [1, 2], 5_000);
-    const [hpa, keda, knative] = [run(step, RIVALS.HPA), run(step, RIVALS.KEDA), run(step, RIVALS.Knative)];
+    const [hpa, keda, knative] = [
+      run(step, RIVALS.HPA),
+      run(step, RIVALS.KEDA),
+      run(step, RIVALS.Knative),
+    ];
     expect(keda).to.deep.equal(hpa); // above one pod it is one
     expect(knative.podSeconds).to.be.below(hpa.podSeconds); // it keeps a minute of quiet, not five
     expect(knative.sizeChanges).to.be.above(hpa.sizeChanges);
     const jobs = sceneOf(loadNamed('jobs from zero'), 15_000, [1, 2], 5_000);
     const [slow, quick] = [run(jobs, RIVALS.KEDA), run(jobs, RIVALS.Knative)];
     expect(slow.waitP99Ms - quick.waitP99Ms).to.be.above(15_000); // asked every 30 s
-    expect(run(jobs, RIVALS.HPA).waitP99Ms).to.be.below(quick.waitP99Ms); // it never goes to nothing
+    // it never goes to nothing
+    expect(run(jobs, RIVALS.HPA).waitP99Ms).to.be.below(quick.waitP99Ms);
   });
 });

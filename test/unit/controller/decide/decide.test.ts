@@ -6,16 +6,58 @@ import { controllerOf, load, poolOf, unknown } from './rig.ts';
 describe('the decision over the size of a pool', () => {
   describe('by a look without a past', () => {
     // [what it is, scaling, pods, load, size, reason]
-    const table: [string, object, number | undefined, Parameters<typeof load> | 'unknown', number, string][] = [
+    const table: [
+      string,
+      object,
+      number | undefined,
+      Parameters<typeof load> | 'unknown',
+      number,
+      string,
+    ][] = [
       ['begins with the minimum', { minReplicas: 3 }, undefined, [0], 3, 'below_min'],
-      ['begins with nothing when that is the minimum', { minReplicas: 0 }, undefined, [0], 0, 'steady'],
-      ['begins with the minimum without metrics', { minReplicas: 3 }, undefined, 'unknown', 3, 'below_min'],
+      [
+        'begins with nothing when that is the minimum',
+        { minReplicas: 0 },
+        undefined,
+        [0],
+        0,
+        'steady',
+      ],
+      [
+        'begins with the minimum without metrics',
+        { minReplicas: 3 },
+        undefined,
+        'unknown',
+        3,
+        'below_min',
+      ],
       ['starts pods for the first render', { minReplicas: 0 }, 0, [0, 1, 100], 2, 'from_zero'],
       ['gives a small load the room that it needs', {}, 1, [2], 3, 'load'],
       ['gives a large load its share', { maxReplicas: 100 }, 20, [70], 50, 'load'],
-      ['gives all slots work at a target of 100 %', { targetUtilizationPercent: 100 }, 1, [8], 4, 'load'],
-      ['keeps idle slots on top', { idleSlots: 6, targetUtilizationPercent: 100 }, 1, [8], 7, 'load'],
-      ['keeps idle slots without any load', { minReplicas: 0, idleSlots: 4 }, 0, [0], 2, 'from_zero'],
+      [
+        'gives all slots work at a target of 100 %',
+        { targetUtilizationPercent: 100 },
+        1,
+        [8],
+        4,
+        'load',
+      ],
+      [
+        'keeps idle slots on top',
+        { idleSlots: 6, targetUtilizationPercent: 100 },
+        1,
+        [8],
+        7,
+        'load',
+      ],
+      [
+        'keeps idle slots without any load',
+        { minReplicas: 0, idleSlots: 4 },
+        0,
+        [0],
+        2,
+        'from_zero',
+      ],
       ['stops at the maximum', { maxReplicas: 5 }, 1, [2, 300, 5_000], 5, 'panic'],
       [
         'goes up to the minimum at once',
@@ -25,9 +67,23 @@ describe('the decision over the size of a pool', () => {
         12,
         'below_min',
       ],
-      ['goes up to the minimum without metrics', { minReplicas: 12 }, 2, 'unknown', 12, 'below_min'],
+      [
+        'goes up to the minimum without metrics',
+        { minReplicas: 12 },
+        2,
+        'unknown',
+        12,
+        'below_min',
+      ],
       ['goes down to the maximum at once', { maxReplicas: 3 }, 18, [30, 9, 500], 3, 'above_max'],
-      ['goes down to the maximum without metrics', { maxReplicas: 3 }, 18, 'unknown', 3, 'above_max'],
+      [
+        'goes down to the maximum without metrics',
+        { maxReplicas: 3 },
+        18,
+        'unknown',
+        3,
+        'above_max',
+      ],
       ['holds the size without metrics', {}, 7, 'unknown', 7, 'no_metrics'],
       ['holds what it finds until it knows the load', {}, 7, [0], 7, 'steady'],
       [
@@ -41,20 +97,36 @@ describe('the decision over the size of a pool', () => {
     ];
     for (const [what, scaling, pods, seen, size, reason] of table)
       it(what, () => {
-        const observation = { pods, readyPods: pods ?? 0, load: seen === 'unknown' ? unknown : load(...seen) };
+        const observation = {
+          pods,
+          readyPods: pods ?? 0,
+          load: seen === 'unknown' ? unknown : load(...seen),
+        };
         const decision = decide(poolOf(scaling), observation, noHistory(0), 1_000);
         expect(decision).to.include({ pods: size, reason });
       });
 
     it('leaves a paused pool alone, whatever its limits and its load', () => {
       const pool = poolOf({ maxReplicas: 3 }, { paused: true, replicas: 9 });
-      expect(decide(pool, { pods: 7, readyPods: 0, load: load(40, 40, 900) }, noHistory(0), 0)).to.include({ pods: 7, reason: 'paused' });
+      expect(
+        decide(pool, { pods: 7, readyPods: 0, load: load(40, 40, 900) }, noHistory(0), 0),
+      ).to.include({ pods: 7, reason: 'paused' });
     });
 
     it('gives a fixed pool its size, whatever its limits and its load', () => {
       const pool = poolOf({ maxReplicas: 3 }, { replicas: 9 });
-      expect(decide(pool, { pods: 2, readyPods: 0, load: unknown }, noHistory(0), 0)).to.include({ pods: 9, reason: 'fixed' });
-      expect(decide(poolOf({}, { replicas: 0 }), { pods: 2, readyPods: 2, load: load(4) }, noHistory(0), 0).pods).to.equal(0);
+      expect(decide(pool, { pods: 2, readyPods: 0, load: unknown }, noHistory(0), 0)).to.include({
+        pods: 9,
+        reason: 'fixed',
+      });
+      expect(
+        decide(
+          poolOf({}, { replicas: 0 }),
+          { pods: 2, readyPods: 2, load: load(4) },
+          noHistory(0),
+          0,
+        ).pods,
+      ).to.equal(0);
     });
   });
 
@@ -113,7 +185,10 @@ describe('the decision over the size of a pool', () => {
 
   describe('against what others do', () => {
     it('gives back what somebody took from the Deployment, at once and without a rate', () => {
-      const control = controllerOf(poolOf({ scaleUp: { maxPodsPerMinute: 1, maxPercentPerMinute: 0 } }), 12);
+      const control = controllerOf(
+        poolOf({ scaleUp: { maxPodsPerMinute: 1, maxPercentPerMinute: 0 } }),
+        12,
+      );
       control.during(600, load(14));
       const size = control.world.pods!;
       for (const seen of [load(14), load(14, 0, 0, { partial: true }), unknown]) {

@@ -6,14 +6,21 @@ import { controllerOf, load, poolOf, unknown } from './rig.ts';
 describe('a decision over the size of a pool says', () => {
   it('what limits it, and what was desired', () => {
     const pool = poolOf({ maxReplicas: 5 });
-    const { limited, message } = decide(pool, { pods: 5, readyPods: 5, load: load(10, 60, 3_000) }, noHistory(0), 0);
+    const { limited, message } = decide(
+      pool,
+      { pods: 5, readyPods: 5, load: load(10, 60, 3_000) },
+      noHistory(0),
+      0,
+    );
     expect(limited).to.have.property('by', 'max');
     expect(limited!.desiredPods).to.be.greaterThan(5);
     expect(message).to.contain('maxReplicas allows 5');
     const above = decide(pool, { pods: 9, readyPods: 9, load: load(1) }, noHistory(0), 0);
     expect(above).to.include({ pods: 5, limited: undefined });
     const rate = poolOf({ scaleUp: { maxPodsPerMinute: 1, maxPercentPerMinute: 0 } });
-    expect(decide(rate, { pods: 1, readyPods: 1, load: load(9) }, noHistory(0), 0).limited).to.have.property('by', 'rate');
+    expect(
+      decide(rate, { pods: 1, readyPods: 1, load: load(9) }, noHistory(0), 0).limited,
+    ).to.have.property('by', 'rate');
   });
 
   it('that the minimum keeps more than the load needs, but not of a quiet pool with one pod', () => {
@@ -47,7 +54,8 @@ describe('a decision over the size of a pool says', () => {
 
   it('a sentence for every reason, with no value missing in it', () => {
     const said = new Map<string, string>();
-    const note = (decision: { reason: string; message: string }) => said.set(decision.reason, decision.message);
+    const note = (decision: { reason: string; message: string }) =>
+      said.set(decision.reason, decision.message);
     const control = controllerOf(poolOf({ minReplicas: 0 }), 0);
     const steps: [object, number, Parameters<typeof control.during>[1]][] = [
       [{}, 1, load(0, 1, 10)],
@@ -64,10 +72,28 @@ describe('a decision over the size of a pool says', () => {
           .concat(control.last)
           .forEach(note);
     }
-    note(decide(poolOf({ minReplicas: 3 }), { pods: 1, readyPods: 1, load: load(0) }, noHistory(0), 0));
-    note(decide(poolOf({ maxReplicas: 3 }), { pods: 9, readyPods: 1, load: load(0) }, noHistory(0), 0));
-    note(decide(poolOf({}, { paused: true }), { pods: 9, readyPods: 1, load: load(0) }, noHistory(0), 0));
-    note(decide(poolOf({}, { replicas: 2 }), { pods: 9, readyPods: 1, load: load(0) }, noHistory(0), 0));
+    note(
+      decide(poolOf({ minReplicas: 3 }), { pods: 1, readyPods: 1, load: load(0) }, noHistory(0), 0),
+    );
+    note(
+      decide(poolOf({ maxReplicas: 3 }), { pods: 9, readyPods: 1, load: load(0) }, noHistory(0), 0),
+    );
+    note(
+      decide(
+        poolOf({}, { paused: true }),
+        { pods: 9, readyPods: 1, load: load(0) },
+        noHistory(0),
+        0,
+      ),
+    );
+    note(
+      decide(
+        poolOf({}, { replicas: 2 }),
+        { pods: 9, readyPods: 1, load: load(0) },
+        noHistory(0),
+        0,
+      ),
+    );
     control.pool = poolOf();
     control.during(60, load(6));
     control.world.pods = 1;

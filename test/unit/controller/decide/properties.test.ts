@@ -21,7 +21,10 @@ const scaling = fc
     stableWindowSeconds: fc.integer({ min: 10, max: 300 }),
     panicWindowSeconds: fc.integer({ min: 1, max: 10 }),
     drainSeconds: fc.integer({ min: 1, max: 60 }),
-    scaleUp: fc.record({ maxPodsPerMinute: fc.integer({ min: 1, max: 50 }), maxPercentPerMinute: fc.nat(900) }),
+    scaleUp: fc.record({
+      maxPodsPerMinute: fc.integer({ min: 1, max: 50 }),
+      maxPercentPerMinute: fc.nat(900),
+    }),
     scaleDown: fc.record({
       delaySeconds: fc.nat(600),
       maxPodsPerMinute: fc.integer({ min: 1, max: 20 }),
@@ -30,7 +33,9 @@ const scaling = fc
   })
   .filter(({ minReplicas, maxReplicas }) => minReplicas <= maxReplicas);
 
-const pools = fc.tuple(scaling, fc.integer({ min: 1, max: 8 })).map(([spec, slotsPerPod]) => poolOf(spec, { slotsPerPod }));
+const pools = fc
+  .tuple(scaling, fc.integer({ min: 1, max: 8 }))
+  .map(([spec, slotsPerPod]) => poolOf(spec, { slotsPerPod }));
 
 const measured = fc.record({
   kind: fc.constant('measured' as const),
@@ -42,10 +47,17 @@ const measured = fc.record({
   sampleAgeMs: fc.nat(60_000),
   partial: fc.boolean(),
 });
-const away = fc.constant<Load>({ kind: 'unknown', reason: 'stale', message: 'the newest value is 40 s old' });
+const away = fc.constant<Load>({
+  kind: 'unknown',
+  reason: 'stale',
+  message: 'the newest value is 40 s old',
+});
 const loads = fc.oneof({ weight: 6, arbitrary: measured }, { weight: 1, arbitrary: away });
 
-/** A look: what is seen, how long after the one before, and what somebody else did to the Deployment. */
+/**
+ * A look: what is seen, how long after the one before, and what somebody else did to the
+ * Deployment.
+ */
 const looks = fc.array(
   fc.record({
     load: loads,
@@ -63,7 +75,10 @@ interface Step {
   nowMs: number;
 }
 
-/** What is decided in each look; the Deployment has what was decided before, unless somebody else had a hand in it. */
+/**
+ * What is decided in each look; the Deployment has what was decided before, unless somebody else
+ * had a hand in it.
+ */
 function story(pool: ScalingSpec, all: Looks, first: number | undefined = undefined): Step[] {
   let history: History = noHistory(0);
   let pods = first;
@@ -81,14 +96,17 @@ function story(pool: ScalingSpec, all: Looks, first: number | undefined = undefi
 
 const holds = (check: (pool: ScalingSpec, steps: Step[]) => void, runs = 300) =>
   fc.assert(
-    fc.property(pools, looks, fc.option(fc.nat(100), { nil: undefined }), (pool, all, first) => check(pool, story(pool, all, first))),
+    fc.property(pools, looks, fc.option(fc.nat(100), { nil: undefined }), (pool, all, first) =>
+      check(pool, story(pool, all, first)),
+    ),
     { numRuns: runs },
   );
 
 describe('every decision over the size of a pool', () => {
   it('lies between minReplicas and maxReplicas', () => {
     holds(({ scaling: { minReplicas, maxReplicas } }, steps) => {
-      for (const { decision } of steps) expect(decision.pods).to.be.within(minReplicas, maxReplicas);
+      for (const { decision } of steps)
+        expect(decision.pods).to.be.within(minReplicas, maxReplicas);
     });
   });
 
@@ -104,7 +122,8 @@ describe('every decision over the size of a pool', () => {
     holds((pool, steps) => {
       const endsMs = steps[0]!.nowMs + pool.scaling.stableWindowSeconds * 1_000;
       for (const { seen, decision, nowMs } of steps)
-        if (nowMs < endsMs) expect(decision.pods).to.be.at.least(Math.min(seen.pods ?? 0, pool.scaling.maxReplicas));
+        if (nowMs < endsMs)
+          expect(decision.pods).to.be.at.least(Math.min(seen.pods ?? 0, pool.scaling.maxReplicas));
     });
   });
 
@@ -116,8 +135,14 @@ describe('every decision over the size of a pool', () => {
         const asked = steps[nth - 1]?.decision.pods ?? 0;
         const sizes = [Math.max(seen.pods ?? 0, asked), ...minute.map(step => step.decision.pods)];
         const [low, high] = [Math.min(...sizes), Math.max(...sizes)];
-        const up = Math.max(scaleUp.maxPodsPerMinute, Math.floor((low * scaleUp.maxPercentPerMinute) / 100));
-        const down = Math.max(scaleDown.maxPodsPerMinute, Math.floor((high * scaleDown.maxPercentPerMinute) / 100));
+        const up = Math.max(
+          scaleUp.maxPodsPerMinute,
+          Math.floor((low * scaleUp.maxPercentPerMinute) / 100),
+        );
+        const down = Math.max(
+          scaleDown.maxPodsPerMinute,
+          Math.floor((high * scaleDown.maxPercentPerMinute) / 100),
+        );
         expect(decision.pods).to.be.at.most(Math.max(low + up, minReplicas, asked, seen.pods ?? 0));
         expect(decision.pods).to.be.at.least(Math.min(high - down, maxReplicas, seen.pods ?? 0));
       }
@@ -126,7 +151,10 @@ describe('every decision over the size of a pool', () => {
 
   it('keeps what it added for twice the panic window, and goes down once in a panic window', () => {
     const calm = fc.tuple(pools, looks).map(([pool, all]) => ({
-      pool: { ...pool, scaling: { ...pool.scaling, scaleDown: { ...pool.scaling.scaleDown, delaySeconds: 180 } } },
+      pool: {
+        ...pool,
+        scaling: { ...pool.scaling, scaleDown: { ...pool.scaling.scaleDown, delaySeconds: 180 } },
+      },
       all: all.map(look => ({
         ...look,
         byHand: null,
@@ -165,7 +193,9 @@ describe('every decision over the size of a pool', () => {
   it('remembers plain data that stays small', () => {
     holds((_pool, steps) => {
       const { history } = steps.at(-1)!.decision;
-      expect(JSON.parse(JSON.stringify({ ...history, askedPods: history.askedPods ?? null }))).to.be.an('object');
+      expect(
+        JSON.parse(JSON.stringify({ ...history, askedPods: history.askedPods ?? null })),
+      ).to.be.an('object');
       expect(history.offered.length).to.be.at.most(61);
       expect(history.starts.orders.length).to.be.at.most(20);
     }, 50);
@@ -184,7 +214,8 @@ describe('every decision over the size of a pool', () => {
     }
     const { offered, desiredPeaks, burstPeaks, sizes, starts } = history;
     expect(offered.length).to.be.at.most(61);
-    for (const kept of [desiredPeaks, burstPeaks, sizes.peaks, sizes.lows]) expect(kept.length).to.be.at.most(2_001);
+    for (const kept of [desiredPeaks, burstPeaks, sizes.peaks, sizes.lows])
+      expect(kept.length).to.be.at.most(2_001);
     expect(starts.orders.length).to.be.at.most(20);
   });
 
@@ -200,7 +231,12 @@ describe('every decision over the size of a pool', () => {
         fc.nat(500),
         (pool, pods, busy, queued, waitMs, moreBusy, moreQueued) => {
           const pick = (more: number, waiting: number) =>
-            decide(pool, { pods, readyPods: pods, load: load(busy + more, waiting, waiting > 0 ? waitMs : 0) }, noHistory(0), 0).pods;
+            decide(
+              pool,
+              { pods, readyPods: pods, load: load(busy + more, waiting, waiting > 0 ? waitMs : 0) },
+              noHistory(0),
+              0,
+            ).pods;
           expect(pick(moreBusy, queued)).to.be.at.least(pick(0, queued));
           expect(pick(0, queued + moreQueued)).to.be.at.least(pick(0, queued));
         },
@@ -210,7 +246,17 @@ describe('every decision over the size of a pool', () => {
   });
 
   it('is a number of pods with a known reason and a sentence, whatever is seen', () => {
-    const odd = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 1e300, 0.5));
+    const odd = fc.oneof(
+      fc.double(),
+      fc.constantFrom(
+        Number.NaN,
+        Number.POSITIVE_INFINITY,
+        Number.NEGATIVE_INFINITY,
+        -1,
+        1e300,
+        0.5,
+      ),
+    );
     const oddLoad = fc.record({
       kind: fc.constant('measured' as const),
       busySlots: odd,
@@ -221,11 +267,18 @@ describe('every decision over the size of a pool', () => {
       sampleAgeMs: odd,
       partial: fc.boolean(),
     });
-    const seen = fc.record({ pods: fc.option(odd, { nil: undefined }), readyPods: odd, load: fc.oneof(oddLoad, away) });
+    const seen = fc.record({
+      pods: fc.option(odd, { nil: undefined }),
+      readyPods: odd,
+      load: fc.oneof(oddLoad, away),
+    });
     fc.assert(
       fc.property(
         pools,
-        fc.array(fc.tuple(seen, fc.integer({ min: -60_000, max: 600_000 })), { minLength: 1, maxLength: 20 }),
+        fc.array(fc.tuple(seen, fc.integer({ min: -60_000, max: 600_000 })), {
+          minLength: 1,
+          maxLength: 20,
+        }),
         (pool, all) => {
           let history = noHistory(0);
           let nowMs = 0;
@@ -233,7 +286,9 @@ describe('every decision over the size of a pool', () => {
             nowMs += afterMs;
             const decision = decide(pool, observation, history, nowMs);
             history = decision.history;
-            expect(decision.pods).to.satisfy(Number.isInteger).and.be.within(pool.scaling.minReplicas, pool.scaling.maxReplicas);
+            expect(decision.pods)
+              .to.satisfy(Number.isInteger)
+              .and.be.within(pool.scaling.minReplicas, pool.scaling.maxReplicas);
             expect(REASONS).to.include(decision.reason);
             expect(decision.message)
               .to.match(/\.$/)

@@ -1,6 +1,12 @@
 // A pool and a controller in simulated seconds, for tests of decide.
 import { decide } from '../../../../controller/decide/decide.ts';
-import { type Decision, type History, type Load, noHistory, type ScalingSpec } from '../../../../controller/decide/model.ts';
+import {
+  type Decision,
+  type History,
+  type Load,
+  noHistory,
+  type ScalingSpec,
+} from '../../../../controller/decide/model.ts';
 import { scalingSchema } from '../../../../crds/browser-pool.ts';
 
 export const poolOf = (scaling: object = {}, rest: Partial<ScalingSpec> = {}): ScalingSpec => ({
@@ -13,7 +19,12 @@ export const poolOf = (scaling: object = {}, rest: Partial<ScalingSpec> = {}): S
 
 type Measured = Extract<Load, { kind: 'measured' }>;
 
-export const load = (busySlots: number, queuedRenders = 0, oldestWaitMs = 0, rest: Partial<Measured> = {}): Measured => ({
+export const load = (
+  busySlots: number,
+  queuedRenders = 0,
+  oldestWaitMs = 0,
+  rest: Partial<Measured> = {},
+): Measured => ({
   kind: 'measured',
   busySlots,
   runningMs: 0,
@@ -25,14 +36,21 @@ export const load = (busySlots: number, queuedRenders = 0, oldestWaitMs = 0, res
   ...rest,
 });
 
-export const unknown: Load = { kind: 'unknown', reason: 'unreachable', message: 'Prometheus does not answer' };
+export const unknown: Load = {
+  kind: 'unknown',
+  reason: 'unreachable',
+  message: 'Prometheus does not answer',
+};
 
 interface World {
   pods: number | undefined;
   readyPods: number;
 }
 
-/** A Deployment that does what is decided; its pods are ready at once, but for those that the test takes away or holds back. */
+/**
+ * A Deployment that does what is decided; its pods are ready at once, but for those that the test
+ * takes away or holds back.
+ */
 export function controllerOf(pool: ScalingSpec, pods: number | undefined) {
   let history: History = noHistory(0);
   const world: World = { pods, readyPods: pods ?? 0 };

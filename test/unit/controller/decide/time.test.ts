@@ -9,7 +9,9 @@ describe('the size of a pool over time', () => {
     const busyUntilMs = control.nowMs;
     const changes = control.during(900, load(1));
     expect(control.world.pods).to.equal(2);
-    expect(changes.map(({ reason }) => reason)).to.satisfy((reasons: string[]) => reasons.every(reason => reason === 'idle'));
+    expect(changes.map(({ reason }) => reason)).to.satisfy((reasons: string[]) =>
+      reasons.every(reason => reason === 'idle'),
+    );
     expect(changes[0]!.history.atMs - busyUntilMs).to.be.within(300_000, 330_000);
     expect(changes[0]!.pods).to.be.at.least(6);
   });
@@ -94,7 +96,9 @@ describe('the size of a pool over time', () => {
     control.during(30, second => load(4, 20 + 10 * second, 2_000 + 300 * second));
     const asked = control.world.pods!;
     expect(control.last.panic).to.equal(true);
-    control.during(20, second => load(2 * asked, Math.max(1, 300 - 15 * second), 9_000 - 400 * second));
+    control.during(20, second =>
+      load(2 * asked, Math.max(1, 300 - 15 * second), 9_000 - 400 * second),
+    );
     expect(control.world.pods).to.be.at.least(asked);
     control.during(11, load(3));
     expect(control.world.pods).to.be.at.least(asked);
@@ -111,13 +115,18 @@ describe('the size of a pool over time', () => {
   });
 
   it('learns nothing wrong from a burst that is over before pods are there', () => {
-    // 60 renders of a second each come in 15 s; from 30 s on six slots serve them, the oldest first.
+    // 60 renders of a second each come in 15 s; from 30 s on six slots serve them, the oldest
+    // first.
     const control = controllerOf(poolOf({ minReplicas: 0 }), 0);
     control.podsStart = false;
     control.during(40, second => {
       const come = Math.min(60, 4 * (second + 1));
       const served = Math.max(0, 6 * (second - 30));
-      return load(second < 30 ? 0 : 6, Math.max(0, come - served), come > served ? 1_000 * (second + 1) - 250 * served : 0);
+      return load(
+        second < 30 ? 0 : 6,
+        Math.max(0, come - served),
+        come > served ? 1_000 * (second + 1) - 250 * served : 0,
+      );
     });
     expect(control.history().queue.renderMs).to.be.within(600, 1_500);
   });

@@ -9,9 +9,12 @@ import { eventually } from '../../../support/eventually.ts';
 describe('who leads', () => {
   function rig() {
     let version = 1;
-    let lease: { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } } | undefined;
+    let lease:
+      | { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } }
+      | undefined;
     const state = { now: 0, changes: [] as boolean[] };
-    const refuse = (status: number) => new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
+    const refuse = (status: number) =>
+      new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
     const write = async <T>(_: unknown, object: Json) => {
       lease = { ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } };
       return lease as T;
@@ -33,7 +36,13 @@ describe('who leads', () => {
       onChange: leading => state.changes.push(leading),
       clock: () => state.now,
     });
-    return { leader, state, write, holder: () => lease?.spec.holderIdentity, metadata: () => lease?.metadata };
+    return {
+      leader,
+      state,
+      write,
+      holder: () => lease?.spec.holderIdentity,
+      metadata: () => lease?.metadata,
+    };
   }
 
   it('forgets what was when it stood still, another led meanwhile and has given up', async () => {
@@ -55,7 +64,10 @@ describe('who leads', () => {
 
   it('keeps the labels and annotations of the Lease when it takes, renews and gives it up', async () => {
     const { leader, state, write, holder, metadata } = rig();
-    const given = { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'room' } };
+    const given = {
+      labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+      annotations: { 'meta.helm.sh/release-name': 'room' },
+    };
     await write(undefined, { metadata: given });
     await leader.start();
     await eventually(() => expect(leader.leading()).to.equal(true));

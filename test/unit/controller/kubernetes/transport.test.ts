@@ -18,7 +18,11 @@ describe('calls to the Kubernetes API', () => {
     await once(server, 'listening');
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromClusterAndUser(
-      { name: 'one', server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, skipTLSVerify: true },
+      {
+        name: 'one',
+        server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        skipTLSVerify: true,
+      },
       { name: 'someone' },
     );
     counts = [];
@@ -38,11 +42,16 @@ describe('calls to the Kubernetes API', () => {
       (error: Error) => error,
     );
   const watch = (onEvent: (event: WatchEvent) => void, signal = AbortSignal.timeout(15_000)) =>
-    transport.watch({ resource: 'pods', path: '/api/v1/pods' }, { idleMs: 10_000, signal, onEvent });
+    transport.watch(
+      { resource: 'pods', path: '/api/v1/pods' },
+      { idleMs: 10_000, signal, onEvent },
+    );
 
   it('say what came when it is no JSON', async () => {
     answer = (_, response) => response.end('<html>Sign in</html>');
-    expect((await failureOf(get())).message).to.match(/^list pods: the answer is no JSON.*<html>Sign in/);
+    expect((await failureOf(get())).message).to.match(
+      /^list pods: the answer is no JSON.*<html>Sign in/,
+    );
     expect(counts).to.deep.equal(['no_answer']);
   });
 
@@ -60,7 +69,9 @@ describe('calls to the Kubernetes API', () => {
 
   it('read events of a watch whole, however they are cut', async () => {
     const names = ['ä', '猫', '😀', 'plain'];
-    const bytes = Buffer.from(names.map(name => `${JSON.stringify({ type: 'ADDED', object: { name } })}\n`).join('\n'));
+    const bytes = Buffer.from(
+      names.map(name => `${JSON.stringify({ type: 'ADDED', object: { name } })}\n`).join('\n'),
+    );
     answer = async (_, response) => {
       for (const byte of bytes) {
         response.write(Buffer.from([byte]));
@@ -75,7 +86,8 @@ describe('calls to the Kubernetes API', () => {
 
   it('read an event of a few megabytes', async () => {
     const big = 'x'.repeat(3 * 2 ** 20);
-    answer = (_, response) => response.end(`${JSON.stringify({ type: 'ADDED', object: { big } })}\n`);
+    answer = (_, response) =>
+      response.end(`${JSON.stringify({ type: 'ADDED', object: { big } })}\n`);
     let length = 0;
     await watch(({ object }) => {
       length = (object as { big: string }).big.length;
@@ -85,7 +97,9 @@ describe('calls to the Kubernetes API', () => {
 
   it('end a watch whose event does not end', async () => {
     answer = (_, response) => flood(response);
-    expect((await failureOf(watch(() => {}))).message).to.include('longer than 16777216 characters');
+    expect((await failureOf(watch(() => {}))).message).to.include(
+      'longer than 16777216 characters',
+    );
   });
 
   it('keep as many watches as there are, and are not held up by them', async () => {
@@ -97,7 +111,9 @@ describe('calls to the Kubernetes API', () => {
       return response.flushHeaders();
     };
     const ended = new AbortController();
-    const watches = Array.from({ length: many }, () => watch(() => {}, ended.signal).catch(() => {}));
+    const watches = Array.from({ length: many }, () =>
+      watch(() => {}, ended.signal).catch(() => {}),
+    );
     await eventually(() => expect(open).to.have.length(many));
     expect(await get()).to.deep.equal({});
     ended.abort();

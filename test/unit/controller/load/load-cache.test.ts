@@ -9,10 +9,20 @@ import { eventually } from '../../../support/eventually.ts';
 const HOUR_MS = 3_600_000;
 
 const series = (name: string, pod: string, value: number, job = 'pods'): Series => ({
-  labels: { __name__: name, namespace: 'press', pool: 'main', pod, job, ...(name === 'pressroom_slots' && { state: 'claimed' }) },
+  labels: {
+    __name__: name,
+    namespace: 'press',
+    pool: 'main',
+    pod,
+    job,
+    ...(name === 'pressroom_slots' && { state: 'claimed' }),
+  },
   value,
 });
-const fact = (name: string, value: number): Series => ({ labels: { fact: name, namespace: 'press', pool: 'main' }, value });
+const fact = (name: string, value: number): Series => ({
+  labels: { fact: name, namespace: 'press', pool: 'main' },
+  value,
+});
 const facts = (apis: number) => [fact('age', 1), fact('samples', 12), fact('seen', apis)];
 
 describe('the load of a pool', () => {
@@ -44,19 +54,33 @@ describe('the load of a pool', () => {
   it('counts each process once that Prometheus has twice', async () => {
     const { loads } = rig(
       async () => [
-        ...['pods', 'again'].flatMap(job => [series('pressroom_queue_depth', 'api-1', 3, job), series('pressroom_slots', 'w-1', 2, job)]),
+        ...['pods', 'again'].flatMap(job => [
+          series('pressroom_queue_depth', 'api-1', 3, job),
+          series('pressroom_slots', 'w-1', 2, job),
+        ]),
         series('pressroom_queue_depth', 'api-2', 4),
         series('pressroom_slots', 'w-2', 1),
       ],
       2,
     );
     await loads.start();
-    await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 7, busySlots: 3, partial: false }));
+    await eventually(() =>
+      expect(loads.of('press', 'main')).to.include({
+        queuedRenders: 7,
+        busySlots: 3,
+        partial: false,
+      }),
+    );
   });
 
   it('comes with the time that renders have run, and the age of the newest sample', async () => {
-    const running = (pod: string, seconds: number) => series('pressroom_slots_running_seconds', pod, seconds);
-    const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3), running('w-1', 2.5), running('w-2', 4)]);
+    const running = (pod: string, seconds: number) =>
+      series('pressroom_slots_running_seconds', pod, seconds);
+    const { loads } = rig(async () => [
+      series('pressroom_queue_depth', 'api-1', 3),
+      running('w-1', 2.5),
+      running('w-2', 4),
+    ]);
     await loads.start();
     const told = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
     await eventually(() => expect(loads.of('press', 'main')).to.include(told));
@@ -64,11 +88,16 @@ describe('the load of a pool', () => {
 
   it('is partial when a process tells no number', async () => {
     const { loads } = rig(
-      async () => [series('pressroom_queue_depth', 'api-1', 3), series('pressroom_queue_depth', 'api-2', Number.NaN)],
+      async () => [
+        series('pressroom_queue_depth', 'api-1', 3),
+        series('pressroom_queue_depth', 'api-2', Number.NaN),
+      ],
       2,
     );
     await loads.start();
-    await eventually(() => expect(loads.of('press', 'main')).to.include({ queuedRenders: 3, partial: true }));
+    await eventually(() =>
+      expect(loads.of('press', 'main')).to.include({ queuedRenders: 3, partial: true }),
+    );
   });
 
   it('is partial when a pod that is ready is missing in it, whatever else Prometheus remembers', () => {
@@ -84,7 +113,11 @@ describe('the load of a pool', () => {
     } as const;
     const pods = { ready: 1, readyNames: ['new'], trouble: undefined, sandbox: undefined };
     const partial = (...names: string[]) => {
-      const told = observe(undefined, pods, { ...load, busyByPod: new Map(names.map(name => [name, 0])), pageEnds: new Map() }).load;
+      const told = observe(undefined, pods, {
+        ...load,
+        busyByPod: new Map(names.map(name => [name, 0])),
+        pageEnds: new Map(),
+      }).load;
       return told.kind === 'measured' && told.partial;
     };
     expect(partial('gone', 'gone too')).to.equal(true);
@@ -92,14 +125,24 @@ describe('the load of a pool', () => {
   });
 
   it('comes with what pages did in the last minutes, by reason', async () => {
-    const ends = { labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' }, value: 2.1 };
+    const ends = {
+      labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' },
+      value: 2.1,
+    };
     const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
     await loads.start();
-    await eventually(() => expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]));
+    await eventually(() =>
+      expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]),
+    );
   });
 
-  const timeout = (pod: string, seconds: number) => series('pressroom_queue_timeout_seconds', pod, seconds);
-  const depths = [series('pressroom_queue_depth', 'api-1', 0), timeout('api-1', 120), timeout('api-2', 30)];
+  const timeout = (pod: string, seconds: number) =>
+    series('pressroom_queue_timeout_seconds', pod, seconds);
+  const depths = [
+    series('pressroom_queue_depth', 'api-1', 0),
+    timeout('api-1', 120),
+    timeout('api-2', 30),
+  ];
   for (const [seconds, slowScrape] of [
     [30, { intervalMs: 30_000, queueTimeoutMs: 30_000 }],
     [15, undefined],
@@ -108,17 +151,29 @@ describe('the load of a pool', () => {
     it(`says ${slowScrape ? '' : 'not '}that Prometheus asks too rarely when it asks every ${seconds} s and renders wait for 30 s`, async () => {
       const { loads } = rig(async () => depths, 1, [fact('scrape', seconds)]);
       await loads.start();
-      await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }));
+      await eventually(() =>
+        expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }),
+      );
     });
 
   it('says nothing of scrapes before there are samples of some minutes, or without a time for waits', async () => {
     const { loads } = rig(async () => depths);
     await loads.start();
-    await eventually(() => expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
+    await eventually(() =>
+      expect(loads.of('press', 'main')).to.deep.include({
+        kind: 'measured',
+        slowScrape: undefined,
+      }),
+    );
     await loads.stop();
     const older = rig(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
     await older.start();
-    await eventually(() => expect(older.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape: undefined }));
+    await eventually(() =>
+      expect(older.of('press', 'main')).to.deep.include({
+        kind: 'measured',
+        slowScrape: undefined,
+      }),
+    );
   });
 
   it('is asked for at once by who begins to lead, and not told before', async () => {

@@ -31,6 +31,8 @@ describe('the Event about pages that hit bounds', () => {
 
   it('asks Prometheus for the ends that a page causes', () => {
     expect(PAGE_END_REASONS).to.deep.equal(['memory', 'flooded', 'renderer_crashed', 'deadline']);
-    expect(queriesFor([]).facts).to.include('pressroom_slot_ends_total{reason=~"memory|flooded|renderer_crashed|deadline"');
+    expect(queriesFor([]).facts).to.include(
+      'pressroom_slot_ends_total{reason=~"memory|flooded|renderer_crashed|deadline"',
+    );
   });
 });

@@ -1,6 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { MAY, PERMISSIONS, ROLE_DESCRIPTIONS } from '../../../../api/console/contract/permissions.ts';
+import {
+  MAY,
+  PERMISSIONS,
+  ROLE_DESCRIPTIONS,
+} from '../../../../api/console/contract/permissions.ts';
 import { actionLabel, detailLabel } from '../../../../dashboard/audit/labels.ts';
 import { phasesOf } from '../../../../dashboard/playground/server-timing.ts';
 import { deviceLabel } from '../../../../dashboard/profile/device.ts';
@@ -25,36 +29,54 @@ describe('words of the dashboard', () => {
   it('are there for every action that the server records', async () => {
     const folder = new URL('../../../../api/console/', import.meta.url);
     const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts'));
-    const sources = (await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))).join('\n');
-    const quoted = [...sources.matchAll(/'((?:account|app|key|invitation|member|operator|user|person)\.[a-z_]+)'/g)].map(
-      ([, name]) => name!,
+    const sources = (
+      await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
+    ).join('\n');
+    const quoted = [
+      ...sources.matchAll(
+        /'((?:account|app|key|invitation|member|operator|user|person)\.[a-z_]+)'/g,
+      ),
+    ].map(([, name]) => name!);
+    const actions = new Set(
+      quoted.filter(name => !(PERMISSIONS as readonly string[]).includes(name)),
     );
-    const actions = new Set(quoted.filter(name => !(PERMISSIONS as readonly string[]).includes(name)));
     expect(actions.size).to.be.greaterThan(20);
-    expect([...actions].filter(action => actionLabel(action).toLowerCase() === action.replace(/[._]/g, ' '))).to.deep.equal([]);
+    expect(
+      [...actions].filter(
+        action => actionLabel(action).toLowerCase() === action.replace(/[._]/g, ' '),
+      ),
+    ).to.deep.equal([]);
   });
 
   it('tell of a change what it was before', () => {
     expect(detailLabel({ before: 'viewer', role: 'admin' })).to.equal('role: viewer → admin');
-    expect(detailLabel({ plan: 'growth', planBefore: 'free', intranet: true, intranetBefore: false })).to.equal(
-      'plan: free → growth, intranet: no → yes',
-    );
+    expect(
+      detailLabel({ plan: 'growth', planBefore: 'free', intranet: true, intranetBefore: false }),
+    ).to.equal('plan: free → growth, intranet: no → yes');
     expect(detailLabel({ before: 'Acme' })).to.equal('before: Acme');
     expect(detailLabel({})).to.equal('');
   });
 
   it('name a browser and its system', () => {
     const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
-    expect(deviceLabel(`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome}`)).to.equal('Chrome on Windows');
-    expect(deviceLabel(`Mozilla/5.0 (X11; Linux x86_64) ${chrome} Edg/150.0`)).to.equal('Edge on Linux');
-    expect(deviceLabel('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Safari/604.1')).to.equal(
-      'Safari on iPhone',
+    expect(deviceLabel(`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome}`)).to.equal(
+      'Chrome on Windows',
     );
+    expect(deviceLabel(`Mozilla/5.0 (X11; Linux x86_64) ${chrome} Edg/150.0`)).to.equal(
+      'Edge on Linux',
+    );
+    expect(
+      deviceLabel(
+        'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Safari/604.1',
+      ),
+    ).to.equal('Safari on iPhone');
     expect(deviceLabel('')).to.equal('Unknown device');
   });
 
   it('tell of every role what the server’s own words do', () => {
-    expect(Object.fromEntries(ROLE_OPTIONS.map(({ role, may }) => [role, may]))).to.deep.equal(ROLE_DESCRIPTIONS);
+    expect(Object.fromEntries(ROLE_OPTIONS.map(({ role, may }) => [role, may]))).to.deep.equal(
+      ROLE_DESCRIPTIONS,
+    );
     expect(ROLE_OPTIONS.map(({ role }) => role)).to.have.members(Object.keys(MAY));
     expect(rolesToGive('admin').map(({ role }) => role)).not.to.include('owner');
   });

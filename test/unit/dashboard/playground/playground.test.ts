@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { openApi } from '../../../../common/contract/openapi.ts';
-import { found, type JsonSchema, labelOf, type RequestField, sectionsOf } from '../../../../dashboard/playground/fields.ts';
+import {
+  found,
+  type JsonSchema,
+  labelOf,
+  type RequestField,
+  sectionsOf,
+} from '../../../../dashboard/playground/fields.ts';
 import {
   callOf,
   complaints,
@@ -14,11 +20,13 @@ import {
   withMember,
 } from '../../../../dashboard/playground/request.ts';
 
-const schema = openApi({ publicUrl: 'http://localhost:8080' }).components.schemas.RenderRequest as JsonSchema;
+const schema = openApi({ publicUrl: 'http://localhost:8080' }).components.schemas
+  .RenderRequest as JsonSchema;
 const sections = sectionsOf(schema);
 const fields = sections.flatMap(section => section.fields);
 const field = (path: string): RequestField => {
-  const all = (list: RequestField[]): RequestField[] => list.flatMap(each => [each, ...all(each.fields)]);
+  const all = (list: RequestField[]): RequestField[] =>
+    list.flatMap(each => [each, ...all(each.fields)]);
   return all(fields).find(each => each.path === path)!;
 };
 
@@ -26,7 +34,9 @@ describe('the form of the playground', () => {
   it('has every option of the contract, each once', () => {
     const elsewhere = ['html', 'url', 'sandbox'];
     const names = fields.map(({ name }) => name);
-    expect(names).to.have.members(Object.keys(schema.properties!).filter(name => !elsewhere.includes(name)));
+    expect(names).to.have.members(
+      Object.keys(schema.properties!).filter(name => !elsewhere.includes(name)),
+    );
     expect(new Set(names).size).to.equal(names.length);
   });
 
@@ -40,7 +50,9 @@ describe('the form of the playground', () => {
       'Additions',
       'Metadata',
     ]);
-    const later = sectionsOf({ properties: { ...schema.properties, watermark: { type: 'string', description: 'New.' } } });
+    const later = sectionsOf({
+      properties: { ...schema.properties, watermark: { type: 'string', description: 'New.' } },
+    });
     expect(later.at(-1)).to.deep.include({ title: 'Others' });
     expect(later.at(-1)!.fields.map(({ name }) => name)).to.deep.equal(['watermark']);
   });
@@ -66,7 +78,10 @@ describe('the form of the playground', () => {
   it('knows what each field means when it is absent, and what it accepts', () => {
     expect(field('format')).to.deep.include({ standard: 'A4', placeholder: 'A4' });
     expect(field('raise_for_status').standard).to.equal(undefined);
-    expect(field('emulate_media')).to.deep.include({ standard: 'print', choices: ['print', 'screen'] });
+    expect(field('emulate_media')).to.deep.include({
+      standard: 'print',
+      choices: ['print', 'screen'],
+    });
     expect(field('scale').range).to.deep.equal({ min: 0.1, max: 2 });
     expect(field('margin.top').pattern!.test('20mm')).to.equal(true);
     expect(field('margin.top').pattern!.test('much')).to.equal(false);
@@ -80,7 +95,8 @@ describe('the form of the playground', () => {
   });
 
   it('finds options by their names, by words of their descriptions and by their section', () => {
-    const names = (search: string) => found(sections, search).flatMap(section => section.fields.map(({ name }) => name));
+    const names = (search: string) =>
+      found(sections, search).flatMap(section => section.fields.map(({ name }) => name));
     expect(names('cookie')).to.include('cookies');
     expect(names('network idle')).to.include('wait_for_network_idle');
     expect(names('go notation')).to.deep.equal(['wait_delay']);
@@ -123,7 +139,10 @@ describe('a request of the playground', () => {
 
   it('keeps the switch when its JSON says nothing of the sandbox, and follows it when it does', () => {
     expect(draftFrom('{"html": "x"}', draft).sandbox).to.equal(true);
-    expect(draftFrom('{"html": "x", "sandbox": false}', draft)).to.deep.include({ sandbox: false, options: {} });
+    expect(draftFrom('{"html": "x", "sandbox": false}', draft)).to.deep.include({
+      sandbox: false,
+      options: {},
+    });
   });
 
   for (const [text, sentence] of [
@@ -140,7 +159,10 @@ describe('a request of the playground', () => {
 
   it('loses a group with its last member, and a field with its text', () => {
     expect(withGroupMember({ top: '1in' }, 'top', undefined)).to.equal(undefined);
-    expect(withGroupMember({ top: '1in' }, 'left', '2in')).to.deep.equal({ top: '1in', left: '2in' });
+    expect(withGroupMember({ top: '1in' }, 'left', '2in')).to.deep.equal({
+      top: '1in',
+      left: '2in',
+    });
     expect(withGroupMember({ username: '' }, 'password', '')).to.equal(undefined);
     expect(textValue('', field('format'))).to.equal(undefined);
     expect(textValue('', field('cookies.value'))).to.equal('');

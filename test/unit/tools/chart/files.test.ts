@@ -42,8 +42,16 @@ describe('the files of the chart', () => {
 
   it('name no registry: images are called as they are built', () => {
     const { image, mongodb } = parse(read('values.yaml'));
-    const names = [image.api, image.worker, image.controller, mongodb.bundled.image].map(({ repository }) => repository);
-    expect([image.registry, ...names]).to.deep.equal(['', 'pressroom-api', 'pressroom-worker', 'pressroom-controller', 'mongo']);
+    const names = [image.api, image.worker, image.controller, mongodb.bundled.image].map(
+      ({ repository }) => repository,
+    );
+    expect([image.registry, ...names]).to.deep.equal([
+      '',
+      'pressroom-api',
+      'pressroom-worker',
+      'pressroom-controller',
+      'mongo',
+    ]);
   });
 
   it('say in the README which values there are, each with its meaning', () => {
@@ -74,8 +82,14 @@ describe('the files of the chart', () => {
     };
 
     it('has only what containerd and CRI-O both read', () => {
-      expect(Object.keys(profile)).to.have.members(['defaultAction', 'defaultErrnoRet', 'architectures', 'syscalls']);
-      for (const rule of rules) expect(['names', 'action', 'args', 'errnoRet']).to.include.members(Object.keys(rule));
+      expect(Object.keys(profile)).to.have.members([
+        'defaultAction',
+        'defaultErrnoRet',
+        'architectures',
+        'syscalls',
+      ]);
+      for (const rule of rules)
+        expect(['names', 'action', 'args', 'errnoRet']).to.include.members(Object.keys(rule));
       expect(profile.defaultAction).to.equal('SCMP_ACT_ERRNO');
     });
 
@@ -83,9 +97,9 @@ describe('the files of the chart', () => {
       expect(verdict('clone', CLONE.user | CLONE.pid | CLONE.net | 17)).to.equal('allowed');
       expect(verdict('unshare', CLONE.user)).to.equal('allowed');
       expect(verdict('chroot')).to.equal('allowed');
-      expect(['seccomp', 'prctl', 'capset', 'setresuid', 'ptrace', 'execve'].map(name => verdict(name))).to.deep.equal(
-        Array(6).fill('allowed'),
-      );
+      expect(
+        ['seccomp', 'prctl', 'capset', 'setresuid', 'ptrace', 'execve'].map(name => verdict(name)),
+      ).to.deep.equal(Array(6).fill('allowed'));
     });
 
     it('lets nobody make other namespaces, or what goes with them', () => {

@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { answerId, CdpPipe, eventOf, OWN_IDS_FROM, PipeClosed, sessionOf } from '../../../../worker/browser/cdp-pipe.ts';
+import {
+  answerId,
+  CdpPipe,
+  eventOf,
+  OWN_IDS_FROM,
+  PipeClosed,
+  sessionOf,
+} from '../../../../worker/browser/cdp-pipe.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
@@ -12,7 +19,10 @@ describe('the routing of Chrome’s messages by head and tail', () => {
     [`{"method":"Page.loadEventFired","params":{"timestamp":1},"sessionId":"${SESSION}"}`, SESSION],
     ['{"id":1,"result":{}}', undefined],
     ['{"method":"Target.attachedToTarget","params":{"sessionId":"X"}}', undefined],
-    [String.raw`{"method":"Runtime.consoleAPICalled","params":{"text":"\"sessionId\":\"X\"}"}}`, undefined],
+    [
+      String.raw`{"method":"Runtime.consoleAPICalled","params":{"text":"\"sessionId\":\"X\"}"}}`,
+      undefined,
+    ],
     [String.raw`{"id":1,"result":"\"sessionId\":\"X"}`, undefined],
     ['{"a":"sessionId"}', undefined],
     ['{}', undefined],
@@ -31,7 +41,9 @@ describe('the routing of Chrome’s messages by head and tail', () => {
   });
 
   it('reads the name of an event and takes an answer for one without', () => {
-    expect(eventOf(Buffer.from('{"method":"Page.x","params":{"method":"Page.y"}}'))).to.equal('Page.x');
+    expect(eventOf(Buffer.from('{"method":"Page.x","params":{"method":"Page.y"}}'))).to.equal(
+      'Page.x',
+    );
     for (const none of ['{"id":42,"result":{"method":"Page.x"}}', '{"method":', '{}', ''])
       expect(eventOf(Buffer.from(none))).to.equal(undefined);
   });
@@ -72,7 +84,9 @@ describe('the pipe to Chrome', () => {
   it('rejects a command with Chrome’s own words', async () => {
     const { output, pipe } = open();
     const answer = pipe.command('Target.createTarget');
-    output.write(`{"id":${OWN_IDS_FROM},"error":{"code":-32000,"message":"Failed to find context"}}\0`);
+    output.write(
+      `{"id":${OWN_IDS_FROM},"error":{"code":-32000,"message":"Failed to find context"}}\0`,
+    );
     const error = await answer.then(
       () => undefined,
       (e: Error) => e,
@@ -84,8 +98,11 @@ describe('the pipe to Chrome', () => {
     const { output, pipe } = open();
     const told = Promise.withResolvers<unknown>();
     pipe.onBrowserEvent((method, { sessionId }) => told.resolve([method, sessionId]));
-    const unread = '{"error":{"code":-32700,"message":"JSON: stack limit exceeded at position 366"}}';
-    output.write(`${unread}\0{"method":"Target.detachedFromTarget","params":{"sessionId":"${SESSION}"}}\0`);
+    const unread =
+      '{"error":{"code":-32700,"message":"JSON: stack limit exceeded at position 366"}}';
+    output.write(
+      `${unread}\0{"method":"Target.detachedFromTarget","params":{"sessionId":"${SESSION}"}}\0`,
+    );
     expect(await told.promise).to.deep.equal(['Target.detachedFromTarget', SESSION]);
   });
 

@@ -18,8 +18,8 @@ describe('the folders of Chromes', () => {
 
   it('are removed when their worker is gone, and when another worker had its number', async () => {
     const gone = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
-    const [ofGone, ofFormer, ofLiving, foreign] = [gone, process.pid, process.ppid, 'other'].map(owner =>
-      mkdtempSync(join(file(), `pressroom-chrome-${owner}-`)),
+    const [ofGone, ofFormer, ofLiving, foreign] = [gone, process.pid, process.ppid, 'other'].map(
+      owner => mkdtempSync(join(file(), `pressroom-chrome-${owner}-`)),
     );
     mkdirSync(join(ofGone!, 'Default'));
     const mine = await makeProfile(undefined);

@@ -2,8 +2,12 @@ import { expect } from 'chai';
 import { createEventBudget } from '../../../../worker/browser/event-budget.ts';
 
 describe('the budget of a page’s events', () => {
-  const burst = (spend: (bytes: number, nowMs: number) => number, events: number, bytes = 300, nowMs = 0) =>
-    Math.max(...Array.from({ length: events }, () => spend(bytes, nowMs)));
+  const burst = (
+    spend: (bytes: number, nowMs: number) => number,
+    events: number,
+    bytes = 300,
+    nowMs = 0,
+  ) => Math.max(...Array.from({ length: events }, () => spend(bytes, nowMs)));
 
   it('allows the burst of a document with thousands of inline images', () => {
     expect(burst(createEventBudget(0).spend, 15_000)).to.equal(0);

@@ -11,8 +11,12 @@ const IDLE_MS = 30_000;
 
 describe('the lower priority of a Chrome', () => {
   it('counts against other sessions, too', async function () {
-    if (!existsSync('/proc/self/autogroup')) skip(this, 'this kernel shares the CPU out by no sessions');
-    const child = spawn(process.execPath, ['--eval', `setTimeout(() => {}, ${IDLE_MS})`], { detached: true, stdio: 'ignore' });
+    if (!existsSync('/proc/self/autogroup'))
+      skip(this, 'this kernel shares the CPU out by no sessions');
+    const child = spawn(process.execPath, ['--eval', `setTimeout(() => {}, ${IDLE_MS})`], {
+      detached: true,
+      stdio: 'ignore',
+    });
     await once(child, 'spawn');
     try {
       // The kernel takes one change in a tenth of a second, from whomever it is.

@@ -5,7 +5,8 @@ import { parseAllowList, parseAllowRule } from '../../../../worker/egress/allow-
 
 const shown = (entry: string) => {
   const rule = parseAllowRule(entry);
-  const place = rule.kind === 'network' ? rule.network.cidr : `${rule.below ? 'below ' : ''}${rule.host}`;
+  const place =
+    rule.kind === 'network' ? rule.network.cidr : `${rule.below ? 'below ' : ''}${rule.host}`;
   return `${rule.kind} ${place} ${rule.port ?? 'listed ports'}`;
 };
 
@@ -31,7 +32,8 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
     ['[fd00::1]:443', 'network fd00::1/128 443'],
     ['::ffff:10.0.0.0/104', 'network 10.0.0.0/8 listed ports'],
   ];
-  for (const [entry, expected] of good) it(`reads ${entry}`, () => expect(shown(entry)).to.equal(expected));
+  for (const [entry, expected] of good)
+    it(`reads ${entry}`, () => expect(shown(entry)).to.equal(expected));
 
   const wrong: [string, RegExp][] = [
     ['10.1.2.3/8', /write `10\.0\.0\.0\/8` for the network or `10\.1\.2\.3` for the one address/],
@@ -77,10 +79,9 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
   }
 
   it('reads a list in its order', () => {
-    expect(parseAllowList(['wiki.corp', '10.0.0.0/8:80']).map(({ kind, port }) => `${kind} ${port}`)).to.deep.equal([
-      'host undefined',
-      'network 80',
-    ]);
+    expect(
+      parseAllowList(['wiki.corp', '10.0.0.0/8:80']).map(({ kind, port }) => `${kind} ${port}`),
+    ).to.deep.equal(['host undefined', 'network 80']);
     expect(parseAllowList([])).to.deep.equal([]);
   });
 
@@ -91,22 +92,40 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
 });
 
 describe('PRESSROOM_EGRESS_DENY', () => {
-  const parseDenyList = (entries: string[]) => readApiConfig({ PRESSROOM_EGRESS_DENY: entries.join() }).egress.deny;
+  const parseDenyList = (entries: string[]) =>
+    readApiConfig({ PRESSROOM_EGRESS_DENY: entries.join() }).egress.deny;
 
   it('reads addresses and networks', () => {
-    const read = parseDenyList(['203.0.114.0/24', '203.0.114.7', '2a0e:1:64::/96', '::ffff:203.0.114.0/120']);
-    expect(read.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '203.0.114.7/32', '2a0e:1:64::/96', '203.0.114.0/24']);
+    const read = parseDenyList([
+      '203.0.114.0/24',
+      '203.0.114.7',
+      '2a0e:1:64::/96',
+      '::ffff:203.0.114.0/120',
+    ]);
+    expect(read.map(({ cidr }) => cidr)).to.deep.equal([
+      '203.0.114.0/24',
+      '203.0.114.7/32',
+      '2a0e:1:64::/96',
+      '203.0.114.0/24',
+    ]);
     expect(parseDenyList([])).to.deep.equal([]);
   });
 
   const wrong: [string, RegExp][] = [
-    ['corp.example', /`corp\.example` is no network: write an address, a slash and the number of bits/],
-    ['203.0.114.7/24', /write `203\.0\.114\.0\/24` for the network or `203\.0\.114\.7` for the one address/],
+    [
+      'corp.example',
+      /`corp\.example` is no network: write an address, a slash and the number of bits/,
+    ],
+    [
+      '203.0.114.7/24',
+      /write `203\.0\.114\.0\/24` for the network or `203\.0\.114\.7` for the one address/,
+    ],
     ['203.0.114.0/24:80', /is no network/],
     ['[2a0e::]', /is no network/],
     ['203.0.114.0/33', /is no network/],
   ];
-  for (const [entry, how] of wrong) it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(how));
+  for (const [entry, how] of wrong)
+    it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(how));
 
   it('reports every wrong entry at once', () => {
     expect(() => parseDenyList(['x', '203.0.114.0/24', 'y'])).to.throw(/`x` .*; `y` /);
@@ -115,7 +134,10 @@ describe('PRESSROOM_EGRESS_DENY', () => {
   it('is read by the worker, and a wrong one stops it at the start', () => {
     const secret = { PRESSROOM_POOL_SECRET: 'x'.repeat(32) };
     expect(readWorkerConfig(secret).egress.deny).to.deep.equal([]);
-    const { deny } = readWorkerConfig({ ...secret, PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96' }).egress;
+    const { deny } = readWorkerConfig({
+      ...secret,
+      PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96',
+    }).egress;
     expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
     expect(() => readWorkerConfig({ ...secret, PRESSROOM_EGRESS_DENY: 'corp' })).to.throw(
       /PRESSROOM_EGRESS_DENY=corp: `corp` is no network/,
@@ -123,8 +145,12 @@ describe('PRESSROOM_EGRESS_DENY', () => {
   });
 
   it('is read by the API as well, which fetches documents of apps', () => {
-    const { deny } = readApiConfig({ PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96' }).egress;
+    const { deny } = readApiConfig({
+      PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96',
+    }).egress;
     expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
-    expect(() => readApiConfig({ PRESSROOM_EGRESS_DENY: 'corp' })).to.throw('PRESSROOM_EGRESS_DENY=corp: `corp` is no network');
+    expect(() => readApiConfig({ PRESSROOM_EGRESS_DENY: 'corp' })).to.throw(
+      'PRESSROOM_EGRESS_DENY=corp: `corp` is no network',
+    );
   });
 });

@@ -6,7 +6,12 @@ import { decideEgress, portMayBeOpen, type Rules } from '../../../../worker/egre
 import { parseAuthority } from '../../../../worker/egress/target.ts';
 
 const PORTS = [80, 443, 8080, 8443];
-const rules = (policy: Rules['policy'], ...allow: string[]): Rules => ({ policy, allow: parseAllowList(allow), deny: [], ports: PORTS });
+const rules = (policy: Rules['policy'], ...allow: string[]): Rules => ({
+  policy,
+  allow: parseAllowList(allow),
+  deny: [],
+  ports: PORTS,
+});
 
 /** What is decided over `target`, a text, as a text: the addresses to dial, or the reason. */
 function decided(target: string, addresses: string[], given: Rules): string {
@@ -19,7 +24,12 @@ describe('the decision over a connection', () => {
   // [policy, target, what its name answers, decision]
   const table: [Rules['policy'], string, string[], string][] = [
     ['public', 'shop.example:443', ['93.184.216.34'], '93.184.216.34'],
-    ['public', 'shop.example:443', ['93.184.216.34', '2606:2800:220:1::1'], '93.184.216.34 2606:2800:220:1::1'],
+    [
+      'public',
+      'shop.example:443',
+      ['93.184.216.34', '2606:2800:220:1::1'],
+      '93.184.216.34 2606:2800:220:1::1',
+    ],
     ['public', 'shop.example:443', [], 'address'],
     ['public', 'shop.example:443', ['not an address'], 'address'],
     ['public', 'shop.example:443', ['127.0.0.1'], 'address'],
@@ -91,14 +101,24 @@ describe('the decision over a connection', () => {
   }
 
   it('opens localhost when only one of its two addresses is allowed', () => {
-    expect(decided('localhost:3000', ['127.0.0.1', '::1'], rules('intranet', '127.0.0.1:3000'))).to.equal('127.0.0.1');
-    expect(decided('localhost:3001', ['127.0.0.1', '::1'], rules('intranet', '127.0.0.1:3000'))).to.equal('address');
-    expect(decided('localhost:3000', ['127.0.0.1', '::1'], rules('public', '127.0.0.1:3000'))).to.equal('address');
-    expect(decided('a.localhost:3000', ['127.0.0.1', '::1'], rules('intranet', '[::1]:3000'))).to.equal('::1');
+    expect(
+      decided('localhost:3000', ['127.0.0.1', '::1'], rules('intranet', '127.0.0.1:3000')),
+    ).to.equal('127.0.0.1');
+    expect(
+      decided('localhost:3001', ['127.0.0.1', '::1'], rules('intranet', '127.0.0.1:3000')),
+    ).to.equal('address');
+    expect(
+      decided('localhost:3000', ['127.0.0.1', '::1'], rules('public', '127.0.0.1:3000')),
+    ).to.equal('address');
+    expect(
+      decided('a.localhost:3000', ['127.0.0.1', '::1'], rules('intranet', '[::1]:3000')),
+    ).to.equal('::1');
   });
 
   it('opens even metadata services to an explicit network', () => {
-    expect(decided('169.254.169.254:80', ['169.254.169.254'], rules('intranet', '169.254.169.254'))).to.equal('169.254.169.254');
+    expect(
+      decided('169.254.169.254:80', ['169.254.169.254'], rules('intranet', '169.254.169.254')),
+    ).to.equal('169.254.169.254');
   });
 
   it('never lets a public account reach an address that is not public, whatever is allowed', () => {
@@ -117,7 +137,9 @@ describe('the decision over a connection', () => {
   });
 
   describe('about what the operator closed', () => {
-    const deny = ['203.0.114.0/24', '2a0e:1:64::/96', '10.1.3.0/24', '2606:2800:220:1::1'].map(network => parseNetwork(network)!);
+    const deny = ['203.0.114.0/24', '2a0e:1:64::/96', '10.1.3.0/24', '2606:2800:220:1::1'].map(
+      network => parseNetwork(network)!,
+    );
     // [policy, allow-list, target, what its name answers, decision]
     const closed: [Rules['policy'], string[], string, string[], string][] = [
       ['public', [], '203.0.114.7:443', ['203.0.114.7'], 'address'],

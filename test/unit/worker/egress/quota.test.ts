@@ -34,7 +34,12 @@ describe('the quota of one render', () => {
 
   it('counts an exchange that found no place as well', () => {
     const quota = createQuota({ maxRequests: 3, maxConnections: 1, maxBytes: 10 });
-    expect([1, 2, 3, 4].map(() => reason(quota.begin))).to.deep.equal(['begun', 'connections', 'connections', 'requests']);
+    expect([1, 2, 3, 4].map(() => reason(quota.begin))).to.deep.equal([
+      'begun',
+      'connections',
+      'connections',
+      'requests',
+    ]);
   });
 
   it('lets the last byte pass and not the one after it, and begins nothing then', () => {
@@ -99,10 +104,14 @@ describe('the header fields that go through the guard', () => {
   });
 
   it('keep the length of the body even when Connection names it', () => {
-    expect(endToEnd(['Connection', 'content-length', 'Content-Length', '3'])).to.deep.equal([['Content-Length', '3']]);
+    expect(endToEnd(['Connection', 'content-length', 'Content-Length', '3'])).to.deep.equal([
+      ['Content-Length', '3'],
+    ]);
   });
 
   it('are counted as they stand on the wire', () => {
-    expect(headBytes(['Host', 'example.com', 'A', 'b'])).to.equal('Host: example.com\r\nA: b\r\n'.length);
+    expect(headBytes(['Host', 'example.com', 'A', 'b'])).to.equal(
+      'Host: example.com\r\nA: b\r\n'.length,
+    );
   });
 });

@@ -27,9 +27,13 @@ const dotted = (octets: Octets) => octets.join('.');
 const whole = ([a, b, c, d]: Octets) => a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d;
 const octal = (value: number) => `0${value.toString(8)}`;
 const hex = (value: number) => `0x${value.toString(16)}`;
-const written = (octets: Octets, digit: (value: number) => string) => dotted(octets).replaceAll(/\d/g, text => digit(Number(text)));
+const written = (octets: Octets, digit: (value: number) => string) =>
+  dotted(octets).replaceAll(/\d/g, text => digit(Number(text)));
 
-/** How an IPv4 address can be written in ASCII so that the URL standard (https://url.spec.whatwg.org/#concept-ipv4-parser) reads the same one. */
+/**
+ * How an IPv4 address can be written in ASCII so that the URL standard
+ * (https://url.spec.whatwg.org/#concept-ipv4-parser) reads the same one.
+ */
 const ASCII: [how: string, write: (octets: Octets) => string][] = [
   ['four decimals', dotted],
   ['a trailing dot', octets => `${dotted(octets)}.`],
@@ -42,7 +46,10 @@ const ASCII: [how: string, write: (octets: Octets) => string][] = [
   ['four hexadecimals', octets => octets.map(hex).join('.')],
   ['four octals', octets => octets.map(octal).join('.')],
   ['four octals with zeros', octets => octets.map(each => `000${octal(each)}`).join('.')],
-  ['hexadecimals with zeros', octets => octets.map(each => `0x000000${each.toString(16)}`).join('.')],
+  [
+    'hexadecimals with zeros',
+    octets => octets.map(each => `0x000000${each.toString(16)}`).join('.'),
+  ],
   ['decimal, octal and hexadecimal', ([a, b, c, d]) => `${a}.${octal(b)}.${hex(c)}.${d}`],
   ['two parts', ([a, b, c, d]) => `${a}.${b * 2 ** 16 + c * 2 ** 8 + d}`],
   ['two parts, hexadecimal', ([a, b, c, d]) => `${hex(a)}.${hex(b * 2 ** 16 + c * 2 ** 8 + d)}`],
@@ -50,19 +57,34 @@ const ASCII: [how: string, write: (octets: Octets) => string][] = [
   ['three parts, octal', ([a, b, c, d]) => `${octal(a)}.${octal(b)}.${octal(c * 2 ** 8 + d)}`],
 ];
 
-/** Ways to write it that a URL's parser turns into the same address, but that no proxy's request line can hold. */
+/**
+ * Ways to write it that a URL's parser turns into the same address, but that no proxy's request
+ * line can hold.
+ */
 const BEYOND_ASCII: [how: string, write: (octets: Octets) => string][] = [
   ['full-width digits', octets => written(octets, value => String.fromCodePoint(0xff10 + value))],
-  ['circled digits', octets => written(octets, value => (value === 0 ? '⓪' : String.fromCodePoint(0x245f + value)))],
+  [
+    'circled digits',
+    octets => written(octets, value => (value === 0 ? '⓪' : String.fromCodePoint(0x245f + value))),
+  ],
   ['superscript digits', octets => written(octets, value => '⁰¹²³⁴⁵⁶⁷⁸⁹'[value]!)],
   ['subscript digits', octets => written(octets, value => String.fromCodePoint(0x2080 + value))],
   ['bold digits', octets => written(octets, value => String.fromCodePoint(0x1d7ce + value))],
-  ['double-struck digits', octets => written(octets, value => String.fromCodePoint(0x1d7d8 + value))],
+  [
+    'double-struck digits',
+    octets => written(octets, value => String.fromCodePoint(0x1d7d8 + value)),
+  ],
   ['ideographic full stops', octets => octets.join('。')],
   ['full-width full stops', octets => octets.join('．')],
   ['half-width ideographic full stops', octets => octets.join('｡')],
-  ['percent-encoding', octets => [...dotted(octets)].map(each => `%${each.charCodeAt(0).toString(16)}`).join('')],
-  ['percent-encoded full-width digits', octets => encodeURIComponent(written(octets, value => String.fromCodePoint(0xff10 + value)))],
+  [
+    'percent-encoding',
+    octets => [...dotted(octets)].map(each => `%${each.charCodeAt(0).toString(16)}`).join(''),
+  ],
+  [
+    'percent-encoded full-width digits',
+    octets => encodeURIComponent(written(octets, value => String.fromCodePoint(0xff10 + value))),
+  ],
   ['a percent-encoded dot', octets => octets.join('%2e')],
   ['soft hyphens', octets => octets.join('\u00ad.')],
   ['zero-width spaces', octets => octets.join('.\u200b')],
@@ -71,7 +93,10 @@ const BEYOND_ASCII: [how: string, write: (octets: Octets) => string][] = [
 
 /** What RFC 4291 section 2.2 allows for one address. */
 const IPV6: [what: string, spellings: string][] = [
-  ['loopback', '[::1] [0:0:0:0:0:0:0:1] [0000:0000:0000:0000:0000:0000:0000:0001] [::0001] [0::1] [::0.0.0.1] [0:0:0:0:0:0:0.0.0.1]'],
+  [
+    'loopback',
+    '[::1] [0:0:0:0:0:0:0:1] [0000:0000:0000:0000:0000:0000:0000:0001] [::0001] [0::1] [::0.0.0.1] [0:0:0:0:0:0:0.0.0.1]',
+  ],
   ['unspecified', '[::] [0:0:0:0:0:0:0:0] [::0] [::0.0.0.0] [0::0]'],
   [
     'IPv4-mapped loopback',
@@ -87,11 +112,20 @@ const IPV6: [what: string, spellings: string][] = [
     '6to4 and Teredo',
     '[2002:7f00:1::] [2002:7F00:0001::1] [2002:a9fe:a9fe::1] [2002:808:808::1] [2001::7f00:1] [2001:0:7f00:1::1] [2001:0000:0808:0808::1]',
   ],
-  ['ISATAP', '[2606:4700::5efe:127.0.0.1] [2606:4700::5EFE:7F00:1] [2606:4700:0:0:200:5efe:10.0.0.1]'],
-  ['link-local and site-local', '[fe80::1] [FE80::1] [fe80:0:0:0::1] [febf::1] [fec0::1] [feff::1]'],
+  [
+    'ISATAP',
+    '[2606:4700::5efe:127.0.0.1] [2606:4700::5EFE:7F00:1] [2606:4700:0:0:200:5efe:10.0.0.1]',
+  ],
+  [
+    'link-local and site-local',
+    '[fe80::1] [FE80::1] [fe80:0:0:0::1] [febf::1] [fec0::1] [feff::1]',
+  ],
   ['unique local', '[fc00::1] [fd00::1] [FD00:EC2::254] [fd00:ec2:0:0:0:0:0:254] [fdff:ffff::1]'],
   ['multicast', '[ff02::1] [FF05::2] [ff0e::1]'],
-  ['special', '[100::1] [100:0:0:1::1] [2001:db8::1] [2001:0db8:0000::0001] [3fff::1] [5f00::1] [2001:2::1] [2001:10::1] [2001:20::1]'],
+  [
+    'special',
+    '[100::1] [100:0:0:1::1] [2001:db8::1] [2001:0db8:0000::0001] [3fff::1] [5f00::1] [2001:2::1] [2001:10::1] [2001:20::1]',
+  ],
 ];
 
 const LOOPBACK_NAMES = [
@@ -106,12 +140,30 @@ const LOOPBACK_NAMES = [
     'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
     'localhost。',
   ],
-  ...['%6c%6f%63%61%6c%68%6f%73%74', 'local\u00adhost', 'ｌocalhost', 'loca𝐥host', 'localhoſt', 'a。localhost', 'x%2elocalhost'],
+  ...[
+    '%6c%6f%63%61%6c%68%6f%73%74',
+    'local\u00adhost',
+    'ｌocalhost',
+    'loca𝐥host',
+    'localhoſt',
+    'a。localhost',
+    'x%2elocalhost',
+  ],
 ];
 
 /** Nobody's address: told as a wrong address, and no target at the guard. */
 const NO_HOST = [
-  ...['256.256.256.256', '4294967296', '0x100000000', '040000000000', '1.2.3.256', '1.2.65536', '1.16777216', '1.2.3.4.5', '0x1.2.3.4.5'],
+  ...[
+    '256.256.256.256',
+    '4294967296',
+    '0x100000000',
+    '040000000000',
+    '1.2.3.256',
+    '1.2.65536',
+    '1.16777216',
+    '1.2.3.4.5',
+    '0x1.2.3.4.5',
+  ],
   ...[
     '127.0.0.1..',
     '127.0.0.1...',
@@ -168,14 +220,34 @@ const NO_HOST = [
     `${'a'.repeat(64)}.example`,
     `${'a.'.repeat(126)}ab`,
   ],
-  ...['%00', '%0a', '%20', 'a%09b', '%2f', '%40', '127.0.0.1%2f', '127.0.0.1%00', '127.0.0.1%23.example', '%zz', 'a%'],
+  ...[
+    '%00',
+    '%0a',
+    '%20',
+    'a%09b',
+    '%2f',
+    '%40',
+    '127.0.0.1%2f',
+    '127.0.0.1%00',
+    '127.0.0.1%23.example',
+    '%zz',
+    'a%',
+  ],
 ];
 
 const guarded = (host: string): string => {
   const target = parseAuthority(`${host}:80`);
   if (!target) return 'no target';
-  const addresses = target.host === 'localhost' || target.host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : [target.host];
-  const decision = decideEgress(target, addresses, { policy: 'public', allow: [], deny: [], ports: [80] });
+  const addresses =
+    target.host === 'localhost' || target.host.endsWith('.localhost')
+      ? ['127.0.0.1', '::1']
+      : [target.host];
+  const decision = decideEgress(target, addresses, {
+    policy: 'public',
+    allow: [],
+    deny: [],
+    ports: [80],
+  });
   return 'denied' in decision ? decision.denied : 'allowed';
 };
 
@@ -223,8 +295,20 @@ describe('an address that is not public', () => {
 
   for (const scheme of ['http', 'HTTP', 'hTtP', 'https', 'HTTPS']) {
     it(`is refused behind ${scheme}://, with a path, a query, a fragment and a port`, () => {
-      for (const rest of ['', '/', '/a/b', '?q', '#f', '/?u=http://example.com/', ':80/', ':443', ':8080/x'])
-        expect(refusal({ url: `${scheme}://127.0.0.1${rest}` }).code, rest).to.equal('ssrf_blocked');
+      for (const rest of [
+        '',
+        '/',
+        '/a/b',
+        '?q',
+        '#f',
+        '/?u=http://example.com/',
+        ':80/',
+        ':443',
+        ':8080/x',
+      ])
+        expect(refusal({ url: `${scheme}://127.0.0.1${rest}` }).code, rest).to.equal(
+          'ssrf_blocked',
+        );
     });
   }
 });

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseNameServers } from '../../../../worker/egress/resolve.ts';
-import { isHostName, isLoopbackName, parseAbsoluteForm, parseAuthority } from '../../../../worker/egress/target.ts';
+import {
+  isHostName,
+  isLoopbackName,
+  parseAbsoluteForm,
+  parseAuthority,
+} from '../../../../worker/egress/target.ts';
 import { parseUpstreamProxy } from '../../../../worker/egress/upstream.ts';
 
 describe('the target of a proxied request', () => {
@@ -67,12 +72,17 @@ describe('the target of a proxied request', () => {
 
   it('gives every authority one reading: the reading of its reading is the same', () => {
     fc.assert(
-      fc.property(fc.webAuthority({ withPort: true, withIPv4: true, withIPv6: true, withIPv4Extended: true }), authority => {
-        const target = parseAuthority(authority, 80);
-        fc.pre(target !== undefined);
-        const again = parseAuthority(`${target!.host.includes(':') ? `[${target!.host}]` : target!.host}:${target!.port}`);
-        expect(again).to.deep.equal(target);
-      }),
+      fc.property(
+        fc.webAuthority({ withPort: true, withIPv4: true, withIPv6: true, withIPv4Extended: true }),
+        authority => {
+          const target = parseAuthority(authority, 80);
+          fc.pre(target !== undefined);
+          const again = parseAuthority(
+            `${target!.host.includes(':') ? `[${target!.host}]` : target!.host}:${target!.port}`,
+          );
+          expect(again).to.deep.equal(target);
+        },
+      ),
     );
   });
 
@@ -98,7 +108,10 @@ describe('the target of a proxied request', () => {
     ];
     for (const [url, expected] of cases) {
       const read = parseAbsoluteForm(url);
-      expect(read && `${read.target.host} ${read.target.port} ${read.authority} ${read.path}`, url).to.equal(expected);
+      expect(
+        read && `${read.target.host} ${read.target.port} ${read.authority} ${read.path}`,
+        url,
+      ).to.equal(expected);
     }
   });
 
@@ -135,12 +148,15 @@ describe('the target of a proxied request', () => {
       'a.0x1',
       'a.0x',
     ];
-    for (const name of [...odd, `${'a'.repeat(64)}.com`, `${'a.'.repeat(127)}com`]) expect(isHostName(name), name).to.equal(false);
+    for (const name of [...odd, `${'a'.repeat(64)}.com`, `${'a.'.repeat(127)}com`])
+      expect(isHostName(name), name).to.equal(false);
   });
 
   it('knows the names of this machine', () => {
     expect(['localhost', 'app.localhost', 'a.b.localhost'].every(isLoopbackName)).to.equal(true);
-    expect(['localhost.example', 'notlocalhost', 'localhos', 'localhost.'].some(isLoopbackName)).to.equal(false);
+    expect(
+      ['localhost.example', 'notlocalhost', 'localhos', 'localhost.'].some(isLoopbackName),
+    ).to.equal(false);
   });
 
   it("reads the company's proxy and never repeats its password", () => {
@@ -148,8 +164,13 @@ describe('the target of a proxied request', () => {
       target: { host: 'proxy.corp', port: 3128 },
       authorization: undefined,
     });
-    expect(parseUpstreamProxy('http://[fd00::1]')).to.deep.equal({ target: { host: 'fd00::1', port: 80 }, authorization: undefined });
-    expect(parseUpstreamProxy('http://me:p%40ss@proxy.corp:3128/').authorization).to.equal(`Basic ${btoa('me:p@ss')}`);
+    expect(parseUpstreamProxy('http://[fd00::1]')).to.deep.equal({
+      target: { host: 'fd00::1', port: 80 },
+      authorization: undefined,
+    });
+    expect(parseUpstreamProxy('http://me:p%40ss@proxy.corp:3128/').authorization).to.equal(
+      `Basic ${btoa('me:p@ss')}`,
+    );
     for (const wrong of [
       'proxy.corp:3128',
       'https://me:hunter2@proxy.corp',
@@ -165,7 +186,15 @@ describe('the target of a proxied request', () => {
   });
 
   it('reads name servers and says of each wrong one how to mend it', () => {
-    expect(parseNameServers(['10.0.0.53', '10.0.0.53:5353', 'fd00::53', '[fd00::53]', '[fd00::53]:5353'])).to.deep.equal([
+    expect(
+      parseNameServers([
+        '10.0.0.53',
+        '10.0.0.53:5353',
+        'fd00::53',
+        '[fd00::53]',
+        '[fd00::53]:5353',
+      ]),
+    ).to.deep.equal([
       '10.0.0.53:53',
       '10.0.0.53:5353',
       '[fd00::53]:53',
@@ -174,7 +203,12 @@ describe('the target of a proxied request', () => {
     ]);
     const wrong = ['dns.corp', '10.0.0.53:0', '10.0.0.300', 'udp://10.0.0.53', '10.0.0.53:'];
     for (const entry of wrong)
-      expect(() => parseNameServers([entry]), entry).to.throw(Error, `\`${entry}\` is no name server: write an address`);
-    expect(() => parseNameServers(['10.0.0.53', ...wrong])).to.throw(/^(`[^`]+` is no name server.*\n?){5}$/);
+      expect(() => parseNameServers([entry]), entry).to.throw(
+        Error,
+        `\`${entry}\` is no name server: write an address`,
+      );
+    expect(() => parseNameServers(['10.0.0.53', ...wrong])).to.throw(
+      /^(`[^`]+` is no name server.*\n?){5}$/,
+    );
   });
 });

@@ -3,7 +3,8 @@ import { filterFrame } from '../../../../worker/gateway/cdp-filter.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 const FRAME = '0123456789ABCDEF0123456789ABCDEF';
-const filter = (value: unknown) => filterFrame(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), SESSION);
+const filter = (value: unknown) =>
+  filterFrame(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), SESSION);
 const forwarded = (value: unknown) => {
   const filtered = filter(value);
   if (filtered.kind !== 'forward') throw new Error(`${filtered.kind}: ${JSON.stringify(filtered)}`);
@@ -12,7 +13,9 @@ const forwarded = (value: unknown) => {
 
 describe('the filter of CDP methods', () => {
   it('passes a listed method on, in the slot’s own session', () => {
-    expect(JSON.parse(forwarded({ id: 7, method: 'Page.printToPDF', params: { scale: 1 } }))).to.deep.equal({
+    expect(
+      JSON.parse(forwarded({ id: 7, method: 'Page.printToPDF', params: { scale: 1 } })),
+    ).to.deep.equal({
       id: 7,
       method: 'Page.printToPDF',
       params: { scale: 1 },
@@ -22,12 +25,18 @@ describe('the filter of CDP methods', () => {
 
   it('puts the slot’s session over one that the client names', () => {
     const frame = `{"id":1,"method":"Page.printToPDF","sessionId":"other","params":{},"sessionId":"another"}`;
-    expect(forwarded(frame)).to.equal(`{"id":1,"method":"Page.printToPDF","params":{},"sessionId":"${SESSION}"}`);
+    expect(forwarded(frame)).to.equal(
+      `{"id":1,"method":"Page.printToPDF","params":{},"sessionId":"${SESSION}"}`,
+    );
   });
 
   it('writes anew what it passes on, so that a doubled key means one thing', () => {
-    expect(filter('{"id":1,"method":"Page.printToPDF","method":"Browser.close","params":{}}').kind).to.equal('refused');
-    expect(forwarded('{"id":1,"method":"Browser.close","method":"Page.printToPDF"}')).to.not.include('Browser');
+    expect(
+      filter('{"id":1,"method":"Page.printToPDF","method":"Browser.close","params":{}}').kind,
+    ).to.equal('refused');
+    expect(
+      forwarded('{"id":1,"method":"Browser.close","method":"Page.printToPDF"}'),
+    ).to.not.include('Browser');
   });
 
   const refused = [
@@ -58,7 +67,8 @@ describe('the filter of CDP methods', () => {
     'page.navigate',
     'Page.navigate ',
     '__proto__',
-    'Pressroom.defer', // of the release before, whose API sends it only to workers that say they know it
+    // of the release before, whose API sends it only to workers that say they know it
+    'Pressroom.defer',
   ];
   for (const method of refused)
     it(`refuses ${method}`, () => {
@@ -85,7 +95,9 @@ describe('the filter of CDP methods', () => {
   ];
   for (const [url, allowed] of places)
     it(`${allowed ? 'lets' : 'does not let'} a page be sent to ${url || 'nowhere'}`, () => {
-      expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal(allowed ? 'forward' : 'refused');
+      expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal(
+        allowed ? 'forward' : 'refused',
+      );
     });
 
   it('refuses a navigation whose url is not a text', () => {
@@ -98,9 +110,29 @@ describe('the filter of CDP methods', () => {
     ['Fetch.enable', { patterns: [{ urlPattern: 'http*' }], handleAuthRequests: true }],
     ['Fetch.continueRequest', { requestId: 'interception-job-1.0' }],
     ['Fetch.continueRequest', { requestId: 'interception-job-1.0', headers: [header] }],
-    ['Fetch.continueWithAuth', { requestId: 'interception-job-1.0', authChallengeResponse: { response: 'CancelAuth' } }],
-    ['Fetch.continueWithAuth', { requestId: '1', authChallengeResponse: { response: 'ProvideCredentials', username: 'a', password: 'b' } }],
-    ['Network.setCookie', { name: 'a', value: '1', url: 'https://a.example/', path: '/', secure: true, httpOnly: false, sameSite: 'None' }],
+    [
+      'Fetch.continueWithAuth',
+      { requestId: 'interception-job-1.0', authChallengeResponse: { response: 'CancelAuth' } },
+    ],
+    [
+      'Fetch.continueWithAuth',
+      {
+        requestId: '1',
+        authChallengeResponse: { response: 'ProvideCredentials', username: 'a', password: 'b' },
+      },
+    ],
+    [
+      'Network.setCookie',
+      {
+        name: 'a',
+        value: '1',
+        url: 'https://a.example/',
+        path: '/',
+        secure: true,
+        httpOnly: false,
+        sameSite: 'None',
+      },
+    ],
     ['Network.setCookie', { name: 'a', value: '1', domain: '.a.example' }],
     ['Page.setBypassCSP', { enabled: true }],
     ['Runtime.enable', {}],
@@ -108,23 +140,68 @@ describe('the filter of CDP methods', () => {
   ];
   for (const [method, params] of plain)
     it(`passes ${method} on with plain parameters: ${Object.keys(params)}`, () => {
-      expect(JSON.parse(forwarded({ id: 1, method, params }))).to.deep.equal({ id: 1, method, params, sessionId: SESSION });
+      expect(JSON.parse(forwarded({ id: 1, method, params }))).to.deep.equal({
+        id: 1,
+        method,
+        params,
+        sessionId: SESSION,
+      });
     });
 
   const wrong: [string, string, object][] = [
-    ['sends a request elsewhere', 'Fetch.continueRequest', { requestId: '1', url: 'file:///etc/passwd' }],
-    ['sends a request elsewhere, beside headers', 'Fetch.continueRequest', { requestId: '1', headers: [header], url: 'http://127.0.0.1/' }],
+    [
+      'sends a request elsewhere',
+      'Fetch.continueRequest',
+      { requestId: '1', url: 'file:///etc/passwd' },
+    ],
+    [
+      'sends a request elsewhere, beside headers',
+      'Fetch.continueRequest',
+      { requestId: '1', headers: [header], url: 'http://127.0.0.1/' },
+    ],
     ['changes what a request does', 'Fetch.continueRequest', { requestId: '1', method: 'DELETE' }],
-    ['changes what a request carries', 'Fetch.continueRequest', { requestId: '1', postData: 'eA==' }],
+    [
+      'changes what a request carries',
+      'Fetch.continueRequest',
+      { requestId: '1', postData: 'eA==' },
+    ],
     ['holds an answer back', 'Fetch.continueRequest', { requestId: '1', interceptResponse: true }],
-    ['has headers that are no list', 'Fetch.continueRequest', { requestId: '1', headers: { 'X-Tenant': 'blue' } }],
-    ['has a header with more than a name and a value', 'Fetch.continueRequest', { requestId: '1', headers: [{ ...header, url: 'x' }] }],
-    ['has a header whose value is no text', 'Fetch.continueRequest', { requestId: '1', headers: [{ ...header, value: 1 }] }],
-    ['holds answers back', 'Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Response' }] }],
+    [
+      'has headers that are no list',
+      'Fetch.continueRequest',
+      { requestId: '1', headers: { 'X-Tenant': 'blue' } },
+    ],
+    [
+      'has a header with more than a name and a value',
+      'Fetch.continueRequest',
+      { requestId: '1', headers: [{ ...header, url: 'x' }] },
+    ],
+    [
+      'has a header whose value is no text',
+      'Fetch.continueRequest',
+      { requestId: '1', headers: [{ ...header, value: 1 }] },
+    ],
+    [
+      'holds answers back',
+      'Fetch.enable',
+      { patterns: [{ urlPattern: '*', requestStage: 'Response' }] },
+    ],
     ['has a pattern that is no object', 'Fetch.enable', { patterns: ['*'] }],
-    ['has an answer that is no object', 'Fetch.continueWithAuth', { requestId: '1', authChallengeResponse: 'CancelAuth' }],
-    ['sets a cookie for a partition', 'Network.setCookie', { name: 'a', value: '1', domain: 'a.example', partitionKey: {} }],
-    ['sets a cookie whose value is no text', 'Network.setCookie', { name: 'a', value: { b: 1 }, domain: 'a.example' }],
+    [
+      'has an answer that is no object',
+      'Fetch.continueWithAuth',
+      { requestId: '1', authChallengeResponse: 'CancelAuth' },
+    ],
+    [
+      'sets a cookie for a partition',
+      'Network.setCookie',
+      { name: 'a', value: '1', domain: 'a.example', partitionKey: {} },
+    ],
+    [
+      'sets a cookie whose value is no text',
+      'Network.setCookie',
+      { name: 'a', value: { b: 1 }, domain: 'a.example' },
+    ],
     ['says nothing clear of the policy', 'Page.setBypassCSP', { enabled: 'yes' }],
     ['has a parameter that nobody knows', 'Runtime.enable', { x: 1 }],
   ];
@@ -135,10 +212,23 @@ describe('the filter of CDP methods', () => {
 
   it('refuses a parameter with the name of what objects have anyway', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
-      expect(filter(`{"id":1,"method":"Runtime.enable","params":{"${name}":{}}}`)).to.include({ kind: 'refused' });
+      expect(filter(`{"id":1,"method":"Runtime.enable","params":{"${name}":{}}}`)).to.include({
+        kind: 'refused',
+      });
   });
 
-  const garbage = ['', 'x', '[]', 'null', '1', '"a"', '{}', '{"id":1}', '{"method":"Page.printToPDF"}', '{"id":"1","method":"IO.read"}'];
+  const garbage = [
+    '',
+    'x',
+    '[]',
+    'null',
+    '1',
+    '"a"',
+    '{}',
+    '{"id":1}',
+    '{"method":"Page.printToPDF"}',
+    '{"id":"1","method":"IO.read"}',
+  ];
   const ids = ['0', '-1', '1.5', '1e9', '1000000000', 'null'];
   for (const frame of [
     ...garbage,
@@ -167,12 +257,18 @@ describe('the filter of CDP methods', () => {
 
   it('keeps what is meant for the gateway from Chrome', () => {
     for (const method of ['Pressroom.end', 'Pressroom.open', 'Pressroom.ping', 'Pressroom.still'])
-      expect(filter({ id: 3, method, params: { ticket: 'x' } })).to.deep.equal({ kind: 'own', id: 3, method, params: { ticket: 'x' } });
+      expect(filter({ id: 3, method, params: { ticket: 'x' } })).to.deep.equal({
+        kind: 'own',
+        id: 3,
+        method,
+        params: { ticket: 'x' },
+      });
   });
 
   describe('of big frames', () => {
     const html = `${'<p class=\\"x\\">line \\\\ and \\u00e9</p>\\n'.repeat(40_000)}\\\\`;
-    const big = (params: string) => `{"id":12,"method":"Page.setDocumentContent","params":${params}}`;
+    const big = (params: string) =>
+      `{"id":12,"method":"Page.setDocumentContent","params":${params}}`;
 
     it('passes html of any size on without parsing it', () => {
       const text = forwarded(big(`{"frameId":"${FRAME}","html":"${html}"}`));
@@ -186,12 +282,17 @@ describe('the filter of CDP methods', () => {
 
     const inside = (text: string | Buffer) => {
       const [before, after] = big(`{"frameId":"${FRAME}","html":"|"}`).split('|');
-      return filterFrame(Buffer.concat([Buffer.from(before!), Buffer.from(text as string), Buffer.from(after!)]), SESSION);
+      return filterFrame(
+        Buffer.concat([Buffer.from(before!), Buffer.from(text as string), Buffer.from(after!)]),
+        SESSION,
+      );
     };
     const long = 'x'.repeat(2 ** 20);
 
     it('passes on every escape that JSON knows, and text of any script', () => {
-      const filtered = inside(`${long}\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u00e9 \\uABCD é 日 😀 \u007f \u2028`);
+      const filtered = inside(
+        `${long}\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u00e9 \\uABCD é 日 😀 \u007f \u2028`,
+      );
       expect(filtered.kind).to.equal('forward');
     });
 
@@ -210,24 +311,40 @@ describe('the filter of CDP methods', () => {
     ];
     for (const [what, text] of noJson)
       it(`takes one whose html has ${what} for garbage`, () => {
-        expect(inside(Buffer.concat([Buffer.from(long), Buffer.from(text as string)])).kind).to.equal('garbage');
+        expect(
+          inside(Buffer.concat([Buffer.from(long), Buffer.from(text as string)])).kind,
+        ).to.equal('garbage');
       });
 
     it('asks of it an id like any other', () => {
       for (const id of ['0', '00', '012', '1000000000'])
-        expect(filter(big(`{"frameId":"${FRAME}","html":"${html}"}`).replace('12', id)).kind).to.equal('garbage');
+        expect(
+          filter(big(`{"frameId":"${FRAME}","html":"${html}"}`).replace('12', id)).kind,
+        ).to.equal('garbage');
     });
 
     const wrong: [string, string][] = [
       ['another key after the html', big(`{"frameId":"${FRAME}","html":"${html}","x":1}`)],
-      ['a second method after the params', `${big(`{"frameId":"${FRAME}","html":"${html}"}`).slice(0, -1)},"method":"Browser.close"}`],
-      ['a session after the params', `${big(`{"frameId":"${FRAME}","html":"${html}"}`).slice(0, -1)},"sessionId":"other"}`],
+      [
+        'a second method after the params',
+        `${big(`{"frameId":"${FRAME}","html":"${html}"}`).slice(0, -1)},"method":"Browser.close"}`,
+      ],
+      [
+        'a session after the params',
+        `${big(`{"frameId":"${FRAME}","html":"${html}"}`).slice(0, -1)},"sessionId":"other"}`,
+      ],
       ['another method', `{"id":1,"method":"Runtime.evaluate","params":{"expression":"${html}"}}`],
       ['no end', big(`{"frameId":"${FRAME}","html":"${html}`)],
-      ['an escaped end', `{"id":12,"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":"${html}\\"}}`],
+      [
+        'an escaped end',
+        `{"id":12,"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":"${html}\\"}}`,
+      ],
       ['a frame id with a quote', big(`{"frameId":"${FRAME.slice(1)}\\"","html":"${html}"}`)],
       ['a NUL, which ends a message for Chrome', big(`{"frameId":"${FRAME}","html":"${html}\0"}`)],
-      ['white space', `{ "id":12,"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":"${html}"}}`],
+      [
+        'white space',
+        `{ "id":12,"method":"Page.setDocumentContent","params":{"frameId":"${FRAME}","html":"${html}"}}`,
+      ],
     ];
     for (const [what, frame] of wrong)
       it(`takes one with ${what} for garbage`, () => {

@@ -16,7 +16,10 @@ const CLAIMS = 8;
 /** Far too short for as many periodic status messages, which are sent once a second. */
 const LIMIT_MS = 4_000;
 
-/** Slots whose numbers never seem to change: each claim comes in the turn in which another slot was given back and the next one opened. */
+/**
+ * Slots whose numbers never seem to change: each claim comes in the turn in which another slot was
+ * given back and the next one opened.
+ */
 function unchangingSlots(parts: FakeSlot): SlotPool {
   const claim = () => {
     const { admit, onDenied, route, forward } = parts;
@@ -74,7 +77,13 @@ describe('the gateway of a worker', () => {
   });
 
   function connect(purpose: 'slot' | 'status'): WebSocket {
-    const ticket = signTicket(SECRET, { pool: 'default', purpose, renderId: '', egress: 'public', maxMs: 10_000 });
+    const ticket = signTicket(SECRET, {
+      pool: 'default',
+      purpose,
+      renderId: '',
+      egress: 'public',
+      maxMs: 10_000,
+    });
     const socket = new WebSocket(`ws://127.0.0.1:${gateway.port()}/v1/${purpose}?ticket=${ticket}`);
     sockets.push(socket);
     socket.on('error', () => {});
@@ -122,7 +131,8 @@ describe('the gateway of a worker', () => {
     [
       'the guard denies a connection',
       () => {
-        parts.onDenied = listener => setTimeout(() => listener({ reason: 'name', atMs: 1n } as never), 50);
+        parts.onDenied = listener =>
+          setTimeout(() => listener({ reason: 'name', atMs: 1n } as never), 50);
       },
       () => {},
     ],

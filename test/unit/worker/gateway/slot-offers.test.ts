@@ -24,7 +24,9 @@ describe('the APIs that wait for a slot of a worker', () => {
   /** The API to which one free slot is offered now. */
   function offered(nowMs: number): string | undefined {
     offers.offer(1, nowMs);
-    return ['a', 'b', 'c'].find(api => offers.readyFor(api, 1) === 1 && offers.readyFor('another', 1) === 0);
+    return ['a', 'b', 'c'].find(
+      api => offers.readyFor(api, 1) === 1 && offers.readyFor('another', 1) === 0,
+    );
   }
 
   it('are offered a slot by the time that their renders have waited, since before they announced it', () => {
@@ -77,7 +79,9 @@ describe('the APIs that wait for a slot of a worker', () => {
     offers.announce('a', waiting(1_000, { count: 2 }), 0);
     offers.announce('b', waiting(100), 0);
     offers.offer(5, 0);
-    expect(['a', 'b', 'another', undefined].map(api => offers.readyFor(api, 5))).to.deep.equal([4, 3, 2, 5]);
+    expect(['a', 'b', 'another', undefined].map(api => offers.readyFor(api, 5))).to.deep.equal([
+      4, 3, 2, 5,
+    ]);
     expect(offers.admit('another', 5, 0)).to.equal(true);
   });
 
@@ -199,7 +203,9 @@ describe('an announcement', () => {
 
   it('is read with what waits, or without when nothing does', () => {
     expect(read({ method: WAITING, params: waiting(5) })).to.deep.include({ params: waiting(5) });
-    expect(read({ method: WAITING, params: { ...waiting(5), more: 1 } })).to.deep.include({ params: waiting(5) });
+    expect(read({ method: WAITING, params: { ...waiting(5), more: 1 } })).to.deep.include({
+      params: waiting(5),
+    });
     expect(read({ method: WAITING })).to.deep.equal({ method: WAITING });
   });
 

@@ -9,7 +9,9 @@ describe('the variables of the first administrator', () => {
   it('may be absent', () => expect(admin({})).to.equal(undefined));
 
   it('are an address in lower case and a password as it is written', () => {
-    expect(admin({ PRESSROOM_ADMIN_EMAIL: 'Root@Example.com', PRESSROOM_ADMIN_PASSWORD: PASSWORD })).to.deep.equal({
+    expect(
+      admin({ PRESSROOM_ADMIN_EMAIL: 'Root@Example.com', PRESSROOM_ADMIN_PASSWORD: PASSWORD }),
+    ).to.deep.equal({
       email: 'root@example.com',
       password: PASSWORD,
     });
@@ -18,9 +20,18 @@ describe('the variables of the first administrator', () => {
   for (const [env, words] of [
     [{ PRESSROOM_ADMIN_EMAIL: 'root@example.com' }, 'the second is missing'],
     [{ PRESSROOM_ADMIN_PASSWORD: PASSWORD }, 'the first is missing'],
-    [{ PRESSROOM_ADMIN_EMAIL: 'root', PRESSROOM_ADMIN_PASSWORD: PASSWORD }, 'PRESSROOM_ADMIN_EMAIL=root: must be an email address'],
-    [{ PRESSROOM_ADMIN_EMAIL: 'root@example.com', PRESSROOM_ADMIN_PASSWORD: 'short' }, 'must have at least 12 characters'],
-    [{ PRESSROOM_ADMIN_EMAIL: 'root@example.com', PRESSROOM_ADMIN_PASSWORD: 'x'.repeat(201) }, 'must have at most 200 characters'],
+    [
+      { PRESSROOM_ADMIN_EMAIL: 'root', PRESSROOM_ADMIN_PASSWORD: PASSWORD },
+      'PRESSROOM_ADMIN_EMAIL=root: must be an email address',
+    ],
+    [
+      { PRESSROOM_ADMIN_EMAIL: 'root@example.com', PRESSROOM_ADMIN_PASSWORD: 'short' },
+      'must have at least 12 characters',
+    ],
+    [
+      { PRESSROOM_ADMIN_EMAIL: 'root@example.com', PRESSROOM_ADMIN_PASSWORD: 'x'.repeat(201) },
+      'must have at most 200 characters',
+    ],
   ] as const)
     it(`are refused as ${JSON.stringify(env).slice(0, 90)}`, () => {
       expect(() => admin(env))

@@ -23,17 +23,23 @@ const NAMES: [title: string | undefined, name: string][] = [
 
 describe('the name of a PDF', () => {
   for (const [title, name] of NAMES)
-    it(`is ${JSON.stringify(name)} for ${JSON.stringify(title?.slice(0, 40))}`, () => expect(pdfFilename(title)).to.equal(name));
+    it(`is ${JSON.stringify(name)} for ${JSON.stringify(title?.slice(0, 40))}`, () =>
+      expect(pdfFilename(title)).to.equal(name));
 
   it('is render.pdf by default wherever the product and its texts give one', () => {
     const root = fileURLToPath(new URL('../../../../..', import.meta.url));
     const folders = ['README.md', 'api', 'charts', 'cli', 'dashboard', 'standalone'];
-    const files = execFileSync('git', ['ls-files', '--', ...folders], { cwd: root, encoding: 'utf8' })
+    const files = execFileSync('git', ['ls-files', '--', ...folders], {
+      cwd: root,
+      encoding: 'utf8',
+    })
       .trim()
       .split('\n');
     const others = files
       .filter(file => existsSync(`${root}/${file}`))
-      .filter(file => /\b(document|page|hello)\.pdf\b/.test(readFileSync(`${root}/${file}`, 'utf8')));
+      .filter(file =>
+        /\b(document|page|hello)\.pdf\b/.test(readFileSync(`${root}/${file}`, 'utf8')),
+      );
     expect(others).to.deep.equal([]);
   });
 });

@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { nextPath, withNext } from '../../../../../api/console/html/next-path.ts';
 
 describe('where a sign-in leads', () => {
-  const GOOD = ['/app', '/app/keys', '/app/renders?status=error&key=a%2Fb', '/app/renders/01a2-b3', '/app?x=1', '/app/invitation/accept'];
+  const GOOD = [
+    '/app',
+    '/app/keys',
+    '/app/renders?status=error&key=a%2Fb',
+    '/app/renders/01a2-b3',
+    '/app?x=1',
+    '/app/invitation/accept',
+  ];
   for (const path of GOOD) it(`goes on to ${path}`, () => expect(nextPath(path)).to.equal(path));
 
   const BAD = [
@@ -32,12 +39,32 @@ describe('where a sign-in leads', () => {
     '/app/setup',
     `/app/${'a'.repeat(2_000)}`,
   ];
-  for (const path of BAD) it(`does not go on to ${JSON.stringify(path)?.slice(0, 60)}`, () => expect(nextPath(path)).to.equal('/app'));
+  for (const path of BAD)
+    it(`does not go on to ${JSON.stringify(path)?.slice(0, 60)}`, () =>
+      expect(nextPath(path)).to.equal('/app'));
 
   it('leaves out a fragment', () => expect(nextPath('/app/keys#x')).to.equal('/app/keys'));
 
   it('stays within this site and /app however the text is made', () => {
-    const pieces = ['/', '\\', '.', '..', '%2e', '%2f', '%5c', ':', '@', '?', '#', 'app', 'evil.example', '\t', '//', 'http:', ' '];
+    const pieces = [
+      '/',
+      '\\',
+      '.',
+      '..',
+      '%2e',
+      '%2f',
+      '%5c',
+      ':',
+      '@',
+      '?',
+      '#',
+      'app',
+      'evil.example',
+      '\t',
+      '//',
+      'http:',
+      ' ',
+    ];
     let seed = 7;
     const any = () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -53,7 +80,11 @@ describe('where a sign-in leads', () => {
 
   it('is said in a path only where it is not the first page', () => {
     expect(withNext('/app/sign-in', '/app')).to.equal('/app/sign-in');
-    expect(withNext('/app/sign-in', '/app/keys?a=b')).to.equal('/app/sign-in?next=%2Fapp%2Fkeys%3Fa%3Db');
-    expect(withNext('/app/sign-in/code', '/app/keys', 'recovery')).to.equal('/app/sign-in/code?recovery&next=%2Fapp%2Fkeys');
+    expect(withNext('/app/sign-in', '/app/keys?a=b')).to.equal(
+      '/app/sign-in?next=%2Fapp%2Fkeys%3Fa%3Db',
+    );
+    expect(withNext('/app/sign-in/code', '/app/keys', 'recovery')).to.equal(
+      '/app/sign-in/code?recovery&next=%2Fapp%2Fkeys',
+    );
   });
 });

@@ -8,7 +8,8 @@ import { ApiError } from '../../../../../common/contract/errors.ts';
 import { markup } from '../../../../../common/contract/markup.ts';
 import { silentLog } from '../../../../../common/log.ts';
 
-const between = (html: string, tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)![1]!;
+const between = (html: string, tag: string) =>
+  new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)![1]!;
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 describe('a page of the server', () => {
@@ -18,15 +19,22 @@ describe('a page of the server', () => {
     const ctx = { path: '/app/sign-in', query: {}, set } as unknown as Context;
     sendPage(ctx, { title: 'A page', body: markup`` });
     const html = String(ctx.body);
-    expect(headers['Content-Security-Policy']).to.include(`style-src ${hash(between(html, 'style'))};`);
-    expect(headers['Content-Security-Policy']).to.include(`script-src ${hash(between(html, 'script'))};`);
+    expect(headers['Content-Security-Policy']).to.include(
+      `style-src ${hash(between(html, 'style'))};`,
+    );
+    expect(headers['Content-Security-Policy']).to.include(
+      `script-src ${hash(between(html, 'script'))};`,
+    );
   });
 
   it('lets go of whoever opened it, but on the way to a consent', () => {
     const opener = (path: string, next?: string) => {
       const headers: Record<string, string> = {};
       const set = (name: string, value: string) => void Object.assign(headers, { [name]: value });
-      sendPage({ path, query: { next }, set } as unknown as Context, { title: 'A page', body: markup`` });
+      sendPage({ path, query: { next }, set } as unknown as Context, {
+        title: 'A page',
+        body: markup``,
+      });
       return headers['Cross-Origin-Opener-Policy'];
     };
     for (const [path, next] of [
@@ -60,7 +68,10 @@ describe('a page of the server', () => {
 
   it('writes title and error as text', () => {
     const html = pageHtml({ title: '<b>', error: '</p><script>alert(1)</script>', body: markup`` });
-    expect(html).to.include('&lt;b&gt;').and.include('&lt;script&gt;').and.not.include('<script>alert');
+    expect(html)
+      .to.include('&lt;b&gt;')
+      .and.include('&lt;script&gt;')
+      .and.not.include('<script>alert');
   });
 
   it('ties a field to its label, its hint and its error', () => {
@@ -79,7 +90,9 @@ describe('a page of the server', () => {
     expect(text).to.include(
       '<input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" value="a&quot;b" maxlength="9" aria-describedby="email-hint email-error" aria-invalid="true" required autofocus>',
     );
-    expect(text).to.include('<p class="hint" id="email-hint">A hint.</p>').and.include('<p class="wrong" id="email-error">Wrong.</p>');
+    expect(text)
+      .to.include('<p class="hint" id="email-hint">A hint.</p>')
+      .and.include('<p class="wrong" id="email-error">Wrong.</p>');
   });
 });
 
@@ -101,13 +114,16 @@ describe('what goes wrong with a page', () => {
     const { handle } = route('get', '/app/x', () => {
       throw error;
     });
-    const run = (at: number): Promise<unknown> => Promise.resolve(handle[at]!(ctx, () => run(at + 1)));
+    const run = (at: number): Promise<unknown> =>
+      Promise.resolve(handle[at]!(ctx, () => run(at + 1)));
     await run(0);
     return { status: ctx.status, body: String(ctx.body), headers, code: ctx.state.code };
   }
 
   it('is said as a page, with the status and the headers of the error', async () => {
-    const error = new ApiError('conflict', 'There is <one> already.', { headers: { 'X-Thing': '1' } });
+    const error = new ApiError('conflict', 'There is <one> already.', {
+      headers: { 'X-Thing': '1' },
+    });
     const { status, body, headers, code } = await answer(error);
     expect([status, code, headers['X-Thing']]).to.deep.equal([409, 'conflict', '1']);
     expect(body).to.include('There is &lt;one&gt; already.').and.include('Request 01a2');

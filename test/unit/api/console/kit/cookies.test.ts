@@ -3,12 +3,17 @@ import { createCookies } from '../../../../../api/console/kit/cookies.ts';
 import { otherHost } from '../../../../../api/console/pages/other-host.ts';
 import type { Context } from '../../../../../api/http/state.ts';
 
-const SAFARI = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15';
-const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
+const SAFARI =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15';
+const CHROME =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
 
 function request(headers: Record<string, string>) {
   const set: string[] = [];
-  const ctx = { get: (name: string) => headers[name] ?? '', append: (_name: string, value: string) => set.push(value) };
+  const ctx = {
+    get: (name: string) => headers[name] ?? '',
+    append: (_name: string, value: string) => set.push(value),
+  };
   return { ctx: ctx as unknown as Context, set };
 }
 
@@ -36,9 +41,12 @@ describe('the cookies of the dashboard', () => {
 
   it('are read by the name under which they were set, and by no other', () => {
     const both = { Cookie: 'a=b; __Host-pressroom-session=host; pressroom-session=plain' };
-    const read = (publicUrl: string, headers: Record<string, string>) => createCookies(publicUrl).session(request(headers).ctx);
+    const read = (publicUrl: string, headers: Record<string, string>) =>
+      createCookies(publicUrl).session(request(headers).ctx);
     expect(read('https://press.example', both)).to.equal('host');
-    expect(read('https://press.example', { Cookie: 'pressroom-session=plain', 'User-Agent': SAFARI })).to.equal(undefined);
+    expect(
+      read('https://press.example', { Cookie: 'pressroom-session=plain', 'User-Agent': SAFARI }),
+    ).to.equal(undefined);
     expect(read('http://localhost:8080', both)).to.equal('host');
     expect(read('http://localhost:8080', { ...both, 'User-Agent': SAFARI })).to.equal('plain');
     expect(read('http://press.example', both)).to.equal('plain');
@@ -46,14 +54,17 @@ describe('the cookies of the dashboard', () => {
 });
 
 describe('an installation that is set up for localhost', () => {
-  const says = (host: string, publicUrl = 'http://localhost:8080') => otherHost(request({ Host: host }).ctx, publicUrl);
+  const says = (host: string, publicUrl = 'http://localhost:8080') =>
+    otherHost(request({ Host: host }).ctx, publicUrl);
 
   it('says so where it was opened by another name', () => {
-    for (const host of ['192.168.1.5:8080', 'press.corp', '[2001:db8::1]:8080']) expect(says(host)).to.include('PRESSROOM_PUBLIC_URL');
+    for (const host of ['192.168.1.5:8080', 'press.corp', '[2001:db8::1]:8080'])
+      expect(says(host)).to.include('PRESSROOM_PUBLIC_URL');
   });
 
   it('says nothing on the machine itself, and nothing where it has a public name', () => {
-    for (const host of ['localhost:8080', '127.0.0.1:8080', '[::1]:8080', 'a.localhost']) expect(says(host)).to.equal(undefined);
+    for (const host of ['localhost:8080', '127.0.0.1:8080', '[::1]:8080', 'a.localhost'])
+      expect(says(host)).to.equal(undefined);
     expect(says('10.0.0.7:8080', 'https://press.example')).to.equal(undefined);
     expect(says('not a host')).to.equal(undefined);
   });

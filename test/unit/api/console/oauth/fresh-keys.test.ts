@@ -4,7 +4,11 @@ import { createFreshKeys } from '../../../../../api/console/oauth/fresh-keys.ts'
 import type { OAuthKey } from '../../../../../api/console/oauth/keys.ts';
 import { NoPrimary } from '../../../../../api/store/failures.ts';
 
-const key = (cookie: string, signsFromMs = 0): OAuthKey => ({ cookie, jwk: { kid: cookie }, signsFromMs });
+const key = (cookie: string, signsFromMs = 0): OAuthKey => ({
+  cookie,
+  jwk: { kid: cookie },
+  signsFromMs,
+});
 
 describe('the keys of a process', () => {
   let nowMs: number;

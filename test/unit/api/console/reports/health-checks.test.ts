@@ -1,15 +1,29 @@
 import { expect } from 'chai';
-import { configurationChecks, databaseChecks, healthStatusOf, poolChecks } from '../../../../../api/console/reports/health-checks.ts';
+import {
+  configurationChecks,
+  databaseChecks,
+  healthStatusOf,
+  poolChecks,
+} from '../../../../../api/console/reports/health-checks.ts';
 import type { ServerState } from '../../../../../api/store/store.ts';
 
 const server = (fields: Partial<ServerState> = {}): ServerState => ({
   version: '8.0.4',
   clockAheadMs: 3,
   roundTripMs: 2,
-  members: ['a', 'b', 'c'].map((name, index) => ({ name, state: index === 0 ? 'PRIMARY' : 'SECONDARY', healthy: true })),
+  members: ['a', 'b', 'c'].map((name, index) => ({
+    name,
+    state: index === 0 ? 'PRIMARY' : 'SECONDARY',
+    healthy: true,
+  })),
   ...fields,
 });
-const worker = (address: string, state = 'serving', busy = 0) => ({ address, state, capacity: 2, busy });
+const worker = (address: string, state = 'serving', busy = 0) => ({
+  address,
+  state,
+  capacity: 2,
+  busy,
+});
 const report = (workers: ReturnType<typeof worker>[], oldestMs = 0) => ({
   pool: 'default',
   queue: { waiting: oldestMs > 0 ? 3 : 0, oldestMs, byAccount: {} },
@@ -17,11 +31,20 @@ const report = (workers: ReturnType<typeof worker>[], oldestMs = 0) => ({
 });
 const bad = (checks: { name: string; status: string; hint: string | null }[]) =>
   checks.filter(({ status }) => status !== 'ok').map(({ name, status }) => `${name}: ${status}`);
-const place = { publicUrl: 'https://pdf.example.com', trustedProxies: 1, forwardedFor: true, host: 'pdf.example.com' };
+const place = {
+  publicUrl: 'https://pdf.example.com',
+  trustedProxies: 1,
+  forwardedFor: true,
+  host: 'pdf.example.com',
+};
 
 describe('the checks of an installation', () => {
   it('find nothing where all is well', () => {
-    const checks = [...databaseChecks(server()), ...poolChecks([report([worker('a')])]), ...configurationChecks(place)];
+    const checks = [
+      ...databaseChecks(server()),
+      ...poolChecks([report([worker('a')])]),
+      ...configurationChecks(place),
+    ];
     expect(bad(checks)).to.deep.equal([]);
     expect(healthStatusOf(checks)).to.equal('ok');
   });
@@ -34,34 +57,74 @@ describe('the checks of an installation', () => {
 
   const cases: [what: string, checks: Parameters<typeof bad>[0], found: string[]][] = [
     ['a slow database', databaseChecks(server({ roundTripMs: 80 })), ['Database: warn']],
-    ['a set of one', databaseChecks(server({ members: [{ name: 'a', state: 'PRIMARY', healthy: true }] })), ['Replica set: warn']],
+    [
+      'a set of one',
+      databaseChecks(server({ members: [{ name: 'a', state: 'PRIMARY', healthy: true }] })),
+      ['Replica set: warn'],
+    ],
     [
       'a member that is gone',
-      databaseChecks(server({ members: [...server().members!, { name: 'd', state: '(not reachable/healthy)', healthy: false }] })),
+      databaseChecks(
+        server({
+          members: [
+            ...server().members!,
+            { name: 'd', state: '(not reachable/healthy)', healthy: false },
+          ],
+        }),
+      ),
       ['Replica set: warn'],
     ],
     ['a user who may not ask for the members', databaseChecks(server({ members: undefined })), []],
     ['clocks that differ', databaseChecks(server({ clockAheadMs: -1_500 })), ['Clocks: warn']],
-    ['clocks that differ a lot', databaseChecks(server({ clockAheadMs: 60_000 })), ['Clocks: fail']],
+    [
+      'clocks that differ a lot',
+      databaseChecks(server({ clockAheadMs: 60_000 })),
+      ['Clocks: fail'],
+    ],
     ['a pool without a worker', poolChecks([report([])]), ['Workers of default: fail']],
-    ['a pool whose workers all drain', poolChecks([report([worker('a', 'draining')])]), ['Workers of default: fail']],
-    ['a worker without Chrome', poolChecks([report([worker('a'), worker('b', 'chrome down')])]), ['Workers of default: warn']],
+    [
+      'a pool whose workers all drain',
+      poolChecks([report([worker('a', 'draining')])]),
+      ['Workers of default: fail'],
+    ],
+    [
+      'a worker without Chrome',
+      poolChecks([report([worker('a'), worker('b', 'chrome down')])]),
+      ['Workers of default: warn'],
+    ],
     [
       'a process that sees fewer workers',
       poolChecks([report([worker('a'), worker('b')]), report([worker('a')])]),
       ['Workers of default: warn'],
     ],
-    ['a long wait', poolChecks([report([worker('a', 'serving', 2)], 8_000)]), ['Queue of default: warn']],
-    ['plain http', configurationChecks({ ...place, publicUrl: 'http://pdf.example.com' }), ['Public address: warn']],
+    [
+      'a long wait',
+      poolChecks([report([worker('a', 'serving', 2)], 8_000)]),
+      ['Queue of default: warn'],
+    ],
+    [
+      'plain http',
+      configurationChecks({ ...place, publicUrl: 'http://pdf.example.com' }),
+      ['Public address: warn'],
+    ],
     [
       'another address than the configured one',
       configurationChecks({ ...place, host: '10.0.0.1', forwardedFor: false }),
       ['Public address: warn'],
     ],
-    ['a proxy that is not believed', configurationChecks({ ...place, trustedProxies: 0 }), ['Proxies: warn']],
+    [
+      'a proxy that is not believed',
+      configurationChecks({ ...place, trustedProxies: 0 }),
+      ['Proxies: warn'],
+    ],
     [
       'this machine',
-      configurationChecks({ publicUrl: 'http://localhost:8080', trustedProxies: 0, forwardedFor: false, host: 'localhost:8080' }),
+      configurationChecks({
+        publicUrl: 'http://localhost:8080',
+        trustedProxies: 0,
+        forwardedFor: false,
+        host: 'localhost:8080',
+      }),
       [],
     ],
   ];

@@ -34,7 +34,12 @@ describe('the report of a process', () => {
       deleteOne: async () => {},
     };
     const primary = { throwIfMissing: () => {}, missingMs: () => 0 };
-    const store = { primary, limits: {}, limited: <T>(operation: Promise<T>) => operation, console: { processes } };
+    const store = {
+      primary,
+      limits: {},
+      limited: <T>(operation: Promise<T>) => operation,
+      console: { processes },
+    };
     const dispatch = {
       waiting() {
         looks++;
@@ -42,7 +47,13 @@ describe('the report of a process', () => {
       },
     };
     const report = createHeartbeat(
-      { store: store as unknown as Store, pool: 'default', dispatch, workers: { list: () => workers }, log: silentLog },
+      {
+        store: store as unknown as Store,
+        pool: 'default',
+        dispatch,
+        workers: { list: () => workers },
+        log: silentLog,
+      },
       1,
     );
     await report.start();

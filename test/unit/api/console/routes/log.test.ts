@@ -1,4 +1,5 @@
-// The pure parts of the log of renders: what it keeps of a request and of a sentence, the histogram of durations, CSV, and the bounds.
+// The pure parts of the log of renders: what it keeps of a request and of a sentence, the histogram
+// of durations, CSV, and the bounds.
 import { expect } from 'chai';
 import { csv } from '../../../../../api/console/reports/csv.ts';
 import { rangeOf, usageOf } from '../../../../../api/console/reports/usage-days.ts';
@@ -6,7 +7,12 @@ import { lastMinutes } from '../../../../../api/console/routes/operator-live.ts'
 import { redactedMessage } from '../../../../../api/history/redacted-message.ts';
 import { redactedRequest } from '../../../../../api/history/redacted-request.ts';
 import { createRefusalBound } from '../../../../../api/history/refusal-bound.ts';
-import { addedUp, bucketOf, percentileMs, USAGE_BUCKETS_MS } from '../../../../../api/history/usage-buckets.ts';
+import {
+  addedUp,
+  bucketOf,
+  percentileMs,
+  USAGE_BUCKETS_MS,
+} from '../../../../../api/history/usage-buckets.ts';
 import { addTo, MAX_DAYS, newTally } from '../../../../../api/history/usage-tally.ts';
 import type { RenderDocument } from '../../../../../api/store/store.ts';
 import type { RenderRequest } from '../../../../../common/contract/render-request.ts';
@@ -75,7 +81,9 @@ describe('what the log keeps of a request', () => {
   });
 
   it('cuts long addresses', () => {
-    expect(redactedRequest({ url: `https://example.com/${'a'.repeat(8_000)}` }).url).to.have.length(2_048);
+    expect(redactedRequest({ url: `https://example.com/${'a'.repeat(8_000)}` }).url).to.have.length(
+      2_048,
+    );
   });
 });
 
@@ -88,15 +96,21 @@ describe('what the log keeps of a sentence', () => {
 
   it('is not talked out of it by quotes in names, or backticks and quotes in values', () => {
     expect(redactedMessage('`a"b` must be x, not "s3cret".')).to.equal('`a…');
-    expect(redactedMessage('`a` must be of ^_`|~, not "x". `b` must be x, not "s3cret".')).to.equal('`a` must be of ^_`|~, not …');
-    expect(redactedMessage('`a` must be x, not "`s3cret\\" `s3cret". `b` too, not "s3cret"')).to.not.include('s3cret');
+    expect(redactedMessage('`a` must be of ^_`|~, not "x". `b` must be x, not "s3cret".')).to.equal(
+      '`a` must be of ^_`|~, not …',
+    );
+    expect(
+      redactedMessage('`a` must be x, not "`s3cret\\" `s3cret". `b` too, not "s3cret"'),
+    ).to.not.include('s3cret');
     expect(redactedMessage('`a` must be x, not "s3cret')).to.not.include('s3cret');
   });
 
   it('ends before what Chrome says of an expression', () => {
-    expect(redactedMessage("`wait_for_expression` is not valid JavaScript: SyntaxError: Unexpected identifier 's3cret'.")).to.equal(
-      '`wait_for_expression` is not valid JavaScript.',
-    );
+    expect(
+      redactedMessage(
+        "`wait_for_expression` is not valid JavaScript: SyntaxError: Unexpected identifier 's3cret'.",
+      ),
+    ).to.equal('`wait_for_expression` is not valid JavaScript.');
   });
 
   it('is bounded', () => {
@@ -143,7 +157,11 @@ describe('a tally', () => {
     addTo(tally, render({ outcome: 'client_closed' }));
     addTo(tally, render({ key: 'k' }));
     addTo(tally, render({ at: new Date('2026-11-23T00:00:00Z') }));
-    expect([...tally.days.keys()]).to.deep.equal(['a 2026-11-22 ', 'a 2026-11-22 k', 'a 2026-11-23 ']);
+    expect([...tally.days.keys()]).to.deep.equal([
+      'a 2026-11-22 ',
+      'a 2026-11-22 k',
+      'a 2026-11-23 ',
+    ]);
     expect(tally.days.get('a 2026-11-22 ')).to.deep.include({
       ok: 1,
       sandbox: 1,
@@ -160,7 +178,8 @@ describe('a tally', () => {
 
   it('has room for so many accounts and keys, and goes on counting those that it has', () => {
     const tally = newTally();
-    for (let i = 0; i < MAX_DAYS; i++) expect(addTo(tally, render({ key: String(i) }))).to.equal(true);
+    for (let i = 0; i < MAX_DAYS; i++)
+      expect(addTo(tally, render({ key: String(i) }))).to.equal(true);
     expect(addTo(tally, render({ key: 'one more' }))).to.equal(false);
     expect(addTo(tally, render({ key: '7' }))).to.equal(true);
     expect(tally.days.size).to.equal(MAX_DAYS);
@@ -171,7 +190,8 @@ describe('the bound of refusals', () => {
   it('keeps ten a second of each account', () => {
     let nowMs = 0;
     const mayKeep = createRefusalBound(() => nowMs);
-    const kept = (account: string) => Array.from({ length: 30 }, () => mayKeep(account)).filter(Boolean).length;
+    const kept = (account: string) =>
+      Array.from({ length: 30 }, () => mayKeep(account)).filter(Boolean).length;
     expect([kept('a'), kept('b'), kept('a')]).to.deep.equal([10, 10, 0]);
     nowMs = 1_000;
     expect(kept('a')).to.equal(10);
@@ -189,7 +209,9 @@ describe('a table as CSV', () => {
     });
 
   it('holds no formula for a spreadsheet that divides lines at semicolons', () => {
-    expect(csv([['a;=cmd()', 'b; +1', 'c\t@x', 'd;e', 'f=1']])).to.equal("a;'=cmd(),b;' +1,c\t'@x,d;e,f=1\r\n");
+    expect(csv([['a;=cmd()', 'b; +1', 'c\t@x', 'd;e', 'f=1']])).to.equal(
+      "a;'=cmd(),b;' +1,c\t'@x,d;e,f=1\r\n",
+    );
   });
 });
 
@@ -207,8 +229,17 @@ describe('the range of a usage', () => {
   });
 
   it('has every day, also those without a render', () => {
-    const { days, keys } = usageOf({ from: '2026-02-27', to: '2026-03-02' }, [], id => ({ id, name: null, last4: null }));
-    expect(days.map(({ day }) => day)).to.deep.equal(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
+    const { days, keys } = usageOf({ from: '2026-02-27', to: '2026-03-02' }, [], id => ({
+      id,
+      name: null,
+      last4: null,
+    }));
+    expect(days.map(({ day }) => day)).to.deep.equal([
+      '2026-02-27',
+      '2026-02-28',
+      '2026-03-01',
+      '2026-03-02',
+    ]);
     expect(days[0]).to.include({ ok: 0, p50Ms: null });
     expect(keys).to.deep.equal([]);
   });
@@ -216,7 +247,10 @@ describe('the range of a usage', () => {
 
 describe('the last minutes', () => {
   it('are thirty, the running one as the last, with those in which nothing was rendered', () => {
-    const minutes = lastMinutes([{ _id: new Date('2026-11-22T09:59:00Z'), ok: 2, failed: 1 }], Date.parse('2026-11-22T10:00:30Z'));
+    const minutes = lastMinutes(
+      [{ _id: new Date('2026-11-22T09:59:00Z'), ok: 2, failed: 1 }],
+      Date.parse('2026-11-22T10:00:30Z'),
+    );
     expect(minutes).to.have.length(30);
     expect(minutes.at(-1)).to.deep.equal({ at: '2026-11-22T10:00:00.000Z', ok: 0, failed: 0 });
     expect(minutes.at(-2)).to.deep.equal({ at: '2026-11-22T09:59:00.000Z', ok: 2, failed: 1 });

@@ -7,7 +7,8 @@ describe('sealing', () => {
   const encryption = createEncryption(SECRET, 'a purpose');
 
   it('gives back what was encrypted, whatever letters it has', () => {
-    for (const text of ['', 'a', 'Grüße, 世界 🙂', 'x'.repeat(10_000)]) expect(encryption.decrypt(encryption.encrypt(text))).to.equal(text);
+    for (const text of ['', 'a', 'Grüße, 世界 🙂', 'x'.repeat(10_000)])
+      expect(encryption.decrypt(encryption.encrypt(text))).to.equal(text);
   });
 
   it('never seals the same in the same way', () => {
@@ -19,8 +20,12 @@ describe('sealing', () => {
     expect(encryption.decrypt(encrypted, 'usr_1')).to.equal('a');
     expect(encryption.decrypt(encrypted, 'usr_2')).to.equal(undefined);
     expect(encryption.decrypt(encrypted)).to.equal(undefined);
-    expect(createEncryption(SECRET, 'another purpose').decrypt(encrypted, 'usr_1')).to.equal(undefined);
-    expect(createEncryption(`${SECRET}!`, 'a purpose').decrypt(encrypted, 'usr_1')).to.equal(undefined);
+    expect(createEncryption(SECRET, 'another purpose').decrypt(encrypted, 'usr_1')).to.equal(
+      undefined,
+    );
+    expect(createEncryption(`${SECRET}!`, 'a purpose').decrypt(encrypted, 'usr_1')).to.equal(
+      undefined,
+    );
   });
 
   it('opens nothing of which one bit was changed, or a piece is missing', () => {
@@ -31,7 +36,9 @@ describe('sealing', () => {
       expect(encryption.decrypt(changed.toString('base64url')), `byte ${at}`).to.equal(undefined);
     }
     for (let length = 0; length < encrypted.length; length += 1)
-      expect(encryption.decrypt(encrypted.subarray(0, length).toString('base64url'))).to.equal(undefined);
+      expect(encryption.decrypt(encrypted.subarray(0, length).toString('base64url'))).to.equal(
+        undefined,
+      );
   });
 
   it('works with secrets of any length', () => {
@@ -44,6 +51,13 @@ describe('the digest of what is counted', () => {
   it('is the same for the same parts, and another for parts that are cut otherwise', () => {
     const digest = createDigest(SECRET, 'a purpose');
     expect(digest('ab', 'c')).to.equal(createDigest(SECRET, 'a purpose')('ab', 'c'));
-    expect(new Set([digest('ab', 'c'), digest('a', 'bc'), digest('abc'), createDigest(SECRET, 'b')('ab', 'c')]).size).to.equal(4);
+    expect(
+      new Set([
+        digest('ab', 'c'),
+        digest('a', 'bc'),
+        digest('abc'),
+        createDigest(SECRET, 'b')('ab', 'c'),
+      ]).size,
+    ).to.equal(4);
   });
 });

@@ -9,7 +9,10 @@ describe('passwords', () => {
   const passwords = createPasswords();
 
   it('are stored as Argon2id with 19 MiB and two passes, each with a salt of its own', async () => {
-    const [one, other] = await Promise.all([passwords.hash('correct horse', 'ada'), passwords.hash('correct horse', 'ada')]);
+    const [one, other] = await Promise.all([
+      passwords.hash('correct horse', 'ada'),
+      passwords.hash('correct horse', 'ada'),
+    ]);
     expect(one).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(parseOptions(one)).to.include({ saltLen: 16, outputLen: 32 });
     expect(one).not.to.equal(other);
@@ -39,19 +42,29 @@ describe('passwords', () => {
 
   it('wait in a line that has an end, where the answer says when to come again', async () => {
     const two = createPasswords({ atOnce: 2, maxWaiting: 3 });
-    const all = await Promise.allSettled(Array.from({ length: 8 }, (_, each) => two.hash(`password ${each}`, `person ${each}`)));
+    const all = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, each) => two.hash(`password ${each}`, `person ${each}`)),
+    );
     expect(all.filter(({ status }) => status === 'fulfilled')).to.have.length(5);
     const refused = all.flatMap(each => (each.status === 'rejected' ? [each.reason] : []));
-    for (const error of refused) expect(error).to.deep.include({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '2' } });
+    for (const error of refused)
+      expect(error).to.deep.include({
+        code: 'rate_limited',
+        status: 429,
+        headers: { 'Retry-After': '2' },
+      });
     expect(await two.hash('later', 'ada')).to.match(/^\$argon2id/);
   });
 
   it('of people who are known go first, in a line that strangers cannot fill', async () => {
     const one = createPasswords({ atOnce: 1, maxWaiting: 2 });
     const done: string[] = [];
-    const verify = (name: string, who: 'known' | 'stranger') => one.verify(undefined, name, { who, id: name }).then(() => done.push(name));
+    const verify = (name: string, who: 'known' | 'stranger') =>
+      one.verify(undefined, name, { who, id: name }).then(() => done.push(name));
     const strangers = ['working', 'second', 'third'].map(name => verify(name, 'stranger'));
-    expect(await verify('one too many', 'stranger').catch(error => error)).to.be.instanceOf(ApiError);
+    expect(await verify('one too many', 'stranger').catch(error => error)).to.be.instanceOf(
+      ApiError,
+    );
     await Promise.all([...strangers, verify('known', 'known')]);
     expect(done).to.deep.equal(['working', 'known', 'second', 'third']);
   });

@@ -40,9 +40,14 @@ describe('the configuration of the company’s sign-in', () => {
 
   it('names what is missing when a part is there', () => {
     const { PRESSROOM_OIDC_DOMAINS: _, ...rest } = WHOLE;
-    expect(problem(rest)).to.include('PRESSROOM_OIDC_DOMAINS must be set').and.not.include('_ISSUER');
+    expect(problem(rest))
+      .to.include('PRESSROOM_OIDC_DOMAINS must be set')
+      .and.not.include('_ISSUER');
     for (const name of [...Object.keys(WHOLE), 'PRESSROOM_OIDC_ACCOUNT'])
-      expect(problem({ [name]: (WHOLE as Record<string, string>)[name] ?? 'default' }), name).to.include('must be set too');
+      expect(
+        problem({ [name]: (WHOLE as Record<string, string>)[name] ?? 'default' }),
+        name,
+      ).to.include('must be set too');
   });
 
   it('never repeats the secret', () => {
@@ -50,8 +55,15 @@ describe('the configuration of the company’s sign-in', () => {
   });
 
   it('takes an issuer over https, and over http on this machine alone', () => {
-    for (const issuer of ['http://localhost:8081', 'http://127.0.0.1:8081/realms/a', 'http://[::1]:1', 'https://a.example/'])
-      expect(read({ ...WHOLE, PRESSROOM_OIDC_ISSUER: issuer }).sso!.issuer.href).to.equal(new URL(issuer).href);
+    for (const issuer of [
+      'http://localhost:8081',
+      'http://127.0.0.1:8081/realms/a',
+      'http://[::1]:1',
+      'https://a.example/',
+    ])
+      expect(read({ ...WHOLE, PRESSROOM_OIDC_ISSUER: issuer }).sso!.issuer.href).to.equal(
+        new URL(issuer).href,
+      );
     for (const issuer of [
       'http://login.example.com',
       'http://localhost.example.com',
@@ -61,12 +73,25 @@ describe('the configuration of the company’s sign-in', () => {
       'https://login.example.com/?tenant=1',
       'https://login.example.com/.well-known/openid-configuration',
     ])
-      expect(problem({ ...WHOLE, PRESSROOM_OIDC_ISSUER: issuer }), issuer).to.include('PRESSROOM_OIDC_ISSUER');
+      expect(problem({ ...WHOLE, PRESSROOM_OIDC_ISSUER: issuer }), issuer).to.include(
+        'PRESSROOM_OIDC_ISSUER',
+      );
   });
 
   it('takes domains, and neither patterns nor addresses', () => {
-    for (const domain of ['*.example.com', '@example.com', 'ada@example.com', 'https://example.com', 'com', '.example.com', 'a..b'])
-      expect(problem({ ...WHOLE, PRESSROOM_OIDC_DOMAINS: `example.com,${domain}` }), domain).to.include('PRESSROOM_OIDC_DOMAINS');
+    for (const domain of [
+      '*.example.com',
+      '@example.com',
+      'ada@example.com',
+      'https://example.com',
+      'com',
+      '.example.com',
+      'a..b',
+    ])
+      expect(
+        problem({ ...WHOLE, PRESSROOM_OIDC_DOMAINS: `example.com,${domain}` }),
+        domain,
+      ).to.include('PRESSROOM_OIDC_DOMAINS');
   });
 
   it('makes nobody an owner by coming first', () => {

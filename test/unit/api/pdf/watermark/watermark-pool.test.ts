@@ -59,11 +59,17 @@ describe('the threads that add watermarks', () => {
     it(`fail only the PDF that ${what}, and go on with those that wait`, async () => {
       open({ heapMiB: 64 });
       const broken = failure(pool.add(pdf(does), 'account', never));
-      const waiting = [pool.add(pdf(ODD.echo), 'account', never), pool.add(pdf(ODD.echo), 'account', never)];
+      const waiting = [
+        pool.add(pdf(ODD.echo), 'account', never),
+        pool.add(pdf(ODD.echo), 'account', never),
+      ];
       const error = await broken;
-      expect(error).to.be.instanceOf(ApiError).and.to.include({ code: 'render_failed', reason: 'internal' });
+      expect(error)
+        .to.be.instanceOf(ApiError)
+        .and.to.include({ code: 'render_failed', reason: 'internal' });
       expect(error.cause).to.be.instanceOf(Error);
-      for (const each of await Promise.all(waiting)) expect([...each]).to.deep.equal([ODD.echo, 42]);
+      for (const each of await Promise.all(waiting))
+        expect([...each]).to.deep.equal([ODD.echo, 42]);
     });
 
   it('are ended when the caller hangs up, who reads why', async () => {
@@ -91,13 +97,17 @@ describe('the threads that add watermarks', () => {
 
   it('do nothing for a caller who has gone', async () => {
     const given = pdf(ODD.echo);
-    expect((await failure(open().add(given, 'account', AbortSignal.abort(new Error('gone'))))).message).to.equal('gone');
+    expect(
+      (await failure(open().add(given, 'account', AbortSignal.abort(new Error('gone'))))).message,
+    ).to.equal('gone');
     expect(given.length).to.equal(2);
   });
 
   it('give up what takes too long', async () => {
     open({ drawMs: 1_000 });
-    expect(await failure(pool.add(pdf(ODD.hangs), 'account', never))).to.include({ reason: 'internal' });
+    expect(await failure(pool.add(pdf(ODD.hangs), 'account', never))).to.include({
+      reason: 'internal',
+    });
     expect([...(await createdAgain())]).to.deep.equal([ODD.echo, 42]);
   });
   const createdAgain = () => eventually(() => pool.add(pdf(ODD.echo), 'account', never));
@@ -105,7 +115,9 @@ describe('the threads that add watermarks', () => {
   it('refuse as overloaded when too many wait', async () => {
     open({ maxWaiting: 2 });
     const gone = new AbortController();
-    const held = ['a', 'b', 'c'].map(account => failure(pool.add(pdf(ODD.hangs), account, gone.signal)));
+    const held = ['a', 'b', 'c'].map(account =>
+      failure(pool.add(pdf(ODD.hangs), account, gone.signal)),
+    );
     const error = await failure(pool.add(pdf(ODD.echo), 'account', never));
     expect(error).to.include({ code: 'render_failed', reason: 'overloaded' });
     expect(error.headers).to.deep.equal({ 'Retry-After': '2' });
@@ -130,7 +142,8 @@ describe('the threads that add watermarks', () => {
     open({ threads: 2 });
     const gone = new AbortController();
     const held = [1, 2, 3].map(() => failure(pool.add(pdf(ODD.hangs), 'greedy', gone.signal)));
-    for (let count = 0; count < 3; count++) expect([...(await pool.add(pdf(ODD.echo), 'modest', never))]).to.deep.equal([ODD.echo, 42]);
+    for (let count = 0; count < 3; count++)
+      expect([...(await pool.add(pdf(ODD.echo), 'modest', never))]).to.deep.equal([ODD.echo, 42]);
     gone.abort(new Error('gone'));
     await Promise.all(held);
   });
@@ -138,7 +151,8 @@ describe('the threads that add watermarks', () => {
   it('serve accounts in turns', async () => {
     open();
     const order: string[] = [];
-    const stamp = (accountId: string) => pool.add(pdf(ODD.echo), accountId, never).then(() => order.push(accountId));
+    const stamp = (accountId: string) =>
+      pool.add(pdf(ODD.echo), accountId, never).then(() => order.push(accountId));
     await Promise.all(['a', 'a', 'a', 'b', 'c'].map(stamp));
     expect(order).to.deep.equal(['a', 'a', 'b', 'c', 'a']);
   });
@@ -154,7 +168,11 @@ describe('the threads that add watermarks', () => {
   it('serve who waits in the order in which they came', async () => {
     open();
     const order: number[] = [];
-    await Promise.all([1, 2, 3, 4].map(async n => order.push(await pool.add(pdf(ODD.echo), 'account', never).then(() => n))));
+    await Promise.all(
+      [1, 2, 3, 4].map(async n =>
+        order.push(await pool.add(pdf(ODD.echo), 'account', never).then(() => n)),
+      ),
+    );
     expect(order).to.deep.equal([1, 2, 3, 4]);
   });
 
