@@ -6,13 +6,13 @@ import {
   choice,
   duration,
   integer,
-  list,
+  listVariable,
   onOff,
   pemFile,
   poolVariables,
   readConfig,
   secret,
-  text,
+  textVariable,
 } from '../common/config.ts';
 import { BILLING_MODES, parsePlans } from './accounts/plans.ts';
 import { adminVariables, readAdminConfig } from './console/auth/admin-config.ts';
@@ -20,9 +20,11 @@ import { parsePrices } from './console/billing/prices.ts';
 import { readSsoConfig, ssoVariables } from './console/sso/sso-config.ts';
 
 export const apiVariables = z.object({
-  PRESSROOM_HOST: text('0.0.0.0', 'an address').describe('Address that the API listens on.'),
+  PRESSROOM_HOST: textVariable('0.0.0.0', 'an address').describe(
+    'Address that the API listens on.',
+  ),
   PRESSROOM_PORT: integer('8080', 0, 65_535).describe('Port that the API listens on.'),
-  PRESSROOM_PUBLIC_URL: text(undefined, 'an http(s) URL').describe(
+  PRESSROOM_PUBLIC_URL: textVariable(undefined, 'an http(s) URL').describe(
     'Where callers reach the API; every absolute link is made from it (default: `http://localhost:` and the port).',
   ),
   MONGODB_URI: secret().describe(
@@ -60,7 +62,7 @@ export const apiVariables = z.object({
   PRESSROOM_MCP_LINK_BYTES: bytes('512MiB', 2 ** 20).describe(
     'PDFs that one account keeps for such links at a time.',
   ),
-  PRESSROOM_PLANS: list(
+  PRESSROOM_PLANS: listVariable(
     '',
     'plans such as `free=1,team=16:50000` (name, parallel renders, optional monthly quota for display)',
   ).describe(
@@ -78,16 +80,16 @@ export const apiVariables = z.object({
   PRESSROOM_STRIPE_WEBHOOK_SECRET: secret(8).describe(
     'Signs what Stripe sends to `/console/stripe/webhook`. Needed with `PRESSROOM_BILLING=stripe`.',
   ),
-  PRESSROOM_STRIPE_PRICES: list(
+  PRESSROOM_STRIPE_PRICES: listVariable(
     '',
     'prices such as `starter=price_1Abc,growth=price_2Def`',
   ).describe(
     'Which price of Stripe is which plan. Of several of one plan the first is sold; the others are of those who bought before.',
   ),
-  PRESSROOM_STRIPE_API_URL: text('https://api.stripe.com', 'an http(s) URL').describe(
+  PRESSROOM_STRIPE_API_URL: textVariable('https://api.stripe.com', 'an http(s) URL').describe(
     'Where Stripe is reached: itself, or a proxy of it.',
   ),
-  PRESSROOM_WORKERS: list(
+  PRESSROOM_WORKERS: listVariable(
     'ws://localhost:9222',
     'ws:// addresses, or one dns://name:port',
   ).describe(
@@ -133,7 +135,7 @@ export const apiVariables = z.object({
   PRESSROOM_TRIAL_PARALLEL: integer('2', 1, 1_000).describe(
     'Trial renders at once over all API processes; never more than a quarter of the slots, or one.',
   ),
-  PRESSROOM_TRUSTED_PROXIES: list('', 'addresses and CIDRs').describe(
+  PRESSROOM_TRUSTED_PROXIES: listVariable('', 'addresses and CIDRs').describe(
     'Proxies whose `X-Forwarded-For` is believed.',
   ),
   PRESSROOM_DRAIN_DELAY: duration('5s', 0, 300e3).describe(

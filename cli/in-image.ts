@@ -7,11 +7,11 @@ import { addAdminCommands } from './admin.ts';
 import { wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { onAccounts } from './on-accounts.ts';
-import { notify, runProgram } from './run-program.ts';
+import { printNotice, runProgram } from './run-program.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),
-  notify,
+  notify: printNotice,
   withAccounts: async work => {
     const { mongodbUri: uri, pepper, dashboard } = readApiConfig(process.env);
     if (uri === undefined || pepper === undefined)

@@ -7,12 +7,12 @@ import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { addRenderCommand } from './render.ts';
-import { notify, runProgram } from './run-program.ts';
+import { printNotice, runProgram } from './run-program.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),
-  notify,
-  withAccounts: work => withAccounts(process.env, notify, work),
+  notify: printNotice,
+  withAccounts: work => withAccounts(process.env, printNotice, work),
 };
 
 const program = new Command('pressroom')

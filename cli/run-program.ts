@@ -5,7 +5,7 @@ import { ConfigError } from '../common/config.ts';
 import { ApiError } from '../common/contract/errors.ts';
 import { CliError, EXIT_CODES } from './failure.ts';
 
-export const notify = (line: string): void => void process.stderr.write(`${line}\n`);
+export const printNotice = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** All commands and their commands, since each one decides by itself how it exits. */
 function everywhere(command: Command, act: (each: Command) => void): void {
@@ -30,7 +30,7 @@ export async function runProgram(program: Command): Promise<void> {
     else {
       const expected =
         error instanceof CliError || error instanceof ApiError || error instanceof ConfigError;
-      notify(
+      printNotice(
         expected || !process.env.PRESSROOM_LOG_LEVEL
           ? (error as Error).message
           : String((error as Error).stack),

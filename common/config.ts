@@ -98,7 +98,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(
   );
 
 /** Comma-separated words; the parsed value is an array without empty entries. */
-export const list = (fallback: string, accepts = 'comma-separated values') =>
+export const listVariable = (fallback: string, accepts = 'comma-separated values') =>
   describeAs(
     z
       .string()
@@ -148,7 +148,7 @@ export const parsed = <S extends z.ZodType, T>(type: S, parse: (value: z.output<
 
 /** Port numbers. */
 export const ports = (fallback: string) =>
-  parsed(list(fallback, 'port numbers'), entries =>
+  parsed(listVariable(fallback, 'port numbers'), entries =>
     entries.map(entry => {
       const port = /^\d{1,5}$/.test(entry) ? Number(entry) : 0;
       if (port < 1 || port > 65_535) throw new Error(`\`${entry}\` is no port number`);
@@ -156,12 +156,15 @@ export const ports = (fallback: string) =>
     }),
   );
 
-export function text(fallback: string, accepts?: string): z.ZodType<string, string | undefined>;
-export function text(
+export function textVariable(
+  fallback: string,
+  accepts?: string,
+): z.ZodType<string, string | undefined>;
+export function textVariable(
   fallback?: undefined,
   accepts?: string,
 ): z.ZodType<string | undefined, string | undefined>;
-export function text(fallback?: string, accepts = 'text') {
+export function textVariable(fallback?: string, accepts = 'text') {
   return describeAs<z.ZodType<string | undefined, string | undefined>>(
     fallback === undefined ? z.string().min(1).optional() : z.string().min(1).default(fallback),
     {
@@ -174,11 +177,13 @@ export function text(fallback?: string, accepts = 'text') {
 
 /** Comma-separated addresses and networks; the parsed value is an array of Network. */
 export const networks = () =>
-  parsed(list('', 'addresses and CIDRs'), entries => readEach(entries, entry => networkOf(entry)));
+  parsed(listVariable('', 'addresses and CIDRs'), entries =>
+    readEach(entries, entry => networkOf(entry)),
+  );
 
 /** The path of a PEM file; the parsed value is what the file holds. */
 export const pemFile = () =>
-  parsed(text(undefined, 'the path of a PEM file'), (path): string | undefined => {
+  parsed(textVariable(undefined, 'the path of a PEM file'), (path): string | undefined => {
     if (path === undefined) return undefined;
     try {
       return readFileSync(path, 'utf8');
@@ -251,7 +256,7 @@ export function readConfig<T extends z.ZodObject>(schema: T, env: NodeJS.Process
 
 /** What every process reads. */
 export const processVariables = z.object({
-  PRESSROOM_OPERATIONS_HOST: text('0.0.0.0', 'an address').describe(
+  PRESSROOM_OPERATIONS_HOST: textVariable('0.0.0.0', 'an address').describe(
     'Address of the operations port.',
   ),
   PRESSROOM_OPERATIONS_PORT: integer('9090', 0, 65_535).describe(
@@ -268,13 +273,13 @@ export const processVariables = z.object({
 
 /** What the API and the workers of one pool must agree on. */
 export const poolVariables = z.object({
-  PRESSROOM_POOL: text('default', 'a name').describe(
+  PRESSROOM_POOL: textVariable('default', 'a name').describe(
     'The pool of workers that an API serves; both share a secret.',
   ),
   PRESSROOM_POOL_SECRET: secret(16).describe(
     'Signs the tickets that open a slot. The same for the API and the workers of a pool.',
   ),
-  PRESSROOM_EGRESS_ALLOW: list(
+  PRESSROOM_EGRESS_ALLOW: listVariable(
     '',
     'host patterns and CIDRs, each with an optional `:port`',
   ).describe(

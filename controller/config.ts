@@ -1,7 +1,15 @@
 // The controller's environment variables, and the nested shape that the rest of it reads.
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { ConfigError, duration, list, parsed, readConfig, secret, text } from '../common/config.ts';
+import {
+  ConfigError,
+  duration,
+  listVariable,
+  parsed,
+  readConfig,
+  secret,
+  textVariable,
+} from '../common/config.ts';
 
 const namespaceName = (name: string) => {
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
@@ -10,23 +18,25 @@ const namespaceName = (name: string) => {
 };
 
 export const controllerVariables = z.object({
-  PRESSROOM_NAMESPACES: parsed(list('', 'names of namespaces'), names =>
+  PRESSROOM_NAMESPACES: parsed(listVariable('', 'names of namespaces'), names =>
     names.map(namespaceName),
   ).describe(
     'Only pools in these namespaces are looked after (default: in all). `--namespace` on the command line says the same.',
   ),
-  PRESSROOM_PROMETHEUS_URL: text(undefined, 'an http(s) URL').describe(
+  PRESSROOM_PROMETHEUS_URL: textVariable(undefined, 'an http(s) URL').describe(
     'The Prometheus that tells the load. Without it the size of every pool is held.',
   ),
   PRESSROOM_PROMETHEUS_TOKEN: secret().describe('Sent to Prometheus as a Bearer token.'),
   PRESSROOM_PROMETHEUS_INTERVAL: duration('1s', 500, 300e3).describe(
     'How often Prometheus is asked and sizes are decided: a burst is answered later by half of it.',
   ),
-  PRESSROOM_LEASE_NAMESPACE: text(undefined, 'the name of a namespace').describe(
+  PRESSROOM_LEASE_NAMESPACE: textVariable(undefined, 'the name of a namespace').describe(
     'Where the Lease lies by which several controllers agree on one (default: the namespace of the pod).',
   ),
-  PRESSROOM_LEASE_NAME: text('pressroom-controller', 'a name').describe('The name of that Lease.'),
-  PRESSROOM_POD_NAME: text(undefined, 'a name').describe(
+  PRESSROOM_LEASE_NAME: textVariable('pressroom-controller', 'a name').describe(
+    'The name of that Lease.',
+  ),
+  PRESSROOM_POD_NAME: textVariable(undefined, 'a name').describe(
     'Who this controller is, in that Lease (default: the name of the host).',
   ),
 });

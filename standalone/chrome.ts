@@ -38,7 +38,7 @@ async function installFromDebian(notify: Notify, env: NodeJS.ProcessEnv): Promis
  * What is there already: the configured one, the first headless shell on PATH, a cached one.
  * Throws an Error when PRESSROOM_CHROME names a file that cannot be run.
  */
-export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export async function findInstalledChrome(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (env.PRESSROOM_CHROME) return findConfigured(env.PRESSROOM_CHROME);
   const onPath = findOnPath(CHROME_NAMES, env);
   if (onPath) return onPath;
@@ -50,8 +50,9 @@ export async function findChrome(env: NodeJS.ProcessEnv): Promise<string | undef
 }
 
 /**
- * `findChrome`, else installs one. `uid` is the user that Chrome will run as where that is another
- * one (this is root). Throws an Error that says how to mend it when all ways are closed.
+ * `findInstalledChrome`, else installs one. `uid` is the user that Chrome will run as where that is
+ * another
+ * one (this is root). Throws an Error with the fix when no way is left.
  */
 export async function findOrInstallChrome(
   env: NodeJS.ProcessEnv,
@@ -66,7 +67,7 @@ export async function findOrInstallChrome(
     { name: 'Chrome for Testing', install: () => installForTesting(cache, env, uid) },
     { name: `the npm package ${NPM_PACKAGE}`, install: () => installFromNpm(cache, env, uid) },
   ];
-  const found = await findOrInstall('Chrome', () => findChrome(env), sources, notify);
+  const found = await findOrInstall('Chrome', () => findInstalledChrome(env), sources, notify);
   if (!found)
     throw new Error(
       'There is no Chrome and none could be installed. Install chromium-headless-shell (Debian) or Chrome, or set PRESSROOM_CHROME to its path.',

@@ -8,7 +8,7 @@ import { processVariables, readConfig } from '../common/config.ts';
 import { silentLog } from '../common/log.ts';
 import { launchChrome } from '../worker/browser/chrome.ts';
 import { readWorkerConfig, type WorkerConfig } from '../worker/config.ts';
-import { findChrome } from './chrome.ts';
+import { findInstalledChrome } from './chrome.ts';
 import { FONT_PACKAGES, SCRIPTS, type Script, scriptsWithoutFont } from './fonts.ts';
 import { findMongod, pastEndOfLife, upgradeAdvice } from './mongod.ts';
 import { portIsFree, whoListens } from './ports.ts';
@@ -48,7 +48,7 @@ export async function checkChrome(
 ): Promise<Finding> {
   const as = config.uid === undefined ? '' : `, as user ${config.uid}`;
   try {
-    const executable = await findChrome(env);
+    const executable = await findInstalledChrome(env);
     if (!executable)
       return warn(
         'No Chrome yet. `npm start` installs one; or install chromium-headless-shell, or set PRESSROOM_CHROME.',
@@ -185,7 +185,7 @@ export async function checkFonts(
   config: WorkerConfig['chrome'],
 ): Promise<Finding[]> {
   try {
-    const executable = await findChrome(env);
+    const executable = await findInstalledChrome(env);
     if (!executable) return [warn('Fonts are looked for when there is a Chrome.')];
     const missing = await scriptsWithoutFont({ ...config, executable });
     const there = SCRIPTS.filter(script => !missing.includes(script));

@@ -6,14 +6,14 @@ import {
   ConfigError,
   duration,
   integer,
-  list,
+  listVariable,
   onOff,
   parsed,
   pemFile,
   poolVariables,
   readConfig,
   secret,
-  text,
+  textVariable,
 } from '../common/config.ts';
 import { certificatesIn } from './browser/ca-certificates.ts';
 import { parseAllowList } from './egress/allow-list.ts';
@@ -34,7 +34,7 @@ export const workerVariables = z.object({
   PRESSROOM_SLOTS: integer(String(Math.max(2, availableParallelism())), 1, 256).describe(
     'Renders at once in this worker (default: the cores, at least 2).',
   ),
-  PRESSROOM_GATEWAY_HOST: text('0.0.0.0', 'an address').describe(
+  PRESSROOM_GATEWAY_HOST: textVariable('0.0.0.0', 'an address').describe(
     'Address on which the worker waits for the API.',
   ),
   PRESSROOM_GATEWAY_PORT: integer('9222', 0, 65_535).describe(
@@ -47,7 +47,7 @@ export const workerVariables = z.object({
   PRESSROOM_GATEWAY_TLS_CLIENT_CA: pemFile().describe(
     'Whoever connects must show a certificate signed by this authority.',
   ),
-  PRESSROOM_CHROME: text(undefined, 'a path').describe(
+  PRESSROOM_CHROME: textVariable(undefined, 'a path').describe(
     'The headless shell of Chrome to run (default: the first found on PATH). A full browser is refused: WebRTC would pass its guard.',
   ),
   PRESSROOM_CHROME_SANDBOX: onOff('on').describe(
@@ -87,7 +87,7 @@ export const workerVariables = z.object({
     'Authorities that the certificates of pages may be signed by, besides the public ones: that of your company, or of a proxy that opens TLS. Needs certutil (Debian, Ubuntu: libnss3-tools), which the image has.',
   ),
   PRESSROOM_DNS_SERVERS: parsed(
-    list('', 'addresses, each with an optional `:port`'),
+    listVariable('', 'addresses, each with an optional `:port`'),
     parseNameServers,
   ).describe('Name servers for the pages (default: those of the system).'),
 });

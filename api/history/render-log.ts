@@ -20,7 +20,7 @@ export interface RenderLogTimes {
 /** So many are written at once, and as soon as there are so many. */
 const BATCH = 500;
 /** About 1 KB each: at 100 renders a second it bridges over a minute and a half. */
-export const MAX_WAITING = 10_000;
+export const MAX_WAITING_RECORDS = 10_000;
 /** What a page wrote to its console may be 50 KB. While so many wait already it is left out. */
 const MAX_WITH_CONSOLE = 1_000;
 /** At the end, while MongoDB does not answer. */
@@ -124,7 +124,7 @@ export class RenderLog implements Service {
     const record = recordOf(entry, account, error, performance.now());
     if (!addTo(this.#tally, record)) this.#lose(1);
     if (wasRefused(entry, error) && !this.#mayKeep(account)) return;
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#waiting.length >= MAX_WAITING_RECORDS) {
       this.#waiting.shift();
       this.#lose(1);
     }

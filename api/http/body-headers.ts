@@ -13,7 +13,7 @@ const OF_A_RENDER: BodyWords = {
   tooLarge: 'Send less html, or let the page load its images from a URL.',
 };
 
-export const tooLarge = (maxBytes: number, words = OF_A_RENDER) =>
+export const bodyTooLarge = (maxBytes: number, words = OF_A_RENDER) =>
   new ApiError(
     'payload_too_large',
     `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`,
@@ -50,7 +50,7 @@ export function checkBodyHeaders(
   checkType(headers['content-type']);
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     throw invalid('The header `Content-Encoding` is not supported. Send the body uncompressed.');
-  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes, words);
+  if (length !== undefined && length > maxBytes) throw bodyTooLarge(maxBytes, words);
   return length;
 }
 

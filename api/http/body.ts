@@ -2,7 +2,7 @@
 // buffered past the limit.
 import type { IncomingMessage } from 'node:http';
 import { invalid } from '../../common/contract/errors.ts';
-import { type BodyWords, checkBodyHeaders, checkNotEmpty, tooLarge } from './body-headers.ts';
+import { type BodyWords, bodyTooLarge, checkBodyHeaders, checkNotEmpty } from './body-headers.ts';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.ts';
 import { ClientClosed } from './client-disconnect.ts';
 import { collectBytes } from './collect-bytes.ts';
@@ -60,7 +60,7 @@ async function readBytes(
   let reserved = 0;
   const body = await collectBytes(request, {
     maxBytes,
-    tooLarge: () => tooLarge(maxBytes, words),
+    tooLarge: () => bodyTooLarge(maxBytes, words),
     reserve(bytes) {
       if (!reservation.take(bytes * HELD_PER_BODY_BYTE)) return reservation.overBudget();
       reserved += bytes;

@@ -4,7 +4,7 @@
 import { invalid, renderFailed } from '../../common/contract/errors.ts';
 import { readChromePdf } from '../pdf/chrome-pdf.ts';
 import { pageCount } from '../pdf/page-count.ts';
-import { type Budget, type Printed, tooLarge } from '../pdf/printed.ts';
+import { type Budget, type Printed, pdfTooLarge } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
@@ -122,7 +122,7 @@ async function readPdf(
       for (const { data, eof, base64Encoded } of await Promise.all(asked)) {
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
         size += piece.length;
-        if (size > maxBytes) throw tooLarge(maxBytes);
+        if (size > maxBytes) throw pdfTooLarge(maxBytes);
         take(piece.length);
         if (piece.length > 0) pieces.push(piece);
         ended ||= eof || isLast(piece);

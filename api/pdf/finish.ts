@@ -2,7 +2,7 @@
 // with the watermark when it was asked for. Knows what each of these holds of the memory.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { metadataUpdate } from './metadata.ts';
-import { type Budget, type PdfMetadata, type Printed, tooLarge } from './printed.ts';
+import { type Budget, type PdfMetadata, type Printed, pdfTooLarge } from './printed.ts';
 import type { WatermarkPool } from './watermark/watermark-pool.ts';
 
 /**
@@ -78,7 +78,7 @@ export class PdfFinisher {
       taken -= pdf.bytes;
       if (sandbox) take(WATERMARKING * bytes);
       const finished = sandbox ? await watermarks.add(whole, accountId, signal) : whole;
-      if (finished.length > maxBytes) throw tooLarge(maxBytes);
+      if (finished.length > maxBytes) throw pdfTooLarge(maxBytes);
       kept = finished.length;
       return finished;
     } finally {

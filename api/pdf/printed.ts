@@ -18,7 +18,7 @@ export interface Printed {
   pages: number;
 }
 
-export const tooLarge = (maxBytes: number) =>
+export const pdfTooLarge = (maxBytes: number) =>
   renderFailed(
     'output_limit',
     `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`,

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import { z } from 'zod';
-import { ConfigError, readConfig, secret, text } from '../../common/config.ts';
+import { ConfigError, readConfig, secret, textVariable } from '../../common/config.ts';
 import { createLog } from '../../common/log.ts';
 import { isDatabaseUnavailable } from './failures.ts';
 import { SET_NAME, USER } from './replica-set-names.ts';
@@ -117,7 +117,7 @@ export async function moveMember(port: number, keyFileText: string): Promise<voi
 const RETRY_MS = 500;
 
 const variables = z.object({
-  MONGODB_MEMBER: text(undefined, 'host:port').describe('Where clients find the member.'),
+  MONGODB_MEMBER: textVariable(undefined, 'host:port').describe('Where clients find the member.'),
   MONGODB_PASSWORD: secret(16).describe("The user's password."),
 });
 

@@ -10,14 +10,14 @@ import { Panel } from '../parts/panel.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { patch } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
-import { type AccountState, STATES } from './states.tsx';
+import { type OperatorAccountState, STATES } from './states.tsx';
 
 type Change = Partial<Pick<OperatorAccount, 'plan' | 'state' | 'intranet'>>;
 
 export function ChangeAccount({ account }: { account: OperatorAccount }) {
   const { plans, billing } = useSession().me.installation;
   const [plan, setPlan] = useState(account.plan);
-  const [state, setState] = useState<AccountState>(account.state);
+  const [state, setState] = useState<OperatorAccountState>(account.state);
   const [intranet, setIntranet] = useState(account.intranet);
   const [suspending, setSuspending] = useState(false);
   const changes: Change = {
@@ -38,7 +38,7 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
     errorInPlace: true,
   });
   const suspend = useAction({
-    run: (to: AccountState) =>
+    run: (to: OperatorAccountState) =>
       patch<OperatorAccount>(`/operator/accounts/${account.id}`, { state: to }),
     done: ({ state: now }) =>
       now === 'paused' ? 'The account is suspended.' : 'The account works again.',
@@ -76,7 +76,7 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
           disabled={billing === 'none'}
           data={STATES.map(({ state: value, label }) => ({ value, label }))}
           value={state}
-          onChange={({ currentTarget }) => setState(currentTarget.value as AccountState)}
+          onChange={({ currentTarget }) => setState(currentTarget.value as OperatorAccountState)}
         />
         <Switch
           label="May reach the intranet"

@@ -2,9 +2,14 @@
 import { Badge } from '@mantine/core';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 
-export type AccountState = OperatorAccount['state'];
+export type OperatorAccountState = OperatorAccount['state'];
 
-export const STATES: { state: AccountState; label: string; color: string; means: string }[] = [
+export const STATES: {
+  state: OperatorAccountState;
+  label: string;
+  color: string;
+  means: string;
+}[] = [
   { state: 'active', label: 'Active', color: 'teal', means: 'Renders work.' },
   { state: 'trialing', label: 'Trial', color: 'blue', means: 'Renders work.' },
   {
@@ -28,7 +33,7 @@ export const STATES: { state: AccountState; label: string; color: string; means:
   },
 ];
 
-export function StateBadge({ state }: { state: AccountState }) {
+export function StateBadge({ state }: { state: OperatorAccountState }) {
   const { label, color } = STATES.find(each => each.state === state)!;
   return (
     <Badge variant="light" color={color} tt="none">

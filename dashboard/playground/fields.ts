@@ -1,7 +1,7 @@
 // From the description of a render request (JSON Schema) to the fields of a form: which control a
 // field gets, where it stands, what it says. Pure.
 
-export interface JsonSchema {
+export interface FieldSchema {
   type?: string;
   enum?: string[];
   description?: string;
@@ -12,9 +12,9 @@ export interface JsonSchema {
   maximum?: number;
   maxLength?: number;
   required?: string[];
-  properties?: Record<string, JsonSchema>;
-  items?: JsonSchema;
-  additionalProperties?: JsonSchema | boolean;
+  properties?: Record<string, FieldSchema>;
+  items?: FieldSchema;
+  additionalProperties?: FieldSchema | boolean;
 }
 
 export interface RequestField {
@@ -40,7 +40,7 @@ export interface RequestField {
 /** From this length on a text is a document of its own: a style sheet, a script, a header. */
 const LONG = 65_536;
 
-function controlOf(schema: JsonSchema): RequestField['control'] {
+function controlOf(schema: FieldSchema): RequestField['control'] {
   if (schema.enum) return 'choice';
   if (schema.type === 'boolean') return 'switch';
   if (schema.type === 'number' || schema.type === 'integer') return 'number';
@@ -49,14 +49,14 @@ function controlOf(schema: JsonSchema): RequestField['control'] {
   return (schema.maxLength ?? 0) >= LONG ? 'long' : 'text';
 }
 
-function placeholderOf(schema: JsonSchema): string {
+function placeholderOf(schema: FieldSchema): string {
   if (schema.default !== undefined && schema.default !== '') return String(schema.default);
   const example = schema.examples?.find(each => each !== '' && typeof each !== 'object');
   return example === undefined ? '' : `e.g. ${String(example)}`;
 }
 
 /** A pattern that this browser cannot read checks nothing: the service does. */
-function patternOf(schema: JsonSchema): RegExp | undefined {
+function patternOf(schema: FieldSchema): RegExp | undefined {
   if (schema.pattern === undefined) return undefined;
   try {
     return new RegExp(schema.pattern, 'u');
@@ -65,7 +65,7 @@ function patternOf(schema: JsonSchema): RegExp | undefined {
   }
 }
 
-function fieldOf(name: string, path: string, schema: JsonSchema, required: boolean): RequestField {
+function fieldOf(name: string, path: string, schema: FieldSchema, required: boolean): RequestField {
   const inner = schema.items ?? schema;
   const { default: standard } = schema;
   return {
@@ -112,7 +112,7 @@ const SECTIONS: [title: string, names: RegExp][] = [
 const ELSEWHERE = new Set(['html', 'url', 'sandbox']);
 
 /** All options of a request in their sections; sections without a field are left out. */
-export function sectionsOf(request: JsonSchema): FieldSection[] {
+export function sectionsOf(request: FieldSchema): FieldSection[] {
   const fields = Object.entries(request.properties ?? {})
     .filter(([name]) => !ELSEWHERE.has(name))
     .map(([name, schema]) => fieldOf(name, name, schema, false));

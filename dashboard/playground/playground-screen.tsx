@@ -23,7 +23,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { EXAMPLES } from './examples.ts';
-import { type JsonSchema, sectionsOf } from './fields.ts';
+import { type FieldSchema, sectionsOf } from './fields.ts';
 import { JsonView } from './json-view.tsx';
 import { OptionsForm } from './options-form.tsx';
 import { PageInput } from './page-input.tsx';
@@ -63,7 +63,7 @@ function CodeTabs({
 }
 
 /** The schema of a render request. Throws CallFailed. */
-async function renderDescription(signal: AbortSignal): Promise<JsonSchema> {
+async function renderDescription(signal: AbortSignal): Promise<FieldSchema> {
   const answer = await fetch('/openapi.json', { signal }).catch(error => {
     if (signal.aborted) throw error;
     throw new CallFailed(
@@ -79,7 +79,7 @@ async function renderDescription(signal: AbortSignal): Promise<JsonSchema> {
       `The description of the API could not be read: ${answer.status}.`,
     );
   const { components } = (await answer.json()) as {
-    components: { schemas: { RenderRequest: JsonSchema } };
+    components: { schemas: { RenderRequest: FieldSchema } };
   };
   return components.schemas.RenderRequest;
 }

@@ -229,6 +229,17 @@ describe('the house', () => {
     expect(cyclesOf(product.map(({ file, to }) => [file, to]))).to.deep.equal([]);
   });
 
+  it('gives each exported name one meaning', () => {
+    const owners = new Map<string, string[]>();
+    for (const file of files.filter(each => !['test', 'bench'].includes(room(each))))
+      for (const [, name] of readFileSync(join(ROOT, file), 'utf8').matchAll(
+        /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+      ))
+        owners.set(name!, [...new Set([...(owners.get(name!) ?? []), file])]);
+    const twice = [...owners].filter(([, exporters]) => exporters.length > 1);
+    expect(twice).to.deep.equal([]);
+  });
+
   it('finds a cycle that is planted', () => {
     expect(
       cyclesOf([

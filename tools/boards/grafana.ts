@@ -20,7 +20,7 @@ export interface Query {
   legend: string;
 }
 
-export interface Panel {
+export interface GrafanaPanel {
   title: string;
   /** What is seen, what good looks like and what to do when it is not. */
   description: string;
@@ -39,7 +39,7 @@ export interface Panel {
 
 export interface Row {
   title: string;
-  panels: Panel[];
+  panels: GrafanaPanel[];
 }
 
 export interface Board {
@@ -73,10 +73,10 @@ const TYPES = {
 /** Grafana writes what it does not know behind the number. */
 const UNITS: Partial<Record<Unit, string>> = { cores: 'suffix:cores', x: 'suffix:×' };
 
-const isNow = (kind: Panel['kind']) => kind === 'stat' || kind === 'table';
+const isNow = (kind: GrafanaPanel['kind']) => kind === 'stat' || kind === 'table';
 
 /** How the series of a panel are drawn. */
-function fieldConfig({ kind, unit, limit }: Panel) {
+function fieldConfig({ kind, unit, limit }: GrafanaPanel) {
   const steps = [
     { color: 'green', value: null as number | null },
     ...(limit === undefined ? [] : [{ color: 'red', value: limit }]),
@@ -115,10 +115,10 @@ const OPTIONS = {
   table: { showHeader: true, cellHeight: 'sm', sortBy: [{ displayName: 'Value', desc: true }] },
 };
 
-const options = (kind: Panel['kind']) =>
+const options = (kind: GrafanaPanel['kind']) =>
   kind === 'stat' ? OPTIONS.stat : kind === 'table' ? OPTIONS.table : OPTIONS.over;
 
-const target = ({ kind }: Panel, { expr, legend }: Query, index: number) => ({
+const target = ({ kind }: GrafanaPanel, { expr, legend }: Query, index: number) => ({
   datasource: DATASOURCE,
   refId: String.fromCharCode('A'.charCodeAt(0) + index),
   editorMode: 'code',

@@ -1,5 +1,5 @@
 // The board "Service": are users served, and as fast as promised?
-import type { Board, Panel } from './grafana.ts';
+import type { Board, GrafanaPanel } from './grafana.ts';
 import {
   CHOSEN,
   OURS,
@@ -25,7 +25,7 @@ const renders = (outcomes: string) => rate(`${RENDERS}{${CHOSEN},outcome=~"${out
 const burn = (
   spent: string,
   objective: string,
-): Pick<Panel, 'kind' | 'unit' | 'queries' | 'limit'> => ({
+): Pick<GrafanaPanel, 'kind' | 'unit' | 'queries' | 'limit'> => ({
   kind: 'line',
   unit: 'x',
   limit: 1,

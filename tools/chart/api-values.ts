@@ -4,17 +4,17 @@ import { apiVariables } from '../../api/config.ts';
 import { processVariables } from '../../common/config.ts';
 import { configValues } from './config-values.ts';
 import {
-  count,
+  countValue,
   disruptionBudget,
   flag,
   group,
-  list,
+  listValue,
   object,
   podValues,
   resources,
   serviceAccount,
-  text,
-  textMap,
+  stringValue,
+  textMapValue,
   words,
 } from './parts.ts';
 
@@ -36,14 +36,14 @@ const service = group({
     .enum(['ClusterIP', 'NodePort', 'LoadBalancer'])
     .default('ClusterIP')
     .describe('As in a Service.'),
-  port: count(80, 1, 65_535).describe('The port that callers use.'),
+  port: countValue(80, 1, 65_535).describe('The port that callers use.'),
   nodePort: z
     .int()
     .min(1)
     .max(65_535)
     .optional()
     .describe('A fixed port of the nodes, for the types NodePort and LoadBalancer.'),
-  loadBalancerClass: text().describe('As in a Service, for the type LoadBalancer.'),
+  loadBalancerClass: stringValue().describe('As in a Service, for the type LoadBalancer.'),
   loadBalancerSourceRanges: words().describe('As in a Service, for the type LoadBalancer.'),
   externalTrafficPolicy: z
     .enum(['Cluster', 'Local'])
@@ -51,16 +51,16 @@ const service = group({
     .describe(
       'As in a Service, for the types NodePort and LoadBalancer. `Local` keeps the address of callers.',
     ),
-  annotations: textMap().describe('Its annotations.'),
+  annotations: textMapValue().describe('Its annotations.'),
 }).describe('The Service that callers reach.');
 
 const autoscaling = group({
   enabled: flag(false).describe(
     'Whether the number of pods follows the load of the processor. It needs a metrics server in the cluster. Kubernetes sets the number to 1 when this is switched on in a release that runs, until the autoscaler acts: do so while there is little load.',
   ),
-  minReplicas: count(2, 1).describe('Never fewer pods than this.'),
-  maxReplicas: count(10, 1).describe('Never more pods than this.'),
-  targetCPUUtilizationPercentage: count(70, 1, 1_000).describe('Of the requested CPU.'),
+  minReplicas: countValue(2, 1).describe('Never fewer pods than this.'),
+  maxReplicas: countValue(10, 1).describe('Never more pods than this.'),
+  targetCPUUtilizationPercentage: countValue(70, 1, 1_000).describe('Of the requested CPU.'),
   behavior: object()
     .default({})
     .describe('As in a HorizontalPodAutoscaler. Default: that of Kubernetes.'),
@@ -69,8 +69,8 @@ const autoscaling = group({
 );
 
 export const apiValues = group({
-  replicas: count(2, 1, 1_000).describe('Pods, while `autoscaling` is off.'),
-  publicUrl: text().describe(
+  replicas: countValue(2, 1, 1_000).describe('Pods, while `autoscaling` is off.'),
+  publicUrl: stringValue().describe(
     'Where callers reach the API, such as `https://pdf.corp.example`: every absolute link is made from it. Default: the first host of the Ingress, else the address inside of the cluster.',
   ),
   trustedProxies: words().describe(
@@ -86,7 +86,7 @@ export const apiValues = group({
     { cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' },
     { memory: '1Gi' },
   ),
-  terminationGracePeriodSeconds: count(160, 1, 86_400).describe(
+  terminationGracePeriodSeconds: countValue(160, 1, 86_400).describe(
     'How long a pod that is told to stop may take to finish its renders: 5 s of accepting, then draining (`PRESSROOM_DRAIN_TIMEOUT`, which is 10 s less than this), then 5 s to end.',
   ),
   service,
@@ -108,15 +108,15 @@ const NGINX = {
 
 export const ingressValues = group({
   enabled: flag(false).describe('Whether there is an Ingress. Set `api.trustedProxies` with it.'),
-  className: text().describe('Which Ingress controller it is for.'),
-  annotations: textMap(NGINX).describe(
+  className: stringValue().describe('Which Ingress controller it is for.'),
+  annotations: textMapValue(NGINX).describe(
     'Its annotations. The default ones let the nginx controller pass bodies of 10 MiB and wait for long renders; other controllers need their own. `null` takes one away.',
   ),
   hosts: words().describe('Host names, such as `pdf.corp.example`.'),
-  path: text('/').describe('Path below which all goes to the API.'),
+  path: stringValue('/').describe('Path below which all goes to the API.'),
   pathType: z
     .enum(['Prefix', 'Exact', 'ImplementationSpecific'])
     .default('Prefix')
     .describe('As in an Ingress.'),
-  tls: list().default([]).describe('As in an Ingress: `hosts` and `secretName`.'),
+  tls: listValue().default([]).describe('As in an Ingress: `hosts` and `secretName`.'),
 }).describe('The Ingress of the API.');

@@ -4,7 +4,7 @@ import { processVariables } from '../../common/config.ts';
 import { controllerVariables } from '../../controller/config.ts';
 import { configValues } from './config-values.ts';
 import {
-  count,
+  countValue,
   disruptionBudget,
   flag,
   group,
@@ -28,7 +28,7 @@ export const controllerValues = group({
   enabled: flag(true).describe(
     'Whether this release brings a controller. One is enough for all pools of a namespace, or with `clusterWide` of the cluster.',
   ),
-  replicas: count(2, 1, 10).describe('Pods. One leads, the others wait.'),
+  replicas: countValue(2, 1, 10).describe('Pods. One leads, the others wait.'),
   clusterWide: flag(false).describe(
     'Whether it looks after the pools of all namespaces; its rights are then those of the whole cluster.',
   ),
@@ -48,7 +48,7 @@ export const controllerValues = group({
     { cpu: '50m', memory: '128Mi', 'ephemeral-storage': '64Mi' },
     { memory: '256Mi' },
   ),
-  terminationGracePeriodSeconds: count(30, 1, 600).describe(
+  terminationGracePeriodSeconds: countValue(30, 1, 600).describe(
     'How long a pod that is told to stop may take; `PRESSROOM_DRAIN_TIMEOUT` is 10 s less.',
   ),
   podDisruptionBudget: disruptionBudget().describe('The PodDisruptionBudget of the controller.'),

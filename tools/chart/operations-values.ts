@@ -2,16 +2,16 @@
 // boards.
 import { z } from 'zod';
 import {
-  count,
+  countValue,
   flag,
   group,
   imageOf,
-  list,
+  listValue,
   object,
   resources,
   secretEntry,
-  text,
-  textMap,
+  stringValue,
+  textMapValue,
   words,
 } from './parts.ts';
 
@@ -57,7 +57,7 @@ export const secretsValues = group({
 );
 
 export const mongodbValues = group({
-  uri: text().describe(
+  uri: stringValue().describe(
     'Its address with user and password. It is kept in a Secret; better have that made by others, see `existingSecret`.',
   ),
   ...secretEntry('mongodb-uri', 'the address').def.innerType.shape,
@@ -70,8 +70,8 @@ export const mongodbValues = group({
       .describe('The image of MongoDB. It must have `mongod` and `sh`.'),
     storage: group({
       enabled: flag(true).describe('Whether data outlive the pod. They outlive the release too.'),
-      size: text('8Gi').describe('Size of the volume.'),
-      storageClass: text().describe("Its class. Default: the cluster's."),
+      size: stringValue('8Gi').describe('Size of the volume.'),
+      storageClass: stringValue().describe("Its class. Default: the cluster's."),
     }).describe('Where its data lie.'),
     resources: resources({ cpu: '250m', memory: '512Mi' }, { memory: '1Gi' }),
   }).describe('A MongoDB of this release.'),
@@ -79,7 +79,7 @@ export const mongodbValues = group({
   'The MongoDB replica set (6.0 or newer): one of `uri`, `existingSecret` and `bundled`.',
 );
 
-const peers = (fallback: Record<string, unknown>[]) => list().default(fallback);
+const peers = (fallback: Record<string, unknown>[]) => listValue().default(fallback);
 const ports = (...fallback: number[]) => z.array(z.int().min(1).max(65_535)).default(fallback);
 const anywhere = 'As in a NetworkPolicy. Empty: anywhere, on these ports.';
 
@@ -135,24 +135,24 @@ export const networkPolicyValues = group({
   ),
   api: group({
     from: peers([]).describe('Who may call the API, as in a NetworkPolicy. Empty: everybody.'),
-    extraEgress: list()
+    extraEgress: listValue()
       .default([])
       .describe('More rules of what the API may reach, as in a NetworkPolicy.'),
   }).describe('More of the API.'),
   worker: group({
-    extraEgress: list()
+    extraEgress: listValue()
       .default([])
       .describe('More rules of what the workers may reach, as in a NetworkPolicy.'),
   }).describe('More of the workers.'),
   controller: group({
-    extraEgress: list()
+    extraEgress: listValue()
       .default([])
       .describe('More rules of what the controller may reach, as in a NetworkPolicy.'),
   }).describe('More of the controller.'),
 }).describe('Who may speak to whom. Workers reach name servers and public addresses only.');
 
 export const prometheusValues = group({
-  url: text('http://prometheus-operated.monitoring.svc:9090').describe(
+  url: stringValue('http://prometheus-operated.monitoring.svc:9090').describe(
     'The Prometheus that the controller asks for the load. It must scrape the API and the workers.',
   ),
   token: secretEntry('token', 'a Bearer token for it').describe(
@@ -164,11 +164,11 @@ export const podMonitorValues = group({
   enabled: flag(false).describe(
     'Whether there are PodMonitors for API, workers and controller. They need the Prometheus operator.',
   ),
-  interval: text('5s').describe('How often workers and the controller are asked.'),
-  apiInterval: text('2s').describe(
+  interval: stringValue('5s').describe('How often workers and the controller are asked.'),
+  apiInterval: stringValue('2s').describe(
     'How often the pods of the API are asked: they are few, and tell of the queue. The autoscaler notices a burst after one to two of these. More than half of PRESSROOM_QUEUE_TIMEOUT is too long: renders of a burst fail before the pool has grown.',
   ),
-  labels: textMap().describe(
+  labels: textMapValue().describe(
     'Labels by which your Prometheus selects them, such as `release: kube-prometheus-stack`.',
   ),
 }).describe('How Prometheus finds the pods.');
@@ -180,10 +180,10 @@ export const alertsValues = group({
   enabled: flag(false).describe(
     'Whether there is a PrometheusRule with recording rules and alerts. It needs the Prometheus operator.',
   ),
-  labels: textMap().describe('Labels by which your Prometheus selects the rule.'),
-  alertLabels: textMap().describe('Labels that every alert gets, for its way to people.'),
+  labels: textMapValue().describe('Labels by which your Prometheus selects the rule.'),
+  alertLabels: textMapValue().describe('Labels that every alert gets, for its way to people.'),
   disabled: words().describe('Names of alerts that are left out.'),
-  runbookUrl: text().describe(
+  runbookUrl: stringValue().describe(
     'Where `runbook.md` of this chart can be read: each alert links to its section. Empty: the page that the API of this release serves at /docs/runbook.',
   ),
   availabilityObjective: ratio(0.999).describe(
@@ -205,23 +205,23 @@ export const alertsValues = group({
 
 export const dashboardsValues = group({
   enabled: flag(false).describe("Whether there are ConfigMaps with Grafana's boards."),
-  labels: textMap({ grafana_dashboard: '1' }).describe(
+  labels: textMapValue({ grafana_dashboard: '1' }).describe(
     "Labels by which Grafana's sidecar finds them.",
   ),
-  annotations: textMap().describe('Their annotations, such as the folder.'),
+  annotations: textMapValue().describe('Their annotations, such as the folder.'),
 }).describe('Boards for Grafana.');
 
 export const caBundleValues = group({
-  configMap: text().describe('Name of a ConfigMap that holds it.'),
-  secret: text().describe('Name of a Secret that holds it instead.'),
-  key: text('ca.crt').describe('Which of its entries.'),
+  configMap: stringValue().describe('Name of a ConfigMap that holds it.'),
+  secret: stringValue().describe('Name of a Secret that holds it instead.'),
+  key: stringValue('ca.crt').describe('Which of its entries.'),
 }).describe(
   'Certificate authorities of your own, in PEM, besides the usual ones: for the connections of the API to MongoDB, of the controller to Prometheus, and of pages, also through a proxy that opens TLS.',
 );
 
 export const testValues = group({
   ...secretEntry('key', 'a key of an account').def.innerType.shape,
-  timeoutSeconds: count(180, 10, 3_600).describe(
+  timeoutSeconds: countValue(180, 10, 3_600).describe(
     'How long it tries, while the first workers start.',
   ),
 }).describe(

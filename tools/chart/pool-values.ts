@@ -6,14 +6,14 @@ import { scalingSchema, specSchema } from '../../crds/browser-pool.ts';
 import { workerVariables } from '../../worker/config.ts';
 import { configValues } from './config-values.ts';
 import {
-  count,
+  countValue,
   flag,
   group,
   object,
   podValues,
   resources,
   secretEntry,
-  text,
+  stringValue,
   words,
 } from './parts.ts';
 
@@ -97,7 +97,7 @@ export const poolValues = group({
   enabled: flag(true).describe(
     'Whether this release brings a BrowserPool. Without one, `pool.name` must name a pool of yours in the same namespace.',
   ),
-  name: text().describe('Name of the pool. Default: that of the release.'),
+  name: stringValue().describe('Name of the pool. Default: that of the release.'),
   slotsPerPod,
   replicas: z
     .int()
@@ -122,18 +122,18 @@ export const poolValues = group({
     .describe(
       'Requests and limits of a worker. Each slot has a Chrome of its own, so what is not set here follows from `slotsPerPod`. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY` of `config`, 1 GiB by default) × slots. With 2 slots these are 1 CPU, 1 GiB and 4 GiB; with 8 slots 4 CPU, 2.5 GiB and 13 GiB. With a memory limit but no memory request set here, the request is 1 GiB. Ephemeral storage request: `scratchSizeLimit`.',
     ),
-  terminationGracePeriodSeconds: count(180, 10, 3_600).describe(
+  terminationGracePeriodSeconds: countValue(180, 10, 3_600).describe(
     'How long a worker that is told to stop may take to finish its renders.',
   ),
-  scratchSizeLimit: text().describe(describing(scratchSizeLimit)),
+  scratchSizeLimit: stringValue().describe(describing(scratchSizeLimit)),
   chromePerAccount: flag(false).describe(
     "Whether a slot's Chrome is restarted before it renders for another account, so that no browser process ever serves two. A slot that changes accounts is away for the time of a start of Chrome.",
   ),
   chromeSandbox: sandbox,
-  serviceAccountName: text().describe(
+  serviceAccountName: stringValue().describe(
     'The service account of the workers. Its token is never mounted.',
   ),
-  runtimeClassName: text().describe('As in a pod.'),
+  runtimeClassName: stringValue().describe('As in a pod.'),
   ...podValues(),
 }).describe(
   'The pool of workers, which the controller makes a Deployment, a Service and a PodDisruptionBudget of.',
@@ -157,10 +157,10 @@ export const egressValues = group({
   proxy: group({
     ...secretEntry('proxy-url', 'the address of the proxy, `http://user:password@proxy.corp:3128`')
       .def.innerType.shape,
-    cidr: text().describe(
+    cidr: stringValue().describe(
       'Its network, such as `10.20.30.40/32`, for the NetworkPolicy: the workers then reach it instead of public addresses.',
     ),
-    port: count(3128, 1, 65_535).describe('Its port, for the NetworkPolicy.'),
+    port: countValue(3128, 1, 65_535).describe('Its port, for the NetworkPolicy.'),
   }).describe('A proxy of your company through which all pages are fetched.'),
 }).describe(
   'What pages may reach. The same for the API, which refuses early, and the workers, which hold it.',
@@ -170,11 +170,11 @@ export const seccompInstallerValues = group({
   enabled: flag(false).describe(
     'Whether a DaemonSet puts the profile on each node. It runs as root with a folder of the node, in a namespace of its own that pod security does not restrict.',
   ),
-  namespace: text('pressroom-seccomp').describe('That namespace.'),
+  namespace: stringValue('pressroom-seccomp').describe('That namespace.'),
   createNamespace: flag(true).describe(
     'Whether it is made and removed with the release. Where it is to hold more, such as the Secrets of `image.pullSecrets` for a private registry, make it yourself before, with the label `pod-security.kubernetes.io/enforce: privileged`.',
   ),
-  kubeletFolder: text('/var/lib/kubelet').describe("The kubelet's folder on the nodes."),
+  kubeletFolder: stringValue('/var/lib/kubelet').describe("The kubelet's folder on the nodes."),
   nodeSelector: z
     .record(z.string(), z.string())
     .default({})

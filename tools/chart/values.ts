@@ -15,14 +15,16 @@ import {
   secretsValues,
   testValues,
 } from './operations-values.ts';
-import { flag, group, imageOf, object, text, textMap } from './parts.ts';
+import { flag, group, imageOf, object, stringValue, textMapValue } from './parts.ts';
 import { egressValues, poolValues, seccompInstallerValues } from './pool-values.ts';
 
 const image = group({
-  registry: text().describe(
+  registry: stringValue().describe(
     'Put before the name of every image, such as `registry.corp.example/pressroom`.',
   ),
-  tag: text().describe('The tag of the images of Pressroom. Default: the version of the chart.'),
+  tag: stringValue().describe(
+    'The tag of the images of Pressroom. Default: the version of the chart.',
+  ),
   pullPolicy: z
     .enum(['Always', 'IfNotPresent', 'Never'])
     .default('IfNotPresent')
@@ -37,11 +39,11 @@ const image = group({
 }).describe('The images.');
 
 export const chartValues = z.strictObject({
-  fullnameOverride: text().describe(
+  fullnameOverride: stringValue().describe(
     'What the names of all objects begin with. Default: the name of the release.',
   ),
-  commonLabels: textMap().describe('More labels of all objects.'),
-  commonAnnotations: textMap().describe('More annotations of all objects.'),
+  commonLabels: textMapValue().describe('More labels of all objects.'),
+  commonAnnotations: textMapValue().describe('More annotations of all objects.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

@@ -3,7 +3,7 @@ import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
 import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
-import { MAX_WAITING as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
+import { MAX_WAITING_WATERMARKS as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import {
   A_QUARTER,

@@ -1,6 +1,6 @@
 // The variables of the first administrator. Owns that both are given, and what they may be.
 import { z } from 'zod';
-import { ConfigError, secret, text } from '../../../common/config.ts';
+import { ConfigError, secret, textVariable } from '../../../common/config.ts';
 import { emailText } from '../contract/common.ts';
 import { newPassword } from '../contract/users.ts';
 
@@ -11,7 +11,7 @@ export interface FirstAdmin {
 }
 
 export const adminVariables = z.object({
-  PRESSROOM_ADMIN_EMAIL: text(undefined, 'an email address').describe(
+  PRESSROOM_ADMIN_EMAIL: textVariable(undefined, 'an email address').describe(
     'The first administrator, made at the start when nobody has this address; the password must be given too. Without both, the log shows a link that works once.',
   ),
   PRESSROOM_ADMIN_PASSWORD: secret(12).describe(

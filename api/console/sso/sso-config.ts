@@ -2,7 +2,15 @@
 // of them.
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import { ConfigError, choice, list, onOff, parsed, secret, text } from '../../../common/config.ts';
+import {
+  ConfigError,
+  choice,
+  listVariable,
+  onOff,
+  parsed,
+  secret,
+  textVariable,
+} from '../../../common/config.ts';
 
 /** Without the owner: nobody gets an account's last word by being the first to come. */
 const FIRST_ROLES = ['admin', 'developer', 'billing', 'viewer'] as const;
@@ -35,24 +43,29 @@ function domains(entries: string[]): string[] {
 }
 
 export const ssoVariables = z.object({
-  PRESSROOM_OIDC_ISSUER: parsed(text(undefined, 'an https URL'), issuer).describe(
+  PRESSROOM_OIDC_ISSUER: parsed(textVariable(undefined, 'an https URL'), issuer).describe(
     'Turns on the sign-in of the company by OpenID Connect: the issuer, as the provider writes it in its discovery document. Register `PRESSROOM_PUBLIC_URL/app/sign-in/company/callback` there. A second factor is the provider’s business: who comes from it is not asked for the one of the dashboard.',
   ),
-  PRESSROOM_OIDC_CLIENT_ID: text(undefined, 'text').describe('Who Pressroom is at the provider.'),
+  PRESSROOM_OIDC_CLIENT_ID: textVariable(undefined, 'text').describe(
+    'Who Pressroom is at the provider.',
+  ),
   PRESSROOM_OIDC_CLIENT_SECRET: secret().describe('The secret that goes with it.'),
   PRESSROOM_OIDC_CLIENT_AUTH: choice(['auto', 'basic', 'post'], 'auto').describe(
     'How the secret is sent: `client_secret_basic`, `client_secret_post`, or what the provider says that it takes.',
   ),
-  PRESSROOM_OIDC_NAME: text('Company sign-in').describe(
+  PRESSROOM_OIDC_NAME: textVariable('Company sign-in').describe(
     'What the button on the sign-in page says.',
   ),
-  PRESSROOM_OIDC_DOMAINS: parsed(list('', 'domains such as `example.com`'), domains).describe(
+  PRESSROOM_OIDC_DOMAINS: parsed(
+    listVariable('', 'domains such as `example.com`'),
+    domains,
+  ).describe(
     'Whose addresses may sign in through the company: exactly these domains, subdomains apart.',
   ),
   PRESSROOM_OIDC_TRUST_EMAIL: onOff('off').describe(
     'For a provider which never says `email_verified` and whose people cannot choose their address themselves. Otherwise only verified addresses sign in for the first time.',
   ),
-  PRESSROOM_OIDC_ACCOUNT: text(undefined, 'the name or the id of an account').describe(
+  PRESSROOM_OIDC_ACCOUNT: textVariable(undefined, 'the name or the id of an account').describe(
     'The account of which people become members when they come for the first time. Without it they wait for an invitation.',
   ),
   PRESSROOM_OIDC_ROLE: choice(FIRST_ROLES, 'developer').describe('Their role in it.'),

@@ -13,7 +13,7 @@ import { SharedBound } from '../../accounts/shared-bound.ts';
  * all.
  */
 export const THREADS = Math.max(2, availableParallelism() - 1);
-export const MAX_WAITING = 64;
+export const MAX_WAITING_WATERMARKS = 64;
 /**
  * 300 pages take a fifth of a second; a PDF of 100 MiB full of small objects takes some. No PDF
  * waits longer for a thread.
@@ -55,7 +55,7 @@ export class WatermarkPool implements Service {
   constructor({
     filename = fileURLToPath(new URL('watermark-pdf.ts', import.meta.url)),
     threads = THREADS,
-    maxWaiting = MAX_WAITING,
+    maxWaiting = MAX_WAITING_WATERMARKS,
     drawMs = DRAW_MS,
     heapMiB = THREAD_HEAP_MIB,
   }: Options = {}) {

@@ -2,7 +2,7 @@
 // and at the end of a process.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { MAX_WAITING, RenderLog } from '../../../api/history/render-log.ts';
+import { MAX_WAITING_RECORDS, RenderLog } from '../../../api/history/render-log.ts';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { renderFailed } from '../../../common/contract/errors.ts';
 import { silentLog } from '../../../common/log.ts';
@@ -141,7 +141,7 @@ describe('the log of renders in trouble', () => {
     const { log, metrics } = await opened(1e6);
     await freeze(rig.mongod.pid);
     try {
-      for (let i = 0; i < MAX_WAITING + 30; i++) await good(log);
+      for (let i = 0; i < MAX_WAITING_RECORDS + 30; i++) await good(log);
       expect(await metrics.text()).to.match(/pressroom_render_log_dropped_total 30\b/);
       await eventually(() =>
         expect(
@@ -154,7 +154,7 @@ describe('the log of renders in trouble', () => {
     await log.stop(never);
     logs.length = 0;
     // Those that were on their way when they were given up may be there all the same.
-    expect(await rows()).to.be.within(MAX_WAITING, MAX_WAITING + 30);
+    expect(await rows()).to.be.within(MAX_WAITING_RECORDS, MAX_WAITING_RECORDS + 30);
   });
 
   it('takes no time from a render while MongoDB stands still', async () => {

@@ -10,12 +10,12 @@ import {
   choice,
   duration,
   integer,
-  list,
+  listVariable,
   onOff,
   ports,
   readConfig,
   secret,
-  text,
+  textVariable,
 } from '../../../common/config.ts';
 import { parseBytes, parseDurationMs } from '../../../common/units.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
@@ -26,9 +26,9 @@ const schema = z.object({
   A_NUMBER: integer('3', 1, 9),
   A_SWITCH: onOff('on'),
   A_WORD: choice(['red', 'green'], 'red'),
-  A_LIST: list('a, b'),
+  A_LIST: listVariable('a, b'),
   SOME_PORTS: ports('80,443'),
-  A_TEXT: text('hello'),
+  A_TEXT: textVariable('hello'),
   A_SECRET: secret(8),
 });
 

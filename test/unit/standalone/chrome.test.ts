@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { aptInstall } from '../../../standalone/apt.ts';
-import { findChrome, findOrInstallChrome } from '../../../standalone/chrome.ts';
+import { findInstalledChrome, findOrInstallChrome } from '../../../standalone/chrome.ts';
 import { FROM_NPM } from '../../../standalone/chrome-downloads.ts';
 import { FONT_PACKAGES } from '../../../standalone/fonts.ts';
 import { isHeadlessShell } from '../../../worker/browser/find-chrome.ts';
@@ -27,10 +27,10 @@ describe('the search for a Chrome', () => {
   it('takes the configured one before all others', async () => {
     const PATH = await program('both', 'chromium-headless-shell');
     await program('both', 'mine');
-    expect(await findChrome({ PATH, PRESSROOM_CHROME: at('both', 'mine') })).to.equal(
+    expect(await findInstalledChrome({ PATH, PRESSROOM_CHROME: at('both', 'mine') })).to.equal(
       at('both', 'mine'),
     );
-    const error = (await findChrome({ PATH, PRESSROOM_CHROME: at('both', 'none') }).catch(
+    const error = (await findInstalledChrome({ PATH, PRESSROOM_CHROME: at('both', 'none') }).catch(
       (reason: Error) => reason,
     )) as Error;
     expect(error.message).to.include('PRESSROOM_CHROME').and.include(at('both', 'none'));
@@ -42,16 +42,18 @@ describe('the search for a Chrome', () => {
     const shell = await program('shell', 'chrome-headless-shell');
     await program(`cache/${FROM_NPM}`, 'chrome');
     const env = { PRESSROOM_CACHE_DIR: at('cache') };
-    expect(await findChrome({ ...env, PATH: `${full}:${shell}` })).to.equal(
+    expect(await findInstalledChrome({ ...env, PATH: `${full}:${shell}` })).to.equal(
       at('shell', 'chrome-headless-shell'),
     );
-    expect(await findChrome({ ...env, PATH: full })).to.equal(at('cache', FROM_NPM, 'chrome'));
-    expect(await findChrome({ ...env, PATH: '/nowhere' })).to.equal(
+    expect(await findInstalledChrome({ ...env, PATH: full })).to.equal(
       at('cache', FROM_NPM, 'chrome'),
     );
-    expect(await findChrome({ PRESSROOM_CACHE_DIR: at('empty'), PATH: '/nowhere' })).to.equal(
-      undefined,
+    expect(await findInstalledChrome({ ...env, PATH: '/nowhere' })).to.equal(
+      at('cache', FROM_NPM, 'chrome'),
     );
+    expect(
+      await findInstalledChrome({ PRESSROOM_CACHE_DIR: at('empty'), PATH: '/nowhere' }),
+    ).to.equal(undefined);
   });
 
   it('tells a headless shell from a full browser by its own word', () => {

@@ -5,7 +5,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { readApiConfig } from '../../../api/config.ts';
-import { findChrome } from '../../../standalone/chrome.ts';
+import { findInstalledChrome } from '../../../standalone/chrome.ts';
 import {
   checkChrome,
   checkFonts,
@@ -145,7 +145,7 @@ describe('the doctor', () => {
         at('fonts.conf'),
         `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${places.join('')}</fontconfig>`,
       );
-      const real = await findChrome(process.env);
+      const real = await findInstalledChrome(process.env);
       await writeFile(
         at('chrome'),
         `#!/bin/sh\nFONTCONFIG_FILE="${at('fonts.conf')}" exec "${real}" "$@"\n`,

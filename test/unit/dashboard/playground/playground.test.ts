@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { openApi } from '../../../../common/contract/openapi.ts';
 import {
+  type FieldSchema,
   found,
-  type JsonSchema,
   labelOf,
   type RequestField,
   sectionsOf,
@@ -21,7 +21,7 @@ import {
 } from '../../../../dashboard/playground/request.ts';
 
 const schema = openApi({ publicUrl: 'http://localhost:8080' }).components.schemas
-  .RenderRequest as JsonSchema;
+  .RenderRequest as FieldSchema;
 const sections = sectionsOf(schema);
 const fields = sections.flatMap(section => section.fields);
 const field = (path: string): RequestField => {
