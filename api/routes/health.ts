@@ -35,7 +35,7 @@ function cached(
   const bounded = () =>
     new Promise<Report>(resolve => {
       const timer = setTimeout(resolve, LIMIT_MS, unavailable);
-      check()
+      void check()
         .catch(() => unavailable)
         .then(resolve)
         .finally(() => clearTimeout(timer));

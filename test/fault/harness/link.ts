@@ -139,7 +139,7 @@ export async function openLink(
     const dial = () => connect({ ...address, allowHalfOpen: true, noDelay: true });
     const connection = connectThrough(client, dial, frames, conditions);
     connections.add(connection);
-    connection.closed.then(() => connections.delete(connection));
+    void connection.closed.then(() => connections.delete(connection));
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

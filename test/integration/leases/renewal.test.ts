@@ -106,7 +106,7 @@ describe('the renewal of leases', () => {
       await leases.admit(starter.caller),
     ];
     await leases.settle(settled);
-    leases.release(released);
+    void leases.release(released);
     expect(leases.counts().held).to.equal(0);
     await until(async () => (await starter.leaseCount()) === 0);
     expect([settled.lost.aborted, released.lost.aborted]).to.deep.equal([false, false]);

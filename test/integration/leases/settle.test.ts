@@ -17,7 +17,7 @@ describe('settling and releasing a lease', () => {
     const lease = await leases.admit(free.caller);
     expect(await leases.settle(lease)).to.equal(1);
     expect(await leases.settle(lease)).to.equal(undefined);
-    leases.release(lease);
+    void leases.release(lease);
     const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
     expect(await operations.settle(free.id, lease.id)).to.equal(undefined);
     expect(await free.read()).to.deep.include({ leases: [] });
@@ -61,8 +61,8 @@ describe('settling and releasing a lease', () => {
     const free = await rig.account('free');
     const leases = await rig.replica();
     const lease = await leases.admit(free.caller);
-    leases.release(lease);
-    leases.release(lease);
+    void leases.release(lease);
+    void leases.release(lease);
     await until(async () => (await free.leaseCount()) === 0);
     expect(await free.usage()).to.equal(0);
     expect(await leases.settle(lease)).to.equal(undefined);
@@ -75,7 +75,7 @@ describe('settling and releasing a lease', () => {
     const lease = await leases.admit(free.caller);
     await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 500 }, { times: 1 });
     expect(await leases.settle(lease)).to.equal(undefined);
-    leases.release(lease);
+    void leases.release(lease);
     expect(leases.counts()).to.deep.equal({ held: 0, waiting: 1 });
     await until(() => leases.counts().waiting === 0);
     expect(await free.usage()).to.equal(1);
@@ -128,7 +128,7 @@ describe('settling and releasing a lease', () => {
     const leases = await rig.replica({ ...QUICK, leaseMs: 15_000 });
     const lease = await leases.admit(free.caller);
     await rig.failing('update', { errorCode: 11602 });
-    leases.release(lease);
+    void leases.release(lease);
     await rig.working();
     await until(async () => (await free.leaseCount()) === 0);
   });
