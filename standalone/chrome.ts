@@ -50,9 +50,8 @@ export async function findInstalledChrome(env: NodeJS.ProcessEnv): Promise<strin
 }
 
 /**
- * `findInstalledChrome`, else installs one. `uid` is the user that Chrome will run as where that is
- * another
- * one (this is root). Throws an Error with the fix when no way is left.
+ * `findInstalledChrome`, else installs one. `uid` is the user that Chrome will run as when this
+ * process is root. Throws an Error with the fix when no way is left.
  */
 export async function findOrInstallChrome(
   env: NodeJS.ProcessEnv,

@@ -63,11 +63,6 @@ export class RenderLog implements Service {
   }
 
   /**
-   * Does `work`, answers or throws as it does, and keeps how it ended. `work` says in the entry
-   * whose render it is and what was asked for, as soon as that is known, and gives `entry.trace` to
-   * the use case.
-   */
-  /**
    * Runs `work`, resolves or rejects as it does, and records how it ended. `work` writes into the
    * entry which account renders and what was requested, as soon as that is known, and passes
    * `entry.trace` to the use case.
