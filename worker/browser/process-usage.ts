@@ -110,6 +110,8 @@ export function cpuMs(pid: number): number | undefined {
 export const sumOf = (read: (pid: number) => number | undefined, pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (read(pid) ?? 0), 0);
 
+const sessionOf = (pid: number | string): string => statOf(pid)[3]!;
+
 /**
  * Sets the nice value of a browser process and all below it. Errors are ignored: a process may end
  * meanwhile, and the worker may not be allowed.
@@ -122,8 +124,10 @@ export function renice(processes: readonly number[], nice: number): void {
     } catch {}
   }
   try {
-    // Outside containers Linux shares the CPU out between sessions first (sched(7), autogroup), and
-    // a Chrome is a session of its own: the values of its threads count only among themselves then.
-    writeFileSync(`/proc/${processes[0]}/autogroup`, String(nice));
+    // Outside containers Linux shares the CPU between sessions first (sched(7), autogroup). The
+    // values of threads count only within a session: a Chrome that has one of its own needs more.
+    const [browser] = processes;
+    if (browser !== undefined && sessionOf(browser) !== sessionOf('self'))
+      writeFileSync(`/proc/${browser}/autogroup`, String(nice));
   } catch {}
 }

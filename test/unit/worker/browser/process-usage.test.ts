@@ -8,26 +8,39 @@ import { eventually } from '../../../support/eventually.ts';
 import { skip } from '../../../support/skip.ts';
 
 const IDLE_MS = 30_000;
+const GROUP = '/proc/self/autogroup';
 
 describe('the lower priority of a Chrome', () => {
-  it('counts against other sessions, too', async function () {
-    if (!existsSync('/proc/self/autogroup'))
-      skip(this, 'this kernel shares the CPU out by no sessions');
+  async function groupAfter(detached: boolean): Promise<string> {
     const child = spawn(process.execPath, ['--eval', `setTimeout(() => {}, ${IDLE_MS})`], {
-      detached: true,
+      detached,
       stdio: 'ignore',
     });
     await once(child, 'spawn');
+    const group = () => readFileSync(`/proc/${child.pid}/autogroup`, 'utf8');
     try {
-      // The kernel takes one change in a tenth of a second, from whomever it is.
+      // The kernel accepts one change of a group in a tenth of a second.
       await eventually(() => {
         renice([child.pid!], 10);
         expect(getPriority(child.pid!)).to.equal(10);
-        expect(readFileSync(`/proc/${child.pid}/autogroup`, 'utf8')).to.match(/ nice 10\n$/);
+        if (detached) expect(group()).to.match(/ nice 10\n$/);
       });
+      return group();
     } finally {
       child.kill('SIGKILL');
     }
+  }
+
+  it('counts against other sessions when it has one of its own', async function () {
+    if (!existsSync(GROUP)) skip(this, 'this kernel does not share the CPU between sessions');
+    expect(await groupAfter(true)).to.match(/ nice 10\n$/);
+  });
+
+  it('leaves the session of the worker as it is', async function () {
+    if (!existsSync(GROUP)) skip(this, 'this kernel does not share the CPU between sessions');
+    const before = readFileSync(GROUP, 'utf8');
+    expect(await groupAfter(false)).to.equal(before);
+    expect(readFileSync(GROUP, 'utf8')).to.equal(before);
   });
 
   it('is none when the process is gone', () => renice([2 ** 30], 10));
