@@ -8,14 +8,14 @@ import {
   AT_ONCE,
   MAX_WAITING_HASHES as MAX_PASSWORDS_WAITING,
 } from '../../api/console/security/passwords.ts';
-import { code, inverse, type LimitRow, mib, quarter, variable } from './limit-row.ts';
+import { codeCell, inverse, type LimitRow, mib, quarter, variable } from './limit-row.ts';
 
 export const CONSOLE_LIMITS: LimitRow[] = [
   {
     bound: 'Password hashes, in two lines: of known people, and of strangers',
     whole: `${AT_ONCE} at once, ${MAX_PASSWORDS_WAITING} waiting`,
     share: `person, or address of a stranger: ${quarter(AT_ONCE + MAX_PASSWORDS_WAITING)}`,
-    answer: code('rate_limited'),
+    answer: codeCell('rate_limited'),
     source: 'console/security/passwords.ts',
     proofs: [
       {
@@ -32,7 +32,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     bound: 'Changes in the dashboard',
     whole: 'none',
     share: `person: ${MAX_CHANGES} a minute`,
-    answer: code('rate_limited'),
+    answer: codeCell('rate_limited'),
     source: 'console/kit/change-bound.ts',
     proofs: [
       {
@@ -46,7 +46,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     bound: 'Bytes of downloads by link',
     whole: `${inverse(LINKS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
-    answer: code('unavailable'),
+    answer: codeCell('unavailable'),
     source: 'console/downloads/link.ts',
     proofs: [
       {
@@ -73,7 +73,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     bound: 'PDFs stored for links (in MongoDB)',
     whole: 'none',
     share: `account: ${variable('PRESSROOM_MCP_LINK_BYTES')}`,
-    answer: code('rate_limited'),
+    answer: codeCell('rate_limited'),
     source: 'console/downloads/pdf-store.ts',
     proofs: [
       {
@@ -87,7 +87,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     bound: 'Bytes of events from Stripe',
     whole: mib(EVENTS_BUDGET_BYTES),
     share: `address: ${quarter(EVENTS_BUDGET_BYTES, mib)}`,
-    answer: code('unavailable'),
+    answer: codeCell('unavailable'),
     source: 'console/billing/events.ts',
     proofs: [
       {

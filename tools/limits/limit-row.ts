@@ -34,8 +34,8 @@ export const A_QUARTER = 'a quarter; more while a quarter stays free';
 export const variable = (name: keyof typeof apiVariables.shape) =>
   `\`${name}\` (${variableMeta(apiVariables.shape[name] as z.ZodType)!.fallback})`;
 export const inverse = (share: number) => `1/${1 / share}`;
-export const code = (name: keyof typeof STATUS) => `\`${STATUS[name]} ${name}\``;
+export const codeCell = (name: keyof typeof STATUS) => `\`${STATUS[name]} ${name}\``;
 export const failed = (reason: string) =>
   `\`${STATUS.render_failed} render_failed\` (\`${reason}\`)`;
-export const wholeAndShare = (whole: string, share = code('concurrency_limit')) =>
+export const wholeAndShare = (whole: string, share = codeCell('concurrency_limit')) =>
   `whole: ${whole}; share: ${share}`;

@@ -7,7 +7,7 @@ import { MAX_WAITING_WATERMARKS as MAX_PDFS_WAITING } from '../../api/pdf/waterm
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import {
   A_QUARTER,
-  code,
+  codeCell,
   failed,
   inverse,
   type LimitRow,
@@ -45,7 +45,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     bound: 'The same of trial calls',
     whole: `${inverse(TRIAL_SHARE)} of it`,
     share: `address: ${A_QUARTER}`,
-    answer: code('rate_limited'),
+    answer: codeCell('rate_limited'),
     source: 'routes/trial.ts',
     proofs: [
       {
@@ -62,7 +62,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     bound: 'Time of a body',
     whole: seconds(BODY_TIMES.totalMs),
     share: `body: ${number(BODY_TIMES.slow.bytesPerS)} bytes/s after ${seconds(BODY_TIMES.slow.graceMs)}, no pause of ${seconds(BODY_TIMES.silentMs)}`,
-    answer: code('validation_error'),
+    answer: codeCell('validation_error'),
     source: 'http/body.ts',
     proofs: [
       {
@@ -80,7 +80,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     bound: 'Requests, counted before their bodies are read',
     whole: 'none',
     share: `account: the plan’s parallel renders and ${REQUESTS_BEYOND_PLAN} more`,
-    answer: code('concurrency_limit'),
+    answer: codeCell('concurrency_limit'),
     source: 'accounts/account-requests.ts',
     proofs: [
       {
@@ -103,7 +103,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     bound: 'Trial calls at once',
     whole: `${OPEN_PER_TRIAL_SLOT} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
     share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
-    answer: code('rate_limited'),
+    answer: codeCell('rate_limited'),
     source: 'leases/trial-admission.ts',
     proofs: [
       {

@@ -1,4 +1,4 @@
-// A sign-in whose password was right and whose second factor is missing: a encrypted cookie of five
+// A sign-in whose password was right and whose second factor is missing: an encrypted cookie of five
 // minutes, good only as long as what it was given for is the same.
 import { createHash } from 'node:crypto';
 import { randomBase62 } from '../../accounts/keys.ts';

@@ -72,7 +72,7 @@ export const twoFactorBegun = z.object({
   qrSvg: z.string().meta({ description: 'The same as a picture.' }),
 });
 export type TwoFactorBegun = z.output<typeof twoFactorBegun>;
-export const twoFactorCode = z.strictObject({ code: z.string().trim().min(6, 'a code').max(40) });
+export const code = z.strictObject({ code: z.string().trim().min(6, 'a code').max(40) });
 export const recoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
 export type RecoveryCodes = z.output<typeof recoveryCodes>;
 

@@ -43,7 +43,10 @@ export interface ConsoleOpenApi {
 
 const capital = (name: string) => name[0]!.toUpperCase() + name.slice(1);
 
-/** A schema that the contract exports goes by that name; the others stand where they are used. */
+/**
+ * The name under which the contract exports a schema is published: programs are generated from it.
+ * Other schemas stand where they are used.
+ */
 const names = new Map(
   Object.entries({ ...peopleSchemas, ...accountSchemas }).flatMap(
     ([name, value]): [z.ZodType, string][] =>

@@ -3,7 +3,7 @@
 import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
-import { passwordAgain, recoveryCodes, twoFactorBegun, twoFactorCode } from '../contract/users.ts';
+import { code, passwordAgain, recoveryCodes, twoFactorBegun } from '../contract/users.ts';
 import { type ConsoleCall, type ConsoleRoute, route } from '../kit/route.ts';
 import { checkPassword, storedUser } from './me.ts';
 
@@ -49,7 +49,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       summary:
         'Switch the second factor on with a code of the app; the recovery codes are shown here once. Ends your other sessions',
       access: 'signed-in',
-      body: twoFactorCode,
+      body: code,
       answer: recoveryCodes,
       handle: async call => {
         const codes = await twoFactor.confirm(
@@ -66,7 +66,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       id: 'renewRecoveryCodes',
       summary: 'New recovery codes, shown here once; the former ones are void',
       access: 'signed-in',
-      body: twoFactorCode,
+      body: code,
       answer: recoveryCodes,
       handle: async call => {
         const user = await storedUser(auth, call.signedIn.user.id);
@@ -82,7 +82,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       id: 'endTwoFactor',
       summary: 'Switch the second factor off. Ends your other sessions',
       access: 'signed-in',
-      body: twoFactorCode,
+      body: code,
       answer: 'none',
       handle: async call => {
         const user = await storedUser(auth, call.signedIn.user.id);

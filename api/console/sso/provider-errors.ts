@@ -17,7 +17,7 @@ const away = (details: Record<string, string>) =>
 const disagree = (details: Record<string, string>) =>
   new SsoError(
     502,
-    'The company’s sign-in and this installation do not understand each other. Tell who runs this installation: the log says what to mend.',
+    'The company’s sign-in and this installation do not understand each other. Tell who runs this installation: the log says how to fix it.',
     details,
   );
 
