@@ -61,7 +61,7 @@ export const scalingSchema = withRules(
     ),
     stableWindowSeconds: count(10, 3600, 60).describe('Load is averaged over this time.'),
     panicWindowSeconds: count(1, 600, 6).describe(
-      'Load is averaged over this shorter time too, to notice bursts. It is never less than three scrapes of Prometheus. What a burst needs is kept for twice the time that is set here, and for two scrapes at least.',
+      'Load is averaged over this shorter time too, to notice bursts. It is never less than three scrapes of Prometheus. What a burst needs is kept for twice the time that is set here, and for two scrapes at least; in that time a pool shrinks by one step.',
     ),
     panicThresholdPercent: count(110, 1000, 200).describe(
       'The short average counts when it needs this many percent of the ready pods. A queue counts in any case.',
