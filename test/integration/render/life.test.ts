@@ -63,8 +63,10 @@ describe('the life of a render', () => {
     await pressroom.worker.until({ busy: 0, ready: 2 });
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
     expect(await pressroom.usage()).to.equal(before);
-    expect(await pressroom.metrics.text()).to.include(
-      'pressroom_renders_total{outcome="client_closed"} 1',
+    await eventually(async () =>
+      expect(await pressroom.metrics.text()).to.include(
+        'pressroom_renders_total{outcome="client_closed"} 1',
+      ),
     );
   });
 
