@@ -27,11 +27,12 @@ nav .brand { display: block; margin-bottom: 1.75rem; font-size: 1.125rem; font-w
 nav .brand span { color: var(--soft); font-weight: 400; font-size: .8125rem; letter-spacing: 0; }
 nav b { display: block; margin: 1.25rem 0 .35rem; font-weight: 600; }
 nav ul { margin: 0; padding: 0; list-style: none; }
-nav li a { display: block; padding: .15rem 0 .15rem .75rem; border-left: 2px solid var(--line); color: var(--soft); text-decoration: none; }
+nav li a { display: block; overflow-wrap: anywhere; padding: .15rem 0 .15rem .75rem; border-left: 2px solid var(--line); color: var(--soft); text-decoration: none; }
 nav li a:hover, nav li a:focus { color: var(--accent); border-color: var(--accent); }
 nav li a code { padding: 0; background: none; color: inherit; font-size: .8125rem; }
 main { padding: 2.5rem 1.5rem 5rem 2.5rem; border-left: 1px solid var(--line); min-width: 0; }
 h1 { margin: 0 0 .5rem; font-size: 2.125rem; line-height: 1.15; letter-spacing: -.025em; }
+h1, h2, h3 { overflow-wrap: anywhere; }
 h2 { margin: 3.5rem 0 1rem; padding-top: 1.75rem; border-top: 1px solid var(--line); font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em; }
 h3 { margin: 2.25rem 0 .5rem; font-size: 1.0625rem; }
 h4, .row h3 { margin: 0; font: 600 .9375rem/1.5 var(--mono); overflow-wrap: anywhere; }

@@ -111,7 +111,7 @@ describe('the runbook', () => {
 
   it('has a section for each alert, and none for another', () => {
     expect([...sections.keys()].sort()).to.deep.equal(
-      [...new Set(alerts.map(({ alert }) => alert.toLowerCase()))].sort(),
+      [...new Set(alerts.map(({ alert }) => alert))].sort(),
     );
   });
 
@@ -140,7 +140,8 @@ describe('the runbook', () => {
           [...panels].some(panel => panel === title),
           `"${title}" on ${board}`,
         ).to.equal(true);
-    for (const [, section] of runbook.matchAll(/\]\(#(\S+?)\)/g))
-      expect(sections.has(section!), section!).to.equal(true);
+    const anchors = [...sections.keys()].map(section => section.toLowerCase());
+    for (const [, anchor] of runbook.matchAll(/\]\(#(\S+?)\)/g))
+      expect(anchors).to.include(anchor!);
   });
 });
