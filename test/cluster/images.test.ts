@@ -152,7 +152,9 @@ describe('the images', function () {
     });
 
     it(`hold only their rooms and packages: ${target}`, () => {
-      const more = { api: ['cli', 'dashboard'], worker: [], controller: ['crds'] }[target];
+      const more = { api: ['charts', 'cli', 'dashboard'], worker: [], controller: ['crds'] }[
+        target
+      ];
       expect(folder(target, 'app').sort()).to.deep.equal(
         [
           '.compile-cache',
@@ -164,6 +166,10 @@ describe('the images', function () {
           ...more,
         ].sort(),
       );
+      if (target === 'api')
+        expect(folder(target, 'app/charts/pressroom')).to.deep.equal(['runbook.md']);
+      // Only the API knows its contract.
+      expect(folder(target, 'app/common').includes('contract')).to.equal(target === 'api');
       for (const name of [
         ...['mocha', 'typescript', 'mongodb-memory-server-core'],
         ...['vite', 'react', '@mantine', 'playwright-core'],
