@@ -2,9 +2,10 @@
 // chart, made into a page once.
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
-import { docsStyle, docsStyleSource } from '../../common/contract/docs-style.ts';
+import { docsShell } from '../../common/contract/docs-shell.ts';
 import { Markup, markup } from '../../common/contract/markup.ts';
 import type { Middleware } from '../http/state.ts';
+import { docsAnswer } from './docs-answer.ts';
 
 const FILE = new URL('../../charts/pressroom/runbook.md', import.meta.url);
 
@@ -41,41 +42,14 @@ function readRunbook(text: string): { html: string; sections: Section[] } {
   return { html, sections };
 }
 
-const pageOf = ({ html, sections }: ReturnType<typeof readRunbook>): string =>
-  markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Pressroom runbook</title>
-<style>${new Markup(docsStyle)}</style>
-</head>
-<body>
-<a class="skip" href="#content">To the content</a>
-<div class="page">
-<nav aria-label="Contents">
-<a class="brand" href="#content">Pressroom <span>runbook</span></a>
-<ul>${sections.map(({ id, title }) => markup`<li><a href="#${id}">${title}</a></li>`)}</ul>
-</nav>
-<main id="content">
-${new Markup(html)}
-</main>
-</div>
-</body>
-</html>
-`.text;
-
 export function runbook(): Middleware {
-  const page = pageOf(readRunbook(readFileSync(FILE, 'utf8')));
-  return ctx => {
-    ctx.type = 'text/html';
-    ctx.set('Cache-Control', 'public, max-age=300');
-    ctx.set(
-      'Content-Security-Policy',
-      `default-src 'none'; style-src ${docsStyleSource}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    );
-    ctx.set('Referrer-Policy', 'no-referrer');
-    ctx.body = page;
-  };
+  const { html, sections } = readRunbook(readFileSync(FILE, 'utf8'));
+  return docsAnswer(
+    docsShell({
+      title: 'Pressroom runbook',
+      brand: markup`Pressroom <span>runbook</span>`,
+      contents: markup`<ul>${sections.map(({ id, title }) => markup`<li><a href="#${id}">${title}</a></li>`)}</ul>`,
+      main: new Markup(html),
+    }),
+  );
 }

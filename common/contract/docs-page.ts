@@ -1,8 +1,8 @@
 // /docs: the API's description for people, made from the OpenAPI document alone. One file that
 // loads nothing, with one style and one script.
-import { docsStyle } from './docs-style.ts';
+import { docsShell } from './docs-shell.ts';
 import { docsScript, tryForm } from './docs-try.ts';
-import { Markup, markup, prose } from './markup.ts';
+import { type Markup, markup, prose } from './markup.ts';
 import type { JsonSchema, OpenApi, Operation } from './openapi.ts';
 
 const typeOf = (schema: JsonSchema) =>
@@ -133,21 +133,10 @@ ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summar
 <div class="rows">${fieldsOf(schemas.RenderRequest).map(row => field(row))}</div>
 ${answered}`;
   });
-  return markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${document.info.title} API</title>
-<style>${new Markup(docsStyle)}</style>
-</head>
-<body>
-<a class="skip" href="#content">To the content</a>
-<div class="page">
-<nav aria-label="Contents">
-<a class="brand" href="#content">${document.info.title} <span>API ${document.info.version}</span></a>
-<ul>
+  return docsShell({
+    title: `${document.info.title} API`,
+    brand: markup`${document.info.title} <span>API ${document.info.version}</span>`,
+    contents: markup`<ul>
 <li><a href="#authentication">Authentication</a></li>
 <li><a href="#try-it">Try it</a></li>
 ${operations.map(({ described }) => markup`<li><a href="#${described.operationId}">${described.summary}</a></li>`)}
@@ -155,10 +144,8 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <li><a href="#errors">Errors</a></li>
 </ul>
 <div class="fields"><b>Fields</b>
-<ul>${fieldsOf(schemas.RenderRequest).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>
-</nav>
-<main id="content">
-<h1>${document.info.title} API</h1>
+<ul>${fieldsOf(schemas.RenderRequest).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
+    main: markup`<h1>${document.info.title} API</h1>
 <p class="lead">${prose(document.info.description)}</p>
 <p>Base address: <code>${base}</code>. The same description for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
 <h2 id="authentication">Authentication</h2>
@@ -180,21 +167,17 @@ ${details}
 <h2 id="headers">Headers</h2>
 <p>What the headers of the answers above mean.</p>
 <div class="rows">${Object.entries(headers).map(
-    ([
-      name,
-      { description, example },
-    ]) => markup`<div class="row"><h3>${name}</h3><div><p>${prose(description)}</p>
+      ([
+        name,
+        { description, example },
+      ]) => markup`<div class="row"><h3>${name}</h3><div><p>${prose(description)}</p>
 <p class="examples">Example: <code>${String(example)}</code></p></div></div>`,
-  )}</div>
+    )}</div>
 <h2 id="errors">Errors</h2>
 <p>${prose(schemas.ErrorEnvelope.description ?? '')}</p>
 <h3>Members</h3>
 ${reasons(schemas)}
-<footer>${document.info.title} ${document.info.version}</footer>
-</main>
-</div>
-${docsScript}
-</body>
-</html>
-`.text;
+<footer>${document.info.title} ${document.info.version}</footer>`,
+    script: docsScript,
+  });
 }

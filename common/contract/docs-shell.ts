@@ -1,0 +1,37 @@
+// The frame of the pages below /docs: contents at the side, the text beside them.
+import { docsStyle } from './docs-style.ts';
+import { Markup, markup } from './markup.ts';
+
+interface DocsPage {
+  title: string;
+  brand: Markup;
+  contents: Markup;
+  main: Markup;
+  script?: Markup;
+}
+
+export const docsShell = ({ title, brand, contents, main, script }: DocsPage): string =>
+  markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${new Markup(docsStyle)}</style>
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+<div class="page">
+<nav aria-label="Contents">
+<a class="brand" href="#content">${brand}</a>
+${contents}
+</nav>
+<main id="content">
+${main}
+</main>
+</div>
+${script}
+</body>
+</html>
+`.text;
