@@ -1,6 +1,8 @@
 // The description of an option, and what every control of one is given.
+import { Fieldset, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { TextWithCode } from '../parts/text-with-code.tsx';
-import type { RequestField } from './fields.ts';
+import { labelOf, type RequestField } from './fields.ts';
 import classes from './playground.module.css';
 import type { Json } from './snippets.ts';
 
@@ -27,5 +29,27 @@ export function Explained({ description }: { description: string }) {
         </details>
       )}
     </>
+  );
+}
+
+/** The box of an option that has several inputs, with what the service said of the whole. */
+export function DescribedFieldset({
+  field,
+  path,
+  complaints,
+  children,
+}: Pick<FieldProps, 'field' | 'path' | 'complaints'> & { children: ReactNode }) {
+  return (
+    <Fieldset legend={labelOf(field.name)} className={classes.wide}>
+      <Text component="div" size="xs" c="dimmed" mb="sm">
+        <Explained description={field.description} />
+      </Text>
+      {complaints.has(path) && (
+        <Text size="xs" c="var(--mantine-color-error)" mb="sm">
+          {complaints.get(path)}
+        </Text>
+      )}
+      {children}
+    </Fieldset>
   );
 }

@@ -14,7 +14,7 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Explained, type FieldProps } from './explained.tsx';
+import { DescribedFieldset, Explained, type FieldProps } from './explained.tsx';
 import { labelOf, type RequestField } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
 import classes from './playground.module.css';
@@ -188,15 +188,7 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
   );
   const set = (next: RequestOptions[]) => onChange(next.length > 0 ? next : undefined);
   return (
-    <Fieldset legend={labelOf(field.name)} className={classes.wide}>
-      <Text component="div" size="xs" c="dimmed" mb="sm">
-        <Explained description={field.description} />
-      </Text>
-      {complaints.has(path) && (
-        <Text size="xs" c="var(--mantine-color-error)" mb="sm">
-          {complaints.get(path)}
-        </Text>
-      )}
+    <DescribedFieldset field={field} path={path} complaints={complaints}>
       <Stack gap="sm">
         {rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is nothing but its place in the list, and its controls keep no state worth more
@@ -241,6 +233,6 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
           </Button>
         </Group>
       </Stack>
-    </Fieldset>
+    </DescribedFieldset>
   );
 }

@@ -1,10 +1,9 @@
 // Names with texts, such as headers: a line each. Keeps lines whose name is still empty, which the
 // request cannot hold.
-import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Explained, type FieldProps } from './explained.tsx';
-import { labelOf } from './fields.ts';
+import { DescribedFieldset, type FieldProps } from './explained.tsx';
 import classes from './playground.module.css';
 import { objectIn, type RequestOptions } from './request.ts';
 
@@ -45,15 +44,7 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
   const change = (id: number, part: Partial<Pair>) =>
     set(pairs.map(each => (each.id === id ? { ...each, ...part } : each)));
   return (
-    <Fieldset legend={labelOf(field.name)} className={classes.wide}>
-      <Text component="div" size="xs" c="dimmed" mb="sm">
-        <Explained description={field.description} />
-      </Text>
-      {complaints.has(path) && (
-        <Text size="xs" c="var(--mantine-color-error)" mb="sm">
-          {complaints.get(path)}
-        </Text>
-      )}
+    <DescribedFieldset field={field} path={path} complaints={complaints}>
       <Stack gap="xs">
         {pairs.map(({ id, name, value: text }, index) => (
           <div key={id} className={classes.row}>
@@ -93,6 +84,6 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
           </Button>
         </Group>
       </Stack>
-    </Fieldset>
+    </DescribedFieldset>
   );
 }
