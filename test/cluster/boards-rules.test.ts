@@ -2,19 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { runCommand } from '../../standalone/run-command.ts';
 import { type Alert, groups } from '../../tools/boards/rules.ts';
 import { rulesYaml, withValues } from '../../tools/boards/rules-yaml.ts';
-import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { prometheusBinaries } from './prometheus-binaries.ts';
+import { PROMTOOL_MS, usePromtool } from './promtool.ts';
 import { cases, type RuleCase } from './rule-cases.ts';
 import { type Course, WELL } from './rule-series.ts';
 
 const RULES = fileURLToPath(
   new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url),
 );
-const PROMTOOL_MS = 120_000;
 
 const alerts = groups
   .flatMap(({ rules }) => rules)
@@ -88,25 +85,9 @@ function unitTest(each: RuleCase, rules: string) {
 describe('the set of rules for Prometheus', function () {
   this.timeout(PROMTOOL_MS);
   const file = temporaryFolder();
-  let promtool = '';
+  const run = usePromtool();
 
-  before(async function () {
-    this.timeout(6 * 60_000);
-    const binaries = await prometheusBinaries(console.log);
-    if (!binaries)
-      skip(
-        this,
-        'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.',
-      );
-    promtool = binaries.promtool;
-    writeFileSync(file('rules.yaml'), withValues(rulesYaml()));
-  });
-
-  const run = async (...args: string[]) => {
-    const { ok, stdout, why } = await runCommand(promtool, args, { timeoutMs: PROMTOOL_MS });
-    expect(ok, `${why}\n${stdout}`).to.equal(true);
-    return stdout;
-  };
+  before(() => writeFileSync(file('rules.yaml'), withValues(rulesYaml())));
 
   for (const [what, path] of [
     ['as it is in the chart', () => RULES],

@@ -1,28 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { expect } from 'chai';
 import { scrapeSecondsOf } from '../../controller/load/load-queries.ts';
-import { runCommand } from '../../standalone/run-command.ts';
-import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { prometheusBinaries } from './prometheus-binaries.ts';
+import { usePromtool } from './promtool.ts';
 
-const PROMTOOL_MS = 60_000;
+const LIMIT_MS = 60_000;
 
 describe('how often Prometheus scrapes the API, as Prometheus itself works it out', function () {
-  this.timeout(PROMTOOL_MS);
+  this.timeout(LIMIT_MS);
   const file = temporaryFolder();
-  let promtool = '';
-
-  before(async function () {
-    this.timeout(6 * 60_000);
-    const binaries = await prometheusBinaries(console.log);
-    if (!binaries)
-      skip(
-        this,
-        'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.',
-      );
-    promtool = binaries.promtool;
-  });
+  const run = usePromtool();
 
   const series = (pod: string) =>
     `pressroom_queue_depth{namespace="press",pool="main",pod="${pod}"}`;
@@ -64,9 +50,6 @@ describe('how often Prometheus scrapes the API, as Prometheus itself works it ou
         ],
       });
       writeFileSync(file('case.json'), text);
-      const { ok, stdout, why } = await runCommand(promtool, ['test', 'rules', file('case.json')], {
-        timeoutMs: PROMTOOL_MS,
-      });
-      expect(ok, `${why}\n${stdout}`).to.equal(true);
+      await run('test', 'rules', file('case.json'));
     });
 });

@@ -1,0 +1,28 @@
+// promtool for a suite: fetched before its tests, and skipped with them where it cannot be.
+import { expect } from 'chai';
+import { runCommand } from '../../standalone/run-command.ts';
+import { skip } from '../support/skip.ts';
+import { prometheusBinaries } from './prometheus-binaries.ts';
+
+export const PROMTOOL_MS = 120_000;
+const FETCH_MS = 6 * 60_000;
+
+/** Call it in a `describe`. Returns what runs promtool, which must succeed, and gives its output. */
+export function usePromtool(): (...args: string[]) => Promise<string> {
+  let promtool = '';
+  before(async function () {
+    this.timeout(FETCH_MS);
+    const binaries = await prometheusBinaries(console.log);
+    if (!binaries)
+      skip(
+        this,
+        'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+      );
+    promtool = binaries.promtool;
+  });
+  return async (...args) => {
+    const { ok, stdout, why } = await runCommand(promtool, args, { timeoutMs: PROMTOOL_MS });
+    expect(ok, `${why}\n${stdout}`).to.equal(true);
+    return stdout;
+  };
+}
